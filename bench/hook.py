@@ -181,7 +181,7 @@ def _work(stage: Stage, agent: dict[str, str], path: str) -> dict[str, Taken]:
     assert not told, told
     took["a command that is refused"], told = stage.ask("PreToolUse", **agent, **_bash(_HARMFUL))
     assert told["hookSpecificOutput"]["permissionDecision"] == "deny", told
-    assert "could not be decided" not in told["hookSpecificOutput"]["permissionDecisionReason"], told
+    assert "couldn't be checked" not in told["hookSpecificOutput"]["permissionDecisionReason"], told
     return took
 
 

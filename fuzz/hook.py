@@ -28,7 +28,7 @@ KINDS: Final = (
     "SessionStart", "SessionEnd", "Nothing",
 )  # fmt: skip
 TOOLS: Final = ("Bash", "Write", "Edit", "Read", "Agent", "Task", "mcp__x__y", "apply_patch", "spawn_agent", "")
-FAILED: Final = ("could not be decided", "could not be checked", "was not looked at", "could not check")
+FAILED: Final = ("couldn't be checked", "couldn't check", "isn't checked", "wasn't checked")
 AGENT: Final = """---
 name: planner
 description: Plans.

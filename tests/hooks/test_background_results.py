@@ -93,7 +93,7 @@ def test_what_cannot_be_checked_is_not_passed_on_in_silence(stage: Stage) -> Non
         file.unlink()
     (stage.root / ".remit" / "ledger.db").write_bytes(b"no database" * 1000)
     told = stage.send(stage.event("UserPromptSubmit", prompt=notify(child)))
-    assert "could not check the answer of this notification" in told["hookSpecificOutput"]["additionalContext"]
+    assert "couldn't check the answer in this notification" in told["hookSpecificOutput"]["additionalContext"]
 
 
 def test_the_session_is_given_the_verdict_on_an_agent_whose_caller_is_over(stage: Stage) -> None:

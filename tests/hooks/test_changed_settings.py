@@ -99,4 +99,4 @@ def test_where_nobody_can_tell_the_old_ones_are_kept(stage: Stage, settings: Pat
     db.close()
     said = tell(stage, settings)
     assert is_kept(said)
-    assert "not known" in said["reason"]
+    assert "couldn't determine" in said["reason"]

@@ -124,3 +124,15 @@ def _mend(text: str) -> str:
         # What a harness writes for it wherever it is not JSON. Two halves that belong together are put together.
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text
+
+
+def is_user_session(event: HookEvent, environ: Mapping[str, str]) -> bool:
+    """Whether an event comes from the user's own session: no agent's, or that of a user who talks to an agent."""
+    if event.agent_id or environ.get("REMIT_TICKET"):
+        return False
+    return event.is_own or claude.is_terminal(environ)
+
+
+def is_judged_elsewhere(event: HookEvent, environ: Mapping[str, str]) -> bool:
+    """Whether the whole session is a supervisor's to judge, or a person's own."""
+    return not event.agent_id and (is_user_session(event, environ) or bool(environ.get("REMIT_TICKET")))

@@ -1,13 +1,13 @@
-"""Unread: an event of a harness that cannot be read, because it is too large or no JSON.
+"""Unreadable events: the answer to an event that is too large or isn't JSON.
 
-Owns whether something hangs on it. What an agent is about to do is refused where nobody can look at it. A person's own
-session is not held up: that an event is a person's is certain where no agent is named in it from end to end.
+A call of an agent that Remit can't read is refused. The user's own session continues: an event is surely the user's if
+no agent is named in all of it.
 """
 
 from __future__ import annotations
 
 from remit.harnesses import claude, codex
-from remit.hooks.events import DELEGATING
+from remit.hooks.events import DELEGATING, GUARDING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,25 +21,48 @@ _AGENT_ID, _AGENT = f'"{claude.AGENT_ID}"'.encode(), f'"{claude.AGENT_TYPE}"'.en
 """Within a text of JSON a quote has a backslash before it, so that these stand for keys, or for a whole text."""
 
 
+def answer_unreadable(
+    data: bytes,
+    rest: Any,  # noqa: ANN401 - a stream of bytes
+    trouble: str,
+    environ: Mapping[str, str],
+    *,
+    max_bytes: int,
+) -> tuple[int, str, str]:
+    """Return exit code and texts: a refusal, unless no decision depends on the event, or it is the user's own.
+
+    `rest`: the stream that has what follows the data, if it is longer than `max_bytes`.
+    """
+    from remit.hooks.event_handlers import HANDLERS
+
+    problem = f"Remit: can't read the hook's event: {trouble}"
+    if is_observed_only(data, [kind for kind in HANDLERS if kind not in GUARDING]):
+        return 0, "", f"{problem}. No decision depends on it."
+    doubt = find_doubt(data, rest, environ) if len(data) > max_bytes else ""
+    if len(data) > max_bytes and not doubt:
+        return 0, "", f"{problem}. It is from the user's own session, which continues."
+    return 2, "", f"{problem}{doubt and f', and {doubt}'}. So the call is refused."
+
+
 def is_observed_only(data: bytes, observed: Collection[str]) -> bool:
-    """Whether it is surely an event on which nothing hangs: it names one of those that are observed, and no tool."""
+    """Whether it is surely an event that is only observed: it names one of those, and no tool."""
     named = _list_named(data, f'"{claude.EVENT_KEY}"')
     return len(named) == 1 and named <= {f'"{kind}"' for kind in observed} and b'"tool_' not in data
 
 
 def find_doubt(data: bytes, rest: Any, environ: Mapping[str, str]) -> str:  # noqa: ANN401 - a stream of bytes
-    """Why a large event is not surely one of a person's own session that starts no agent; empty where it is.
+    """Return why a large event may not be from the user's own session, or may start an agent; empty if neither.
 
     `rest`: the stream that has what follows the data.
     """
     if environ.get("REMIT_TICKET"):
-        return "the session is an agent's"
+        return "the session belongs to an agent"
     tools = _list_named(data, f'"{claude.TOOL_KEY}"')
     found = _find_keys(data, rest)
     if found is None:
         return f"it has more than {_MAX_BYTES:,} bytes"
     if _AGENT_ID in found or (_AGENT in found and not claude.is_terminal(environ)):
-        return "it may be an agent's"
+        return "it may be from an agent"
     return "" if tools and not any(map(_may_delegate, tools)) else "it may start an agent"
 
 
@@ -50,13 +73,13 @@ def _may_delegate(tool: str) -> bool:
 
 
 def _list_named(data: bytes, key: str) -> set[str]:
-    """What stands behind a key, as it is written, near the beginning."""
+    """The values of a key near the beginning, as they are written."""
     parts = data[:_LOOKED_BYTES].decode("utf-8", "replace").split(key)
     return {part.lstrip(" :").partition(",")[0].partition("}")[0].strip() for part in parts[1:]}
 
 
 def _find_keys(data: bytes, rest: Any) -> set[bytes] | None:  # noqa: ANN401 - a stream of bytes
-    """Which of the keys that tell of an agent are there; None where it does not end."""
+    """The keys of an agent that the data contains; None if it doesn't end."""
     found, total = set(), 0
     while data and total < _MAX_BYTES:
         found |= {key for key in (_AGENT_ID, _AGENT) if key in data}

@@ -1,0 +1,390 @@
+"""Event handlers: what happens on each event of a harness, one function per event.
+
+Each returns the answer to the harness, empty for none, and imports only what its event needs, because the harness
+waits: most events of the user's own session need nothing at all.
+"""
+
+from __future__ import annotations
+
+import os
+
+from remit.harnesses import claude, codex, opencode
+from remit.hooks.events import is_judged_elsewhere, is_user_session
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from remit.hooks.events import HookEvent
+    from remit.ledger.hook_runs import HookRun
+
+_SIGNS = ("remit.toml", ".remit")
+_AGENTS = (*claude.AGENT_FOLDERS, *opencode.AGENT_FOLDERS, *codex.AGENT_FOLDERS)
+CHANGED = "settings have changed"
+KEPT = "the session keeps the old settings. If you made the change, save it again when no agent is running"
+_FINISHING_SECONDS = 10
+"""Claude Code may report a change of its settings this much later."""
+
+
+# --- the workspace of an event ---------------------------------------------------------------------------------------
+
+
+def find_root(event: HookEvent, environ: Mapping[str, str]) -> str:
+    """Return the workspace of an event: as elsewhere, or a project with agents; empty for none.
+
+    A checkout has its agents' files and not what Remit keeps. A home folder has agents, too, and is no project.
+    """
+    named = environ.get("REMIT_ROOT", "")
+    if named:
+        return os.path.abspath(named)
+    project = ""
+    for start in (environ.get(claude.PROJECT_VARIABLE, ""), event.cwd):
+        folder = here = os.path.abspath(start) if start else ""
+        while folder:
+            if _has(folder, _SIGNS):
+                return folder
+            main = _find_main(folder) if os.path.isfile(f"{folder}/.git") else ""
+            if main:  # a worktree: what counts is in the main checkout
+                return main
+            is_whole = folder == here or os.path.isdir(f"{folder}/.git")
+            if not project and is_whole and folder != environ.get("HOME") and _has(folder, _AGENTS):
+                project = folder
+            above = os.path.dirname(folder)
+            folder = "" if above == folder else above
+    return project
+
+
+def _has(folder: str, names: tuple[str, ...]) -> bool:
+    return any(os.path.exists(f"{folder}/{name}") for name in names)
+
+
+def _find_main(folder: str) -> str:
+    from remit.storage.settings import find_workspace
+
+    root = find_workspace(folder)
+    return root if _has(root, (*_SIGNS, *_AGENTS)) else ""
+
+
+def open_home(root: str) -> Any:  # noqa: ANN401 - the type would have to be imported
+    """The workspace's home, with its ledger."""
+    from remit.ledger.home import Home
+
+    return Home(root)
+
+
+# --- tools -----------------------------------------------------------------------------------------------------------
+
+
+def _before_tool(event: HookEvent, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
+    if event.is_delegating:
+        from remit.hooks.start_subagent import admit_call
+
+        return admit_call(event, open_home(root), environ)
+    if event.is_returning:
+        from remit.hooks.stop_subagent import check_return
+
+        return check_return(event, open_home(root), environ)
+    if is_user_session(event, environ):
+        from remit.hooks.tool_records import note_user_tool
+
+        note_user_tool(event, root)
+        if event.tool in (*claude.COMMAND_TOOLS, *opencode.COMMAND_TOOLS):
+            from remit.hooks.shell_limits import free_command
+
+            return free_command(event, root, environ)
+        return _before_collaboration(event, root, environ, None) if event.collaboration else {}
+    from remit.hooks.guard import guard_tool
+    from remit.hooks.session_lookup import find_own
+    from remit.ledger.hook_runs import open_quickly
+
+    db = open_quickly(f"{root}/.remit/ledger.db")
+    own = None if db is None else find_own(db, event)
+    if own is None and (event.agent_id or not environ.get("REMIT_TICKET")):
+        from remit.hooks.start_subagent import adopt
+
+        own = adopt(event, open_home(root), environ)
+        if own is None:  # the user talks to this agent
+            return {}
+    answer = guard_tool(event, own, db or open_home(root).ledger.db, root, environ)
+    return answer or (_before_collaboration(event, root, environ, own) if event.collaboration else {})
+
+
+def _before_collaboration(
+    event: HookEvent, root: str, environ: Mapping[str, str], own: HookRun | None
+) -> dict[str, Any]:  # fmt: skip
+    """Answer Codex before it gives an agent another task, or waits for its agents."""
+    from remit.harnesses import codex
+    from remit.ledger.hook_runs import open_quickly
+
+    if event.collaboration == codex.FOLLOW_UP:
+        from remit.hooks.start_subagent import admit_follow_up
+
+        return admit_follow_up(event, open_home(root), environ)
+    db = open_quickly(f"{root}/.remit/ledger.db") if event.is_waiting else None
+    if db is not None:
+        from remit.ledger.callers import note_doing
+
+        note_doing(db, event.session, None if own is None else own.session_id, "waiting")
+    return {}
+
+
+def _after_tool(event: HookEvent, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
+    if event.is_delegating:
+        from remit.hooks.hand_over_result import hand_over
+
+        return hand_over(event, open_home(root))
+    if event.is_returning:
+        from remit.hooks.stop_subagent import keep_return
+
+        return keep_return(event, open_home(root), environ)
+    from remit.hooks.tool_records import check_protected, note_session_writes, note_user_tool, record_tool_use
+
+    own, told = None, ""
+    if not event.is_own:
+        told = check_protected(event, root)  # first, while the command's ticket still exists
+        own = record_tool_use(event, root)
+    else:
+        note_user_tool(event, root)
+        if event.kind == claude.AFTER_TOOL:
+            note_session_writes(event, root, environ)
+    if event.tool in (*claude.COMMAND_TOOLS, *opencode.COMMAND_TOOLS):
+        from remit.hooks.shell_limits import end_free_command
+
+        end_free_command(event, root)
+    return _deliver_messages(event, root, own, told)
+
+
+def _after_failed_tool(event: HookEvent, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
+    if not event.is_delegating:
+        return _after_tool(event, root, environ)
+    from remit.hooks.stop_subagent import end_failed_call
+
+    return end_failed_call(event, open_home(root))
+
+
+# --- subagents and sessions ------------------------------------------------------------------------------------------
+
+
+def _at_agent_start(event: HookEvent, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
+    """Answer when a subagent begins. If its earlier run is over, its next message starts a run of its own."""
+    if not event.agent_id or not event.agent:
+        return {}
+    from remit.ledger.hook_runs import find_by_agent, is_over, open_quickly
+
+    db = open_quickly(f"{root}/.remit/ledger.db")
+    own = None if db is None else find_by_agent(db, event.session, event.agent_id)
+    if db is not None and own is not None and not is_over(db, own.session_id):
+        return {}
+    from remit.hooks.session_lookup import find_agent_path, find_own
+    from remit.hooks.start_subagent import admit_again, admit_start, give_instructions
+
+    home = open_home(root)
+    if db is not None and own is None and find_agent_path(event):
+        called = find_own(db, event)
+        if called is not None:
+            return give_instructions(event, called, home)
+    return admit_start(event, home, environ) if own is None else admit_again(event, own, home, environ)
+
+
+def _at_stop(event: HookEvent, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
+    own = _find_own(event, root) if event.agent_id else None
+    told = _deliver_messages(event, root, own)
+    if told:  # the caller gets no other event before its turn ends
+        return told
+    answer = _check_stop(event, root, environ)
+    if event.harness == "codex" and not answer and (own is not None or not event.agent_id):
+        _note_idle(event, root, own)
+    return answer
+
+
+def _check_stop(event: HookEvent, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
+    if event.kind == claude.STOP and is_judged_elsewhere(event, environ):
+        return {} if environ.get("REMIT_TICKET") else _end_lost_children(event, root)
+    from remit.hooks.stop_subagent import check_stop
+
+    return check_stop(event, open_home(root), environ)
+
+
+def _end_lost_children(event: HookEvent, root: str) -> dict[str, Any]:
+    """End the runs that the user's session waited for: none of them is at work when the session stops."""
+    from remit.ledger.hook_runs import list_awaited, open_quickly
+
+    db = open_quickly(f"{root}/.remit/ledger.db")
+    if db is not None and list_awaited(db, event.session, None):
+        from remit.hooks.stop_subagent import end_lost_children
+
+        end_lost_children(open_home(root), event.session, None)
+    return {}
+
+
+def _note_idle(event: HookEvent, root: str, own: HookRun | None) -> None:
+    """Record that a caller's turn is over, so that an event of its own comes before its next request."""
+    from remit.ledger.callers import note_doing
+    from remit.ledger.hook_runs import open_quickly
+
+    db = open_quickly(f"{root}/.remit/ledger.db")
+    if db is not None:
+        note_doing(db, event.session, None if own is None else own.session_id, "idle")
+
+
+def delay_codex_stop(event: HookEvent, environ: Mapping[str, str]) -> dict[str, Any]:
+    """Let an agent of Codex end only when its caller is sure to get the verdict on a rejected return."""
+    from remit.ledger.hook_runs import open_quickly
+
+    root = find_root(event, environ)
+    db = open_quickly(f"{root}/.remit/ledger.db") if root else None
+    if db is None:
+        return {}
+    from remit.hooks.delay_stop import delay_stop
+
+    return delay_stop(event, db)
+
+
+def _at_failed_stop(event: HookEvent, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
+    """End the run of an agent whose model failed. A caller that waits gets an event of its own."""
+    if event.agent_id:
+        from remit.hooks.stop_subagent import end_failed_agent
+
+        end_failed_agent(event, open_home(root))
+    return {}
+
+
+def _at_prompt(event: HookEvent, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
+    """Answer when a session gets a prompt, or the answer of an agent in the background.
+
+    Codex tells the prompts of a subagent, too: in the first stands its session, and after its end another may come.
+    """
+    if event.is_notice:
+        from remit.hooks.background_results import report_notices
+
+        return report_notices(event, open_home(root))
+    if not event.agent_id:
+        from remit.hooks.user_commands import note_command
+
+        note_command(event, root)
+        return _deliver_messages(event, root, None)
+    from remit.hooks.session_lookup import find_own
+    from remit.ledger.hook_runs import is_over, open_quickly
+
+    db = open_quickly(f"{root}/.remit/ledger.db")
+    own = None if db is None else find_own(db, event)
+    if db is None or own is None or not is_over(db, own.session_id):
+        return {}
+    from remit.hooks.start_subagent import admit_again
+
+    return admit_again(event, own, open_home(root), environ)
+
+
+def _at_session_start(event: HookEvent, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
+    from remit.hooks.harness_sessions import begin_session
+
+    home = open_home(root)
+    told = begin_session(event, home)
+    if not event.agent:
+        return told
+    from remit.hooks.start_subagent import admit_main, is_attended
+
+    # In a terminal every answer to the user who talks to the agent ends in a stop.
+    return told if is_attended(environ) else admit_main(event, home, environ) or told
+
+
+def _at_session_end(event: HookEvent, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
+    from remit.hooks.harness_sessions import end_agents
+
+    home = open_home(root)
+    end_agents(event, home, "the session of its harness ended")
+    from remit.hooks.tool_records import find_hyper_root
+
+    workspace_root = find_hyper_root(root, environ)
+    if workspace_root:
+        from contextlib import suppress
+
+        from remit.errors import RemitError
+        from remit.runs.finish.steps import report_activity
+
+        with suppress(RemitError):  # it stays in the ledger
+            report_activity(home, event.session, workspace_root=workspace_root)
+    return {}
+
+
+def _at_changed_settings(event: HookEvent, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
+    """Keep Claude Code from loading settings that changed on disk if an agent may have changed them."""
+    import time
+
+    from remit.ledger.hook_runs import find_at_work, open_quickly
+
+    db = open_quickly(f"{root}/.remit/ledger.db")
+    agent = "" if is_user_session(event, environ) else event.agent or "an agent"
+    if db is not None and not agent:
+        recently_ms = (time.time_ns() - _FINISHING_SECONDS * 1_000_000_000) // 1_000_000
+        agent = find_at_work(db, event.session, recently_ms, _find_changed_ms(event.payload.get(claude.CHANGED_FILE)))
+    if not agent:
+        return {}
+    from remit.hooks import replies
+
+    text = f"{CHANGED} while '{agent}' was running; {KEPT}"
+    return {**replies.block(text), **replies.warn(text)}
+
+
+def _find_changed_ms(file: object) -> int:
+    """When a file last changed by the time that no program can set; 0 if it is gone."""
+    try:
+        return os.lstat(file).st_ctime_ns // 1_000_000 if isinstance(file, str) else 0
+    except (OSError, ValueError):
+        return 0
+
+
+# --- messages for callers --------------------------------------------------------------------------------------------
+
+
+def _deliver_messages(event: HookEvent, root: str, own: HookRun | None, more: str = "") -> dict[str, Any]:
+    """Give a caller the messages that are kept for it, such as the verdict on an answer that it got unchanged."""
+    told = "\n".join(filter(None, (more, _take_messages(event, root, own))))
+    if not told:
+        return {}
+    from remit.hooks import replies
+
+    # Codex heeds only a block where an agent was waited for.
+    is_block = event.kind in (claude.STOP, claude.AGENT_STOP) or event.is_waiting
+    return replies.block(told) if is_block else replies.add_context(event.kind, told)
+
+
+def _take_messages(event: HookEvent, root: str, own: HookRun | None) -> str:
+    """Take the messages that are kept for the agent of an event, or for the session itself."""
+    from remit.ledger.hook_runs import open_quickly, take_messages
+
+    db = open_quickly(f"{root}/.remit/ledger.db")
+    if db is None or (event.agent_id and own is None):
+        return ""
+    session_id = own.session_id if event.agent_id and own is not None else None
+    if event.harness != "codex":
+        return take_messages(db, event.session, session_id)
+    from remit.ledger.callers import forget_doing, take_instructions
+
+    forget_doing(db, event.session, session_id)  # first, so that no agent ends between this and what is taken
+    given = take_instructions(db, session_id) if session_id and event.kind == claude.AFTER_TOOL else ""
+    return "\n".join(filter(None, (given, take_messages(db, event.session, session_id))))
+
+
+def _find_own(event: HookEvent, root: str) -> HookRun | None:
+    from remit.hooks.session_lookup import find_own
+    from remit.ledger.hook_runs import open_quickly
+
+    db = open_quickly(f"{root}/.remit/ledger.db")
+    return None if db is None else find_own(db, event)
+
+
+HANDLERS = {
+    claude.BEFORE_TOOL: _before_tool,
+    claude.AFTER_TOOL: _after_tool,
+    claude.FAILED_TOOL: _after_failed_tool,
+    claude.AGENT_START: _at_agent_start,
+    claude.AGENT_STOP: _at_stop,
+    claude.STOP: _at_stop,
+    claude.FAILED_STOP: _at_failed_stop,
+    claude.PROMPT: _at_prompt,
+    claude.SESSION_START: _at_session_start,
+    claude.NEW_SETTINGS: _at_changed_settings,
+    claude.SESSION_END: _at_session_end,
+}
