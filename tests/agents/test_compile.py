@@ -324,7 +324,7 @@ def test_permissions_that_cannot_be_read_are_not_compiled(permissions: str) -> N
     tail = rest.partition("context_loading:\n")[2]
     compiled = compile_text(f"{head}permissions: {permissions}\ncontext_loading:\n{tail}")
     assert compiled.refused
-    assert tell(compiled) == snapshot(["this part of the permissions cannot be read"])
+    assert tell(compiled) == snapshot(["this part of the permissions can't be read"])
 
 
 # --- losses ----------------------------------------------------------------------------------------------------------

@@ -97,7 +97,7 @@ def test_a_call_to_itself_does_not_hide_the_circle_around_it() -> None:
     graph = read_graph(write_agent("a", "a", "b", command="/a") | write_agent("b", "a"))
     assert graph.cycles == [("a", "a"), ("a", "b", "a")]
     assert [finding.message for _, finding in check_graph(graph) if finding.code == "GRF001"] == [
-        "agents may call each other in a circle: a → b → a"
+        "agents can call each other in a cycle: a → b → a"
     ]
 
 
@@ -257,7 +257,7 @@ def test_an_unknown_target_is_told_with_the_name_that_was_meant() -> None:
         snapshot("Did you mean researcher?"),
     )
     [(_, finding)] = find(write_agent("a", "zzz", command="/a"), "GRF003")
-    assert finding.hint == snapshot("Write the agent's file, or take the name out.")
+    assert finding.hint == snapshot("Create the agent's file, or remove the name.")
     assert finding.fix is None
 
 

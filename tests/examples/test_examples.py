@@ -103,7 +103,7 @@ def test_the_examples_of_agents_go_the_second_time_as_the_first(tmp_path: Path) 
     told = [_run_agent(tmp_path, f"{examples}/{program}") for program in programs for _ in range(2)]
     assert [(each.returncode, each.stdout.splitlines()[:1]) for each in told if "completed" not in each.stdout] == []
     lied = _run_agent(tmp_path, f"{examples}/agents/liar.py").stdout
-    assert "error[FABRICATED]: cache-report.md is not there" in lied
+    assert "error[FABRICATED]: cache-report.md doesn't exist" in lied
 
 
 def _run_agent(folder: Path, program: str) -> subprocess.CompletedProcess[str]:

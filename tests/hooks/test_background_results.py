@@ -144,7 +144,7 @@ def test_a_return_by_a_tool_is_denied_twice_and_then_let_through_as_rejected(sta
     for _ in range(2):
         denied = hand_back(child, "PreToolUse", tool, **given)["hookSpecificOutput"]
         assert denied["permissionDecision"] == "deny"
-        assert "never.md is not there" in denied["permissionDecisionReason"]
+        assert "never.md doesn't exist" in denied["permissionDecisionReason"]
         assert f"with {tool} again" in denied["permissionDecisionReason"]
     assert hand_back(child, "PreToolUse", tool, **given) == {}
     assert hand_back(child, "PostToolUse", tool, **given) == {}

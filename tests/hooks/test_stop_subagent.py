@@ -139,7 +139,7 @@ def test_a_lie_does_not_hide_behind_many_truths(child: Child) -> None:
     made = [f"made-{number}.md" for number in range(60)]
     for name in made:
         (child.stage.root / name).write_text("# New\n")
-    assert "plan.md is not there" in child.stop(child.report(*made, "plan.md"))["reason"]
+    assert "plan.md doesn't exist" in child.stop(child.report(*made, "plan.md"))["reason"]
     assert "'plan.md' was claimed before" in child.stop(child.report(*made[:55]))["reason"]
 
 

@@ -79,7 +79,7 @@ def test_a_right_return_is_accepted_as_it_is(name: str, data: st.DataObject) -> 
 @LAW
 @given(value=json_objects, render=renderings)
 def test_repair_never_touches_what_parses(value: Payload, render: Any) -> None:  # noqa: ANN401 - a function of json
-    """R0.1: text that is JSON is read as JSON reads it."""
+    """R0.1: text that is JSON is an alias of JSON reads it."""
     text = render(value)
     parsed = parse_object(text, 0)
     assert same(parsed.value, json.loads(text))

@@ -327,7 +327,7 @@ def test_the_first_sentence_after_the_return_is_shown(after: str, noted: str) ->
     verdict = check(f"{fenced(standard())}{after}", session_id=ISSUED)
     notes = [finding.message for finding in verdict.findings if finding.code == "RET013"]
     assert verdict.accepted
-    assert notes == ([f"after the return the agent wrote '{noted}'"] if noted else [])
+    assert notes == ([f"text follows the return: '{noted}'"] if noted else [])
 
 
 def test_a_thought_does_not_contradict_the_answer() -> None:

@@ -33,7 +33,7 @@ def test_a_short_summary_of_many_tokens_is_too_long() -> None:
     verdict = check(message)
     assert verdict.name == "invalid"
     assert [(finding.code, finding.message) for finding in verdict.findings if finding.severity == "error"] == [
-        ("RET030", f"summary has {tokens} tokens, 100 are allowed")
+        ("RET030", f"summary has {tokens} tokens, the maximum is 100")
     ]
     shortened = check_values(message, expectation=Expectation(shortens=True))
     assert (shortened.name, [repair.kind for repair in shortened.repairs]) == ("repaired", ["shortened"])
@@ -51,7 +51,7 @@ def test_plain_text_may_have_a_token_for_almost_every_character() -> None:
     assert len(curt) < 200
     tokens = count_tokens(curt)
     findings = check(fenced(standard({"/summary": curt}))).findings
-    assert f"summary has {tokens} tokens, 100 are allowed" in [finding.message for finding in findings]
+    assert f"summary has {tokens} tokens, the maximum is 100" in [finding.message for finding in findings]
 
 
 def test_a_summary_that_cannot_have_too_many_tokens_is_not_counted() -> None:

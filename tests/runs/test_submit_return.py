@@ -97,7 +97,7 @@ def test_a_return_in_the_file_of_the_run_counts(
     assert (result.status, result.verdict) == ("completed", "accepted"), result.diagnostics
     assert [artifact.path for artifact in result.artifacts] == ["report.md"]
     notes = [each.message for each in result.diagnostics if each.code == "RET013"]
-    assert notes == (["after the return the agent wrote 'All is done.'"] if said == "prose" else [])
+    assert notes == (["text follows the return: 'All is done.'"] if said == "prose" else [])
 
 
 @pytest.mark.parametrize(("way", "said"), [("command", "failed"), ("file", "failed"), ("both", "prose")])

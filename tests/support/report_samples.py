@@ -34,17 +34,35 @@ MARKDOWN = (
 """What means something in Markdown, at the beginning of a line, inside one or after it."""
 
 ROW: dict[str, Any] = {
-    "session_id": "sess_1_aaaaaa", "agent": "planner", "state": "finished", "standing": "failed", "status": "failed",
-    "verdict": "fabricated", "stop_reason": "exited", "depth": 1, "path": ["orchestrator", "planner"], "parent_id": None,
-    "task_number": 7, "runner": "command", "work": "Look at the cache.", "created_ms": 1_794_826_470_000,
-    "started_ms": 1_794_826_470_500, "deadline_ms": 1_794_826_475_000, "ended_ms": 1_794_826_471_700,
-    "said": "Reads files", "tokens": 1200, "cost_usd": 0.5, "turns": 3, "waits_for": ["sess_2_bbbbbb"], "level": 0,
-}  # fmt: skip
+    "session_id": "sess_1_aaaaaa",
+    "agent": "planner",
+    "state": "finished",
+    "standing": "failed",
+    "status": "failed",
+    "verdict": "fabricated",
+    "stop_reason": "exited",
+    "depth": 1,
+    "path": ["orchestrator", "planner"],
+    "parent_id": None,
+    "task_number": 7,
+    "runner": "command",
+    "work": "Look at the cache.",
+    "created_ms": 1_794_826_470_000,
+    "started_ms": 1_794_826_470_500,
+    "deadline_ms": 1_794_826_475_000,
+    "ended_ms": 1_794_826_471_700,
+    "said": "Reads files",
+    "tokens": 1200,
+    "cost_usd": 0.5,
+    "turns": 3,
+    "waits_for": ["sess_2_bbbbbb"],
+    "level": 0,
+}
 OPEN_ROW = ROW | {
     "session_id": "sess_2_bbbbbb", "state": "running", "standing": "running", "verdict": None, "stop_reason": None,
     "status": None, "ended_ms": None, "level": 1, "tokens": None, "cost_usd": None,
 }  # fmt: skip
-FINDING = {"code": "RET051", "severity": "error", "message": "a.md is not there", "hint": "Write it.", "pointer": "/a"}
+FINDING = {"code": "RET051", "severity": "error", "message": "a.md doesn't exist", "hint": "Write it.", "pointer": "/a"}
 PLACED = {"code": "RET001", "severity": "warning", "message": "it is long", "place": [3, 1, 3, 9]}
 CLAIM = {"path": "a.md", "state": "missing", "grade": "missing", "reason": "nobody wrote it", "by_session": "sess_9"}
 ATTEMPT: dict[str, Any] = {
@@ -57,33 +75,61 @@ NODE: dict[str, Any] = {
     "session_id": ROW["session_id"],
     "standing": {name: value for name, value in ROW.items() if name != "level"},
     "config": {
-        "timeout_s": 1800.0, "kind": "planning", "format": "standard", "budget": {"tokens": 5}, "may_call": ["tester"],
-        "model": "large", "tools": ["Read"], "artifact_path": "a.md", "phase": "1", "commit": "abc",
-        "runner": "command", "resume_of": "sess_0_xxxxxx", "retry_of": "sess_0_yyyyyy",
+        "timeout_s": 1800.0,
+        "kind": "planning",
+        "format": "standard",
+        "budget": {"tokens": 5},
+        "may_call": ["tester"],
+        "model": "large",
+        "tools": ["Read"],
+        "artifact_path": "a.md",
+        "phase": "1",
+        "commit": "abc",
+        "runner": "command",
+        "resume_of": "sess_0_xxxxxx",
+        "retry_of": "sess_0_yyyyyy",
     },
     "asked": {
-        "text": "Look at the cache.\n", "characters": 19, "cut": False, "message_characters": 2400,
+        "text": "Look at the cache.\n",
+        "characters": 19,
+        "cut": False,
+        "message_characters": 2400,
         "context": [{"name": "a.md", "part": "all", "chars": 12}, {"name": "b.md", "chars": None, "reason": "gone"}],
         "inputs": {"depth": "2"},
     },
     "attempts": [ATTEMPT, ATTEMPT | {"number": 2, "claims": [], "verdict": "accepted", "answer": None}],
     "result": {
-        "status": "failed", "summary": "The work cannot be used.",
+        "status": "failed",
+        "summary": "The work cannot be used.",
         "artifacts": [{"path": "a.md", "type": "report", "summary": "The report."}],
         "metadata": {"session_id": "sess_1794826470_aaaaaa", "agent_type": "scout"},
-        "errors": [{"type": "fabricated", "code": "FABRICATED", "message": "a.md is not there", "recoverable": True,
-                    "recommendation": "Look first"}],
+        "errors": [
+            {
+                "type": "fabricated",
+                "code": "FABRICATED",
+                "message": "a.md doesn't exist",
+                "recoverable": True,
+                "recommendation": "Look first",
+            }
+        ],
         "next_steps": "Try again",
         "remit": {
-            "status": "failed", "verdict": "fabricated", "stop_reason": "exited", "session_id": "sess_1794826470_aaaaaa",
-            "grades": [{"path": "a.md", "grade": "changed"}], "diagnostics": [FINDING], "notes": ["It was late."],
-            "usage": {"seconds": 1.2}, "answer": "ab", "show": "remit show sess_1794826470_aaaaaa --full",
+            "status": "failed",
+            "verdict": "fabricated",
+            "stop_reason": "exited",
+            "session_id": "sess_1794826470_aaaaaa",
+            "grades": [{"path": "a.md", "grade": "changed"}],
+            "diagnostics": [FINDING],
+            "notes": ["It was late."],
+            "usage": {"seconds": 1.2},
+            "answer": "ab",
+            "show": "remit show sess_1794826470_aaaaaa --full",
         },
     },
     "steps": [{"name": "task", "state": "done", "message": "task 7 is PARTIAL", "at_ms": 1_794_826_471_700}],
     "unclaimed": [{"path": "c.md", "kind": "added"}],
     "left_out": ["1 text was cut"],
-}  # fmt: skip
+}
 OPEN_NODE = NODE | {
     "session_id": OPEN_ROW["session_id"],
     "standing": {name: value for name, value in OPEN_ROW.items() if name != "level"},

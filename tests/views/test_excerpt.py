@@ -118,7 +118,7 @@ def test_a_place_that_ends_with_its_line_does_not_show_the_next() -> None:
         pytest.param("ab\r\ncd", TextSpan(1, 2, 1, 3), "ab", " ^", id="a carriage return is no text"),
         pytest.param("ab", TextSpan(1, 3, 1, 3), "ab", "  ^", id="the end of the text"),
         pytest.param("", TextSpan(1, 1, 1, 1), "", "^", id="an empty text"),
-        pytest.param("ab", TextSpan(1, 9, 1, 12), "ab", "  ^", id="a column that is not there"),
+        pytest.param("ab", TextSpan(1, 9, 1, 12), "ab", "  ^", id="a column that doesn't exist"),
         pytest.param("a\u2028b", TextSpan(1, 3, 1, 4), "a<U+2028>b", "         ^", id="a separator ends no line"),
     ],
 )

@@ -42,7 +42,7 @@ def parse_baseline(text: str, name: str) -> Baseline:
         good = False
     if not good:
         raise ConfigError(
-            f"{name} is not a baseline", hint="remove it, and run the command once with --baseline to create it again"
+            f"{name} isn't a baseline", hint="remove it, and run the command once with --baseline to create it again"
         )
     return dict(files)
 

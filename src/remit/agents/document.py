@@ -143,9 +143,9 @@ def parse_document(path: str, content: bytes | str) -> AgentDocument:
         if len(content) > MAX_BYTES:
             return make_unreadable(path, f"it is larger than {MAX_BYTES // 1024} KiB")
         if b"\0" in content:
-            return make_unreadable(path, "it has a NUL in it, so it is no text")
+            return make_unreadable(path, "it contains a NUL byte, so it isn't text")
         text = content.decode("utf-8", "surrogateescape")
-    fault = "it is not UTF-8" if not text.isascii() and _HALF.search(text) else None
+    fault = "it isn't UTF-8" if not text.isascii() and _HALF.search(text) else None
     if path.endswith(".toml"):
         return _parse_toml(path, text, fault)
     return _parse_markdown(path, text, fault)
@@ -155,7 +155,7 @@ _HALF = lazy("[\ud800-\udfff]")
 
 
 def make_unreadable(path: str, fault: str) -> AgentDocument:
-    """A document of which nothing is known but why it cannot be read."""
+    """A document of which nothing is known but why it can't be read."""
     place = find_place(path)
     return AgentDocument(
         path, "", place or "standard", place, frontmatter=None, body=Body(0, 0), body_start=0, fault=fault

@@ -118,7 +118,7 @@ def _find_excess(source: str, start: int) -> FrontmatterProblem | None:
         return FrontmatterProblem("limit", "the frontmatter has too many brackets", start, start + 1)
     if deep := _DEEP_LINE.search(source):
         return FrontmatterProblem(
-            "limit", "the frontmatter is nested too deep", start + deep.end(), start + deep.end() + 1
+            "limit", "the frontmatter is nested too deeply", start + deep.end(), start + deep.end() + 1
         )
     return None
 
@@ -138,14 +138,14 @@ def _compose(found: Frontmatter, source: str, offset: int) -> FrontmatterProblem
     if node is None:
         return None
     if not isinstance(node, MappingNode):
-        return FrontmatterProblem("syntax", "the frontmatter is not a table of keys and values", offset, offset + 1)
+        return FrontmatterProblem("syntax", "the frontmatter isn't a table of keys and values", offset, offset + 1)
     found.values |= _Reader(found, source, offset).read_mapping(node, "", 0)
     return None
 
 
 def _explain(error: yaml.YAMLError, source: str, offset: int) -> FrontmatterProblem:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-    reason = str(getattr(error, "problem", None) or getattr(error, "reason", None) or "it cannot be read")
+    reason = str(getattr(error, "problem", None) or getattr(error, "reason", None) or "it can't be read")
     at = mark.index if mark is not None else _count_chars(source, getattr(error, "position", None) or 0)
     at = min(at, max(0, len(source.rstrip()) - 1)) if at >= len(source.rstrip()) else at
     return FrontmatterProblem("syntax", reason, offset + at, offset + at + 1)
@@ -179,9 +179,7 @@ class _Reader:
             inner = f"{pointer}/{escape_key(key)}"
             key_span = (self.offset + key_node.start_mark.index, self.offset + key_node.end_mark.index)
             if key in values and isinstance(key_node, ScalarNode):
-                found.problems.append(
-                    FrontmatterProblem("duplicate", f"the key {key} is given twice", *key_span, inner)
-                )
+                found.problems.append(FrontmatterProblem("duplicate", f"duplicate key {key}", *key_span, inner))
             found.keys[inner] = key_span
             values[key] = self.read(value_node, inner, depth + 1)
             if found.left < 0:  # whatever follows would be refused too, one by one
@@ -269,7 +267,7 @@ class _Reader:
         """Say once that a cap was met."""
         if not self.found.refused:
             self.found.refused = True
-            what = "refers to itself too often" if self.found.shared else "holds too many values, or too deep ones"
+            what = "refers to itself too often" if self.found.shared else "has too many values, or is nested too deeply"
             self.found.problems.append(
                 FrontmatterProblem("limit", f"the frontmatter {what}", span[0], span[0] + 1, pointer)
             )
@@ -359,7 +357,7 @@ def _read_by_key(found: Frontmatter, text: str) -> None:
         pointer = f"/{escape_key(key)}"
         if key in found.values:
             span = (key_start, key_start + len(key))
-            found.problems.append(FrontmatterProblem("duplicate", f"the key {key} is given twice", *span, pointer))
+            found.problems.append(FrontmatterProblem("duplicate", f"duplicate key {key}", *span, pointer))
         if _compose(found, text[start:end].encode("utf-8", "replace").decode(), start) is None:
             continue
         lines = text[value_start:end]

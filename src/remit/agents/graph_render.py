@@ -51,7 +51,7 @@ def _group_by_command(graph: Graph) -> list[tuple[str, list[str]]]:
         groups.setdefault(graph.agents[name].command or _name_entry(graph.agents[name]), []).append(name)
     unreachable = [name for name in graph.agents if name not in graph.reached]
     rows = sorted(groups.items(), key=lambda row: (not row[0].startswith("/"), row[0]))
-    return [*rows, *([("reached by nobody", unreachable)] if unreachable else [])]
+    return [*rows, *([("unreachable", unreachable)] if unreachable else [])]
 
 
 def _name_entry(agent: Definition) -> str:

@@ -45,16 +45,16 @@ def unused_ignore(ignore: Ignore, codes: Sequence[str]) -> Diagnostic:
     strange = _find_strange(codes)
     idle = ", ".join(code for code in codes if code not in strange) or ("anything" if not codes else "")
     told = [
-        f"does not silence {idle}" if idle else "",
-        f"names {', '.join(strange)}, which no rule has" if strange else "",
+        f"doesn't hide {idle}" if idle else "",
+        f"names {', '.join(strange)}, which isn't a rule" if strange else "",
     ]
-    message = f"the ignore {' and '.join(filter(None, told))}"
+    message = f"the ignore comment {' and '.join(filter(None, told))}"
     fix = Fix("safe", "Remove the comment.", (TextEdit(*ignore.cut, "", ignore.place),)) if whole else None
-    hint = "Correct it (`remit explain --all` lists the codes), or remove it." if strange else _UNNEEDED
+    hint = "Correct it (`remit explain` lists the codes), or remove it." if strange else _UNNEEDED
     return Diagnostic("IGN001", "warning", message, hint, "", ignore.place, fix)
 
 
-_UNNEEDED = "Remove what is not needed."
+_UNNEEDED = "Remove the codes that aren't needed."
 
 
 def _find_strange(codes: Sequence[str]) -> list[str]:
@@ -79,7 +79,7 @@ def ignore_without_code(ignore: Ignore) -> Diagnostic:
 
     Good: `<!-- remit: ignore[AGT122] -->`
     """
-    return Diagnostic("IGN002", "warning", "the ignore names no code", "Name the codes: ignore[AGT122].", "",
+    return Diagnostic("IGN002", "warning", "the ignore comment names no code", "Name the codes: ignore[AGT122].", "",
                       ignore.place)  # fmt: skip
 
 

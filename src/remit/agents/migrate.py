@@ -57,7 +57,7 @@ class AgentMigration(NamedTuple):
 def migrate(document: AgentDocument, *, kind: str | None = None, spec_root: str = "specs") -> AgentMigration:
     """Bring an agent file to the standard. Default kind: the file's own `agent_type`, else `DEFAULT_KIND`."""
     if document.fault is not None:
-        raise InputError(f"{document.path} cannot be migrated: {document.fault}", hint="save it as UTF-8 first")
+        raise InputError(f"can't upgrade {document.path}: {document.fault}", hint="save it as UTF-8 first")
     if document.profile == "codex" or document.place == "command":
         what = "a command" if document.place == "command" else "an agent of Codex"
         raise UsageError(f"{document.path} is {what}, not an agent in Markdown",
@@ -80,7 +80,7 @@ def migrate(document: AgentDocument, *, kind: str | None = None, spec_root: str 
 def check_kind(kind: str | None) -> None:
     """Refuse an unknown kind."""
     if kind is not None and kind not in KINDS:
-        raise UsageError(f"there is no kind of agent called {kind}", hint=did_you_mean(kind, KINDS))
+        raise UsageError(f"unknown agent type '{kind}'", hint=did_you_mean(kind, KINDS))
 
 
 class _MigrationDraft:

@@ -117,7 +117,7 @@ def scaffold(
 def check_request(kind: str, name: str, profile: str) -> None:
     """Refuse an agent that cannot be made."""
     if kind not in KINDS:
-        raise UsageError(f"there is no kind of agent called {kind}", hint=did_you_mean(kind, KINDS))
+        raise UsageError(f"unknown agent type '{kind}'", hint=did_you_mean(kind, KINDS))
     if profile not in PROFILES:
         raise UsageError(f"no agent can be made for {profile}", hint=did_you_mean(profile, PROFILES))
     check_name(name)

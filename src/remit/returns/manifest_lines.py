@@ -49,8 +49,8 @@ def line_too_long(number: int) -> Diagnostic:
     return Diagnostic(
         "MAN001",
         "error",
-        f"the line has more than {MAX_LINE_BYTES:,} bytes and was not read",
-        "Keep the content in the findings file.",
+        f"the line has more than {MAX_LINE_BYTES:,} bytes and wasn't read",
+        "Move the content to the findings file.",
         place=TextSpan(number, 1, number, 2),
     )
 
@@ -64,7 +64,7 @@ def truncated_last_line(place: TextSpan, reason: str) -> Diagnostic:
 
     Good: an entry that is written at once, with its newline. Complete or remove a cut-off entry.
     """
-    message = f"the last line was cut off: {reason}"
+    message = f"the last line is cut off: {reason}"
     return Diagnostic("MAN002", "error", message, "Complete the entry, or remove the line.", place=place)
 
 
@@ -78,7 +78,11 @@ def no_final_newline(place: TextSpan) -> Diagnostic:
     Good: a file that ends with `}` and a newline.
     """
     return Diagnostic(
-        "MAN003", "warning", "no line feed ends the last entry", "Add one at the end of the file.", place=place
+        "MAN003",
+        "warning",
+        "the last entry has no newline at its end",
+        "Add a newline at the end of the file.",
+        place=place,
     )
 
 
@@ -94,8 +98,8 @@ def duplicate_id(entry_id: str, first_line: int, free: str, place: TextSpan | No
     return Diagnostic(
         "MAN004",
         "error",
-        f"the id {entry_id[:80]} is taken by line {first_line}",
-        f"Call this one {free[:80]}, or remove it if it is the same entry twice.",
+        f"the id {entry_id[:80]} is already used in line {first_line}",
+        f"Rename this one to {free[:80]}, or remove it if it is a duplicate.",
         "/id",
         place,
     )
@@ -111,7 +115,7 @@ def alias_used(key: str, field: str, place: TextSpan | None) -> Diagnostic:
 
     Good: `"file": "2026-01-19_auth.md"`
     """
-    message = f"{key} is read as {field}"
+    message = f"{key} is an alias of {field}"
     return Diagnostic("MAN005", "note", message, f"Write {field}.", f"/{escape_key(key)}", place)
 
 
@@ -124,7 +128,7 @@ def not_utf8(place: TextSpan) -> Diagnostic:
 
     Good: the same entry in UTF-8.
     """
-    return Diagnostic("MAN006", "error", "the line is not UTF-8", "Write the file in UTF-8.", place=place)
+    return Diagnostic("MAN006", "error", "the line isn't valid UTF-8", "Save the file as UTF-8.", place=place)
 
 
 DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
@@ -182,8 +186,8 @@ _DECODER = json.JSONDecoder()
 _SPACE = re.compile(r"\s*+")
 _CONFLICT = re.compile(r"(?:<{7}|={7}|>{7}|\|{7})(?: |\Z)")
 _FLAWS: Mapping[str, tuple[ParseIssueKind, str, str]] = {
-    "conflict": ("conflict", "is given twice with different values", "Give each key once."),
-    "nonfinite": ("nonfinite", "is not a finite number", "Give a number, or leave the key out."),
+    "conflict": ("conflict", "has two different values", "Write each key once."),
+    "nonfinite": ("nonfinite", "isn't a finite number", "Write a number, or remove the key."),
 }
 
 
@@ -288,9 +292,11 @@ class _Check:
         entries, bad = _read_objects(passage.text)
         if bad is None and len(entries) == 1:
             count, self.spread = len(self.spread), []
-            message = f"the entry is spread over {count} lines"
+            message = f"the entry spans {count} lines"
             place = passage.locate(0, len(passage.text.rstrip()))
-            yield passage.tell(Diagnostic(_NOT_JSON.code, "error", message, "Write it on one line.", place=place))
+            yield passage.tell(
+                Diagnostic(_NOT_JSON.code, "error", message, "Write the entry on one line.", place=place)
+            )
             yield from self.check_entry(entries[0][1], passage, entries[0][0])
 
     def close(self) -> Iterator[LineDiagnostic]:
@@ -300,8 +306,8 @@ class _Check:
         passage = ManifestPassage("\n".join(self.spread), self.spread_from)
         _, bad = _read_objects(passage.text)
         count, self.spread = len(self.spread), []
-        reason = bad.reason if bad is not None else "the object does not end"
-        what = reason if count == 1 else f"{count} lines are no entry: {reason}"
+        reason = bad.reason if bad is not None else "the object isn't closed"
+        what = reason if count == 1 else f"{count} lines aren't an entry: {reason}"
         place = passage.locate(0, len(passage.text.rstrip()))
         yield passage.tell(
             Diagnostic(_NOT_JSON.code, "error", what, "Write the entry as one JSON object on one line.", place=place)
@@ -388,21 +394,25 @@ def _read_objects(text: str) -> tuple[list[tuple[int, dict[str, Any]]], _Bad | N
     found: list[tuple[int, dict[str, Any]]] = []
     at = _skip(text, 1 if text.startswith("\ufeff") else 0)
     if _CONFLICT.match(text.rstrip("\r")):
-        return [], _Bad("the mark of an unfinished merge", 0, "Keep the entries of both sides, and remove the mark.")
+        return [], _Bad(
+            "the line is a conflict marker of an unfinished merge",
+            0,
+            "Keep the entries of both sides and remove the conflict markers.",
+        )
     while at < len(text):
         try:
             value, end = _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError) as error:
             return found, _explain(error, text)
         if not isinstance(value, dict):
-            return found, _Bad(f"the line holds {name_type(value)}, not an object", at)
+            return found, _Bad(f"the line is {name_type(value)}, expected an object", at)
         found.append((at, value))
         at = _skip(text, end)
         if len(found) > _MAX_ON_LINE:
             break
     if len(found) > 1:
-        hint = "Put each entry on a line of its own."
-        return found, _Bad(f"{len(found)} entries stand on the same line", found[1][0], hint)
+        hint = "Put each entry on its own line."
+        return found, _Bad(f"{len(found)} entries are on the same line", found[1][0], hint)
     return found, None
 
 
@@ -415,6 +425,6 @@ def _explain(error: Exception, text: str) -> _Bad:
     if isinstance(error, RecursionError):
         return _Bad("the object is nested too deeply", 0)
     if at >= len(text.rstrip()) or getattr(error, "msg", "").startswith("Unterminated string"):
-        return _Bad("the object does not end", len(text))
+        return _Bad("the object isn't closed", len(text))
     reason = getattr(error, "msg", str(error))
-    return _Bad(f"the line is not JSON: {reason[:1].lower()}{reason[1:]}", at)
+    return _Bad(f"the line isn't valid JSON: {reason[:1].lower()}{reason[1:]}", at)

@@ -51,7 +51,7 @@ def find_return(
         what = f"the message is longer than {limit} million characters"
         reading.troubles = (ParseIssue("too_big", what, "Send a short report."),)
     elif not text or text.isspace():
-        hint = "Send a return; use status failed if nothing could be done."
+        hint = "Send a return; use status failed if you couldn't do the work."
         reading.troubles = (ParseIssue("empty", "the message is empty", hint),)
     elif wanted is MANIFEST:
         _read_sentence(reading)
@@ -173,8 +173,8 @@ def choose_reading(readings: Sequence[ParsedMessage]) -> ParsedMessage:
     for each in returns:
         are_good = partial({"accepted"}.issuperset, (verdicts[id(each)], verdicts[id(chosen)]))
         if each is not chosen and (each.payload is None or _contradict(chosen.case, each.case, are_good)):
-            what = "the agent handed in a return, and its final message or its file has one that contradicts it"
-            chosen.troubles += (ParseIssue("contradiction", what, "Hand in one return, and send no other."),)
+            what = "the submitted return and a return in the final message or file contradict each other"
+            chosen.troubles += (ParseIssue("contradiction", what, "Submit one return, and send no other."),)
             break
     if verdicts[id(said)] == "missing":
         chosen.final = said.text.strip()[:_MAX_NOTE_CHARS]
@@ -211,17 +211,17 @@ def _explain_absence(scan: MessageScan, text: str, wanted: Dialect | None) -> Pa
         return ParseIssue("too_big", scan.overflow, "Send one return, at the end of a short message.")
     if scan.unreadable:
         reason, _, end = scan.unreadable
-        message = f"what looks like a return cannot be read: {reason}"
+        message = f"the return can't be parsed: {reason}"
         return ParseIssue(
             "too_big" if scan.capped else "unreadable", message, "Send valid JSON.", end, min(end + 1, len(text))
         )
     if wanted is not None:
         for other in (STANDARD, HYPER):
             if other is not wanted and scan_message(text, (other,), None).candidates:
-                return ParseIssue("dialect", f"the return is in the format {other.name}, not {wanted.name}",
+                return ParseIssue("dialect", f"expected a return in the format {wanted.name}, got {other.name}",
                                   f"Send a {wanted.name} return, or check with --format {other.name}.")  # fmt: skip
     return ParseIssue(
-        "absent", "the message holds no return", "End the message with the JSON object that was asked for."
+        "absent", "the message has no return", "End the message with the JSON object that the instructions describe."
     )
 
 
@@ -234,7 +234,7 @@ def _judge(candidate: ReturnCandidate, reading: ParsedMessage) -> _Judged:
     troubles = [trouble for flaw in _split_flaws(parsed.flaws) if (trouble := _read_flaw(flaw, candidate, repairs))]
     repairs += [(kind, parsed.start) for kind in normalize(parsed.value, dialect, known, reading.words, parsed.spans)]
     if candidate.glued:
-        what = "the return stands inside another that cannot be read"
+        what = "the return is inside another object that can't be parsed"
         troubles.append(ParseIssue("unreadable", what, "Send one return.", parsed.start, parsed.start + 1))
     troubles += find_blanks(parsed.value, dialect, known.session_id)
     troubles += find_conflicts(parsed.value, dialect, reading.words)
@@ -302,8 +302,8 @@ def find_blanks(payload: dict[str, Any], dialect: Dialect, session_id: str | Non
     for pointer, text in find_placeholders(payload, dialect.shape):
         if text == session_id and pointer.endswith("/session_id"):
             continue
-        message = f"{pointer[1:]} is a blank that nobody filled in: {text[:60]}"
-        yield ParseIssue("template", message, "Put a real value there.", pointer=pointer)
+        message = f"{pointer[1:]} is a placeholder: {text[:60]}"
+        yield ParseIssue("template", message, "Replace it with a real value.", pointer=pointer)
 
 
 def find_conflicts(payload: dict[str, Any], dialect: Dialect, own: Mapping[str, Status]) -> Iterator[ParseIssue]:
@@ -316,8 +316,8 @@ def find_conflicts(payload: dict[str, Any], dialect: Dialect, own: Mapping[str, 
     is_completed = (dialect.statuses.get(word) or own.get(word)) == "completed"
     for key in find_denials(payload) if is_completed else ():
         if key not in ("error", "errors") or key not in known:
-            message = f"the status is completed, but {key} says otherwise"
-            yield ParseIssue("conflict", message, "Say once how the work ended.", pointer=f"/{escape_key(key)}")
+            message = f"the status is completed, but {key} contradicts it"
+            yield ParseIssue("conflict", message, "State once how the work ended.", pointer=f"/{escape_key(key)}")
     yield from _find_twins(payload, dialect)
 
 
@@ -332,16 +332,16 @@ def _find_twins(payload: dict[str, Any], dialect: Dialect) -> Iterator[ParseIssu
     ]
     for prefix, holder, names in holders:
         for key in find_second_spellings(holder, names) if isinstance(holder, dict) else ():
-            message = f"{key} is a known key in another spelling, and its value differs"
-            yield ParseIssue("conflict", message, "Give each key once.", pointer=f"{prefix}/{escape_key(key)}")
+            message = f"{key} is another spelling of a known key, with a different value"
+            yield ParseIssue("conflict", message, "Write each key once.", pointer=f"{prefix}/{escape_key(key)}")
 
 
 _FLAWS: dict[str, tuple[ParseIssueKind, str, str]] = {
-    "conflict": ("conflict", "is given twice with different values", "Give each key once."),
-    "nonfinite": ("nonfinite", "is not a finite number", "Give a number, or leave the key out."),
-    "ellipsis": ("template", "is left open with an ellipsis", "Write out everything."),
-    "template": ("template", "is a blank that nobody filled in", "Put a real value there."),
-    "cut": ("cut", "was cut off", "Send a shorter return that fits."),
+    "conflict": ("conflict", "has two different values", "Write each key once."),
+    "nonfinite": ("nonfinite", "isn't a finite number", "Write a number, or remove the key."),
+    "ellipsis": ("template", "ends with an ellipsis", "Write the full value."),
+    "template": ("template", "is a placeholder", "Replace it with a real value."),
+    "cut": ("cut", "is cut off", "Send a shorter return."),
 }
 
 
@@ -398,7 +398,11 @@ def _select(reading: ParsedMessage, judged: list[_Judged], scan: MessageScan) ->
         what = "inside thinking text" if last.candidate.hidden == "thinking" else "on quoted lines"
         start = last.candidate.parsed.start
         trouble = ParseIssue(
-            last.candidate.hidden or "quoted", f"the only return stands {what}", "Repeat it below.", start, start + 1
+            last.candidate.hidden or "quoted",
+            f"the only return is {what}",
+            "Repeat it in your answer.",
+            start,
+            start + 1,
         )
         _take(reading, last, (trouble,))
         return
@@ -410,11 +414,11 @@ def _select(reading: ParsedMessage, judged: list[_Judged], scan: MessageScan) ->
         return
     marked = [each for each in pool if each.candidate.marked] or pool
     chosen = _pick_best(marked)
-    # One that was cut off after the chosen one may have lost its id.
+    # One that is cut off after the chosen one may have lost its id.
     lost = [each for each in visible if each not in pool and each.is_cut and each.is_after(chosen)]
     rivals = [each for each in (*pool, *lost) if each is not chosen and _rivals(each, chosen)]
     troubles = [
-        ParseIssue("contradiction", "the message holds two returns that contradict each other", "Send one return.",
+        ParseIssue("contradiction", "the message has two returns that contradict each other", "Send one return.",
                    each.candidate.parsed.start, each.candidate.parsed.start + 1)
         for each in rivals[-1:]
     ]  # fmt: skip
@@ -463,7 +467,7 @@ def _explain_ruin(scan: MessageScan, chosen: _Judged, session_id: str | None) ->
     key = (_STATUS_KEY if has_id or session_id is None else _QUOTED_KEY).search(ruin)  # code has keys without quotes
     if start < chosen.candidate.parsed.end or is_foreign or not key:
         return ()
-    what = "after the return stands another that cannot be read"
+    what = "another return follows that can't be parsed"
     return (ParseIssue("contradiction", what, "Send one return.", start, start + 1),)
 
 
@@ -521,18 +525,16 @@ def _read_sentence(reading: ParsedMessage) -> None:
                 found[word] = line
     first = SENTENCES["complete"]
     if len(found) > 1:
-        reading.troubles = (
-            ParseIssue("contradiction", "the reply holds two of the three sentences", f"Reply: {first}"),
-        )
+        reading.troubles = (ParseIssue("contradiction", "the reply has two of the three sentences", f"Reply: {first}"),)
     elif not found:
-        reading.troubles = (ParseIssue("absent", "the reply is none of the three sentences", f"Reply only: {first}"),)
+        reading.troubles = (ParseIssue("absent", "the reply isn't one of the three sentences", f"Reply only: {first}"),)
     else:
         [(word, line)] = found.items()
         reading.reply_status = word
         at = reading.text.find(line)
         if len(lines) > 2:  # noqa: PLR2004 - one line of prose is tolerated
             hint = f"Reply only: {SENTENCES[word]}"
-            trouble = ParseIssue("reply", "the reply says more than its one sentence", hint, at, at + len(line))
+            trouble = ParseIssue("reply", "the reply has text besides its sentence", hint, at, at + len(line))
             reading.troubles = (trouble,)
         elif len(lines) > 1 or SENTENCES[word].rstrip(".") != lines[0][0].rstrip("."):
             reading.repairs = (("more_prose", at),)

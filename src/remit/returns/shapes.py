@@ -58,8 +58,8 @@ def name_field(pointer: str) -> str:
 
 
 def _wrong_type(value: object, pointer: str, wanted: str) -> ShapeProblem:
-    return ShapeProblem("type", pointer, f"{name_field(pointer)} is {name_type(value)}, not {wanted}",
-                        f"Make {name_field(pointer)} {wanted}.")  # fmt: skip
+    return ShapeProblem("type", pointer, f"{name_field(pointer)} is {name_type(value)}, expected {wanted}",
+                        f"Change {name_field(pointer)} to {wanted}.")  # fmt: skip
 
 
 class TextShape(NamedTuple):
@@ -76,12 +76,12 @@ class TextShape(NamedTuple):
             yield _wrong_type(value, pointer, "a text")
         elif not value or value.isspace():
             yield ShapeProblem(
-                "blank", pointer, f"{name_field(pointer)} is empty", f"Say something in {name_field(pointer)}."
+                "blank", pointer, f"{name_field(pointer)} is empty", f"Write text in {name_field(pointer)}."
             )
         elif self.max_chars is not None and len(value) > self.max_chars:
-            message = f"{name_field(pointer)} has {len(value)} characters, {self.max_chars} are allowed"
+            message = f"{name_field(pointer)} has {len(value)} characters, the maximum is {self.max_chars}"
             yield ShapeProblem(
-                "long", pointer, message, f"Shorten {name_field(pointer)}; put the detail into an artifact."
+                "long", pointer, message, f"Shorten {name_field(pointer)} and put details in an artifact."
             )
 
     def to_json_schema(self) -> dict[str, Any]:
@@ -104,15 +104,15 @@ def find_escape(path: str) -> str | None:
     """Say how a path leaves the project, or None where it stays inside."""
     unified = path.replace("\\", "/")
     if _HIDDEN.search(path):
-        return "has control characters in it"
+        return "contains control characters"
     if unified.startswith("/"):
         return "is absolute"
     if unified.startswith("~"):
-        return "points to a home folder"
+        return "begins with a home folder"
     if _SCHEME.match(path):
-        return "has a drive or a scheme"
+        return "has a drive letter or a URL scheme"
     if ".." in unified.split("/"):
-        return "goes up with '..'"
+        return "leaves the project with '..'"
     return None
 
 
@@ -125,7 +125,7 @@ class PathShape(NamedTuple):
         """Why it is no such path."""
         yield from TextShape().problems(value, pointer)
         if type(value) is str and (how := find_escape(value)):
-            yield ShapeProblem("escape", pointer, f"the path {how}", "Give the path relative to the project root.")
+            yield ShapeProblem("escape", pointer, f"the path {how}", "Write the path relative to the project root.")
 
     def to_json_schema(self) -> dict[str, Any]:
         """Render as JSON Schema; the pattern refuses what leaves the project by its spelling."""
@@ -146,7 +146,7 @@ class WordShape(NamedTuple):
             yield ShapeProblem(
                 "word",
                 pointer,
-                f"{name_field(pointer)} is {_quote(value)}, which is not one of its words",
+                f"{name_field(pointer)} is {_quote(value)}, which isn't a valid value",
                 f"Use one of: {', '.join(self.words)}.",
             )
 
@@ -183,7 +183,7 @@ class NumberShape(NamedTuple):
             yield _wrong_type(value, pointer, "a whole number" if self.whole else "a number")
         elif value < 0 or (kind is float and not isfinite(value)):
             yield ShapeProblem(
-                "range", pointer, f"{name_field(pointer)} is {value}", f"Make {name_field(pointer)} 0 or more."
+                "range", pointer, f"{name_field(pointer)} is {value}", f"Set {name_field(pointer)} to 0 or more."
             )
 
     def to_json_schema(self) -> dict[str, Any]:
@@ -270,7 +270,7 @@ class ObjectShape(NamedTuple):
             elif key in self.required:
                 yield ShapeProblem("missing", f"{pointer}/{key}", f"{key} is missing", f"Add {key}.")
             elif key in self.expected:
-                yield ShapeProblem("expected", f"{pointer}/{key}", f"{key} is not given", f"Add {key}.")
+                yield ShapeProblem("expected", f"{pointer}/{key}", f"{key} is recommended, but missing", f"Add {key}.")
 
     def to_json_schema(self) -> dict[str, Any]:
         """Render as JSON Schema."""

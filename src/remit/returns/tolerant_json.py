@@ -1,7 +1,7 @@
 """Tolerant JSON: a broken object → its value, with every repair recorded.
 
 Reads one object from a given offset. Returns where it ended, where each value stands, what it repaired, and which flaws
-no repair can fix: a contradiction, a non-finite number, an unfilled template, a value that was cut off. It never
+no repair can fix: a contradiction, a non-finite number, an unfilled template, a value that is cut off. It never
 invents a key or a value; text that is valid JSON comes back unchanged and without repairs.
 
 Linear in the text it consumes, and capped: nesting, number of values, digits.
@@ -27,45 +27,45 @@ FlawKind = Literal["cut", "conflict", "nonfinite", "ellipsis", "template"]
 Closed = Literal["bracket", "fence", "end"]
 
 REPAIRS = {
-    "comment": "left out a comment",
-    "trailing_comma": "left out a comma before a closing bracket",
-    "extra_comma": "left out a comma that separates nothing",
+    "comment": "removed a comment",
+    "trailing_comma": "removed a comma before a closing bracket",
+    "extra_comma": "removed an extra comma",
     "missing_comma": "added a comma between two values",
     "missing_bracket": "added a closing bracket",
-    "extra_bracket": "left out a bracket behind which the object goes on",
+    "extra_bracket": "removed a bracket that closes the object too early",
     "single_quotes": "read single quotes as double quotes",
     "smart_quotes": "read typographic quotes as double quotes",
     "unquoted_key": "quoted a bare key",
-    "inner_quote": "kept an unescaped quote inside a text",
-    "raw_control": "kept a raw line break or control character inside a text",
-    "bad_escape": "read an escape that JSON does not know",
-    "joined_text": "joined texts that stood side by side or around a plus sign",
+    "inner_quote": "escaped a quote inside a string",
+    "raw_control": "escaped a line break or control character inside a string",
+    "bad_escape": "read an escape that isn't valid JSON",
+    "joined_text": "joined adjacent strings",
     "lone_surrogate": "replaced half of a surrogate pair",
-    "literal": "read a literal of Python or JavaScript as JSON",
-    "number": "read a number that is not written as JSON writes it",
+    "literal": "converted a literal of Python or JavaScript",
+    "number": "converted a number that isn't valid JSON",
     "separator": "read another separator as a colon or a comma",
     "missing_colon": "added a colon between a key and its value",
-    "missing_quote": "added a quote that was missing at one end",
+    "missing_quote": "added a missing quote",
     "unquoted_text": "quoted a bare word",
-    "extra_mark": "left out a quote, a colon or a period that is one too many",
-    "parentheses": "read Python's parentheses as a list or a text",
+    "extra_mark": "removed an extra quote, colon or period",
+    "parentheses": "read Python's parentheses as a list or a string",
     "triple_quotes": "read triple quotes or backticks as double quotes",
     "missing_open_bracket": "added an opening bracket",
     "odd_space": "read a non-breaking, invisible or escaped space as a space",
-    "repeated_key": "left out a key that repeats the same value",
-    "cut_off": "left out an optional value that was cut off",
-    "lifted_keys": "moved keys behind a missing bracket back to the top",
-    "json_string": "decoded JSON that was wrapped in a text",
+    "repeated_key": "removed a duplicate key with the same value",
+    "cut_off": "removed an optional value that is cut off",
+    "lifted_keys": "moved keys after a missing bracket back to the top",
+    "json_string": "decoded JSON inside a string",
     "escaped": "removed backslashes before quotes",
-    "envelope": "took the message out of an envelope",
+    "envelope": "extracted the message from an envelope",
     "html": "decoded HTML entities",
-    "colors": "left out the color codes of a terminal",
+    "colors": "removed terminal color codes",
     "status_case": "read a status word in another case",
     "quoted_number": "read a quoted number as a number",
-    "id_blanks": "removed blanks around the session id",
-    "absolute_path": "named an absolute path inside the root from the root",
-    "shortened": "shortened a summary that was too long",
-    "empty_items": "left out empty items of a list",
+    "id_blanks": "removed spaces around the session id",
+    "absolute_path": "made an absolute path relative to the root",
+    "shortened": "shortened a long summary",
+    "empty_items": "removed empty list items",
     "no_period": "read the sentence without its period",
     "more_prose": "read the sentence beside other text",
 }
@@ -329,7 +329,7 @@ class _Parser:
         text, pos = self.text, self.pos
         comments = _COMMENTS.match(text, pos)
         if comments is None and not text.startswith("/*", pos):
-            raise self.fail("'/' starts neither a comment nor a value")
+            raise self.fail("unexpected '/'")
         self.repair("comment")
         self.pos = comments.end() if comments else self.limit  # one that nothing closes takes the rest
 
@@ -379,7 +379,7 @@ class _Parser:
     def pass_second_bracket(self) -> bool:
         """Pass over a `]` right behind the one that closed the last open list, if the object goes on or ends there.
 
-        Behind anything else the bracket may close what was cut off.
+        Behind anything else the bracket may close what is cut off.
         """
         if self.open_lists or self.text[self.pos - 1] != "]" or not _AFTER_EXTRA.match(self.text, self.pos + 1):
             return False
@@ -572,7 +572,7 @@ class _Parser:
             at = self.pos
             key, whole = self.read_text(char)
             if "\n" in self.text[at : self.pos] or self.repairs.get("inner_quote") == at:
-                raise self.fail_at(at, "a key runs over quotes or lines")
+                raise self.fail_at(at, "a key contains quotes or line breaks")
             if "\\_" in key:
                 self.is_markdown = True
                 key = key.replace("\\_", "_")
@@ -606,10 +606,10 @@ class _Parser:
     def count_value(self) -> None:
         self.values_left -= 1
         if self.values_left < 0:
-            raise self.fail("the object holds more values than a return may", capped=True)
+            raise self.fail("the object has too many values", capped=True)
 
     def read_text(self, opener: str) -> tuple[str, bool]:
-        """Read a quoted text; the second value is False where it was cut off."""
+        """Read a quoted text; the second value is False where it is cut off."""
         pattern = _PLAIN_TEXTS.get(opener)
         plain = pattern.match(self.text, self.pos) if pattern else None
         if plain:
@@ -690,12 +690,12 @@ class _Parser:
             else:
                 at, inner = stop.end(), inner + 1
                 if inner > MAX_INNER_QUOTES or text[at : at + 1] in ("{", "["):
-                    raise self.fail("a text has quotes inside that cannot belong to it")
+                    raise self.fail("a string contains quotes that can't be part of it")
         whole = stop is not None and stop.group()[0] != "\n"
         end = stop.start() if stop else self.limit
         if inner and whole:
             if opener == '"' and (inner % 2 or "\n" in text[start:end]):
-                raise self.fail("a quote inside a text is not escaped")
+                raise self.fail("a quote inside a string isn't escaped")
             self.repair("inner_quote", start)
         self.pos = stop.end() if stop and whole else end
         if stop and whole:
@@ -712,7 +712,7 @@ class _Parser:
                 body = json.loads(f'"{body}"', strict=False)
             except ValueError:
                 if body.count("\\") > MAX_VALUES:
-                    raise self.fail("a text has more escapes than a return may", capped=True) from None
+                    raise self.fail("a string has too many escapes", capped=True) from None
                 if _PLAIN_BACKSLASH.search(body) and not _ESCAPED_ON_PURPOSE.search(body):
                     self.repair("bad_escape", start)
                 else:

@@ -214,9 +214,9 @@ def test_a_preflight_without_a_number_is_named_beside_letters() -> None:
         (
             "Writes phased implementation plans from research findings.",
             "{detailed description}",
-            "description still has the blank {detailed description}",
+            "description has the placeholder {detailed description}",
         ),
-        ('"specs/**/*"', '"{patterns}"', "permissions still has the blank {patterns}"),
+        ('"specs/**/*"', '"{patterns}"', "permissions has the placeholder {patterns}"),
     ],
 )
 def test_a_blank_in_the_frontmatter_is_named(old: str, new: str, told: str) -> None:
@@ -413,7 +413,7 @@ def test_flows_of_several_operations_are_counted_by_themselves() -> None:
     flow = only("process_flow")
     inner = flow.replace("<process_flow>\n", "").replace("</process_flow>\n", "")
     text = change(flow, f"<process_flow>\n<create_flow>\n{inner}</create_flow>\n<remove_flow>\n{inner}</remove_flow>\n"
-                        "</process_flow>\n")  # fmt: skip
+                  "</process_flow>\n")  # fmt: skip
     assert not find(text)
 
 

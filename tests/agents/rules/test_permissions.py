@@ -204,7 +204,7 @@ def test_what_is_denied_outside_of_the_workspace_is_fine() -> None:
 def test_a_denied_part_of_what_is_allowed(allowed: str, denied: str, added: str) -> None:
     text = allow_bash(allowed, denied)
     (finding,) = find(text, "AGT064")
-    assert finding.message == f"{denied} is denied, and {allowed} may allow other spellings of it".replace('"', "'")
+    assert finding.message == f"{denied} is denied, but {allowed} can allow other spellings of it".replace('"', "'")
     assert fix(text, "AGT064") == (allow_bash(allowed, added) if added else text)
 
 
@@ -221,7 +221,7 @@ def test_what_cannot_be_run_or_is_denied_as_a_whole_has_no_other_spelling(allowe
 
 def test_without_an_allow_list_one_finding_stands_for_all_denials() -> None:
     (finding,) = find(change(ALLOWED_BASH, ""), "AGT064")
-    assert finding.message == "denying 'rm', one of 2 denials, does not hold: other spellings of it are not denied"
+    assert finding.message == "denying 'rm', one of 2 denials, has gaps: other spellings of it aren't denied"
     assert finding.fix is None
 
 

@@ -166,8 +166,8 @@ NAME = "an agent's name is at most 64 of a-z, 0-9 and single hyphens, not "
 @pytest.mark.parametrize(
     ("args", "sentence"),
     [
-        (["plannin", "a"], "there is no kind of agent called plannin; did you mean 'planning'?"),
-        (["zzz", "a"], "there is no kind of agent called zzz; known are: planning, implementation, research, "),
+        (["plannin", "a"], "unknown agent type 'plannin; did you mean 'planning'?'"),
+        (["zzz", "a"], "unknown agent type 'zzz; known are: planning, implementation, research, '"),
         (["planning", "a", "--profile", "claud"], "no agent can be made for claud; did you mean 'claude'?"),
         (["planning", "a", "--profile", "command"], "no agent can be made for command; known are: standard, "),
         (["planning", "My_Agent"], f"{NAME}'My_Agent'; use 'my-agent'"),
@@ -326,7 +326,7 @@ def test_what_cannot_be_read_stops_no_other(inside: Inside) -> None:
     before = list_files(inside.folder)
     ended = inside("agent", "upgrade", ".")
     assert (ended.code, ended.err) == (1, b"")
-    assert ended.text.count("  ✗ the file cannot be migrated: it ") == 6
+    assert ended.text.count("can't upgrade   ✗ the file: it ") == 6
     after = list_files(inside.folder)
     assert [name for name in after if after[name] != before[name]] == [".claude/agents/old-reviewer.md"]
 
@@ -335,8 +335,8 @@ def test_what_cannot_be_read_stops_no_other(inside: Inside) -> None:
     ("args", "sentence"),
     [
         ("missing.md", "'missing.md' cannot be read: no such file or directory; check the path"),
-        ("agents --kind plannin", "there is no kind of agent called plannin; did you mean 'planning'?"),
-        ("empty --kind zzz", "there is no kind of agent called zzz; known are: "),
+        ("agents --kind plannin", "unknown agent type 'plannin; did you mean 'planning'?'"),
+        ("empty --kind zzz", "unknown agent type 'zzz; known are: '"),
         ("", "PATH… is missing; see 'remit agent upgrade --help'"),
         ("agents --output-format github", "there is no output format 'github'; known are: full, json"),
     ],
@@ -458,7 +458,7 @@ def test_a_source_is_not_written_over(inside: Inside) -> None:
     put(inside, ".claude/agents/deep/b.md", write_source("b"))
     ended = inside("agent", "build", "--to", "claude")
     assert ended.code == 1
-    assert "CMP007 error the compiled file would take the place of its source\n" in ended.text
+    assert "CMP007 error the compiled file would overwrite its source\n" in ended.text
     assert "✗ .claude/agents/a.md: cannot be compiled\n" in ended.text
     assert ".claude/agents/deep/b.md:1:1: CMP006 warning " in ended.text.replace(":2:1", ":1:1")
     assert (inside.folder / ".claude/agents/a.md").read_text() == write_source("a")
@@ -545,8 +545,8 @@ def test_a_broken_source_stops_no_other(inside: Inside) -> None:
     put(inside, "agents/d.md", write_source("d").encode() + b"\xff")
     ended = inside("agent", "build", "--to", "claude", "--output-format", "concise")
     assert ended.code == 1
-    assert "agents/b.md:2:1: CMP007 error the frontmatter cannot be read for certain: " in ended.text
-    assert "CMP007 error the file cannot be compiled: it is not UTF-8\n" in ended.text
+    assert "agents/b.md:2:1: CMP007 error the frontmatter can't be read reliably: " in ended.text
+    assert "CMP007 error the file can't be compiled: it is not UTF-8\n" in ended.text
     assert ended.text.endswith("4 agents: 2 written, 2 cannot be compiled\n")
     assert {file.name for file in (inside.folder / ".claude/agents").glob("*.md")} == {"a.md", "c.md"}
 
@@ -573,7 +573,7 @@ def test_a_compiled_file_whose_source_is_gone_is_told(inside: Inside, to: str) -
     for check in ((), ("--check",)):
         ended = inside("agent", "build", "--to", to, *check)
         assert ended.code == 1
-        told = "CMP009 error this was compiled from agents/a.md, which gives no such agent any more"
+        told = "CMP009 error this file was compiled from agents/a.md, which no longer defines this agent"
         assert re.search(rf"^{re.escape(path)}:\d:1: {told}\n✗ {re.escape(path)}: left over$", ended.text, re.MULTILINE)
         assert ended.text.endswith("2 agents: 1 up to date, 1 left over\n")
     assert list_files(inside.folder) == before

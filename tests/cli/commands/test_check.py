@@ -41,13 +41,13 @@ def test_a_refused_message_shows_the_line_and_what_to_do(remit: Remit) -> None:
     assert smooth(ended.text) == snapshot("""\
 ✗ a.md: invalid · standard · 1 error
 
-error[RET050]: the path goes up with '..'
+error[RET050]: the path leaves the project with '..'
  --> a.md:8:32
   |
 8 |     {"type": "report", "path": "../notes.md", "summary": "What was compared"}
   |                                ^^^^^^^^^^^^^
   |
-  = help: Give the path relative to the project root.
+  = help: Write the path relative to the project root.
   = see: remit explain RET050
 
 """)
@@ -58,7 +58,7 @@ def test_a_repaired_message_says_what_was_repaired(inside: Inside) -> None:
     assert ended.code == 0
     assert ended.text == snapshot("""\
 ✓ a.md: repaired · standard · completed
-  = repaired: left out a comma before a closing bracket (line 18)
+  = repaired: removed a comma before a closing bracket (line 18)
 """)
 
 
@@ -221,13 +221,13 @@ NO_TEXT = [GOOD.encode("utf-16"), GOOD.encode("utf-16-le"), b"\x7fELF\2\1\1\0\xf
 def test_of_what_is_no_text_that_is_said(inside: Inside, data: bytes, options: tuple[str, ...]) -> None:
     ended = inside("check", inside.write("a.md", data), *options)
     assert ended.code == 1
-    assert "error[RET001]: the message holds no return: it is not UTF-8 text\n" in ended.text
+    assert "error[RET001]: the message has no return: it is not UTF-8 text\n" in ended.text
     assert "help: Save it as UTF-8" in ended.text
 
 
 def test_text_with_bytes_that_are_no_utf8_is_text(inside: Inside) -> None:
     ended = inside("check", inside.write("a.md", "Das war früh".encode("latin-1")))
-    assert "the message holds no return\n" in ended.text
+    assert "the message has no return\n" in ended.text
 
 
 def test_a_file_that_cannot_be_read_outweighs_one_that_is_not_accepted(inside: Inside) -> None:
@@ -282,9 +282,9 @@ def test_concise_is_a_line_for_each_finding_and_one_for_the_message(inside: Insi
     ended = inside("check", inside.write("a.md", ESCAPING), inside.write("b.md", PROSE), "--output-format", "concise")
     assert ended.code == 1
     assert smooth(ended.text) == snapshot("""\
-a.md:8:32: RET050 error the path goes up with '..'
+a.md:8:32: RET050 error the path leaves the project with '..'
 ✗ a.md: invalid · standard · 1 error
-b.md: RET001 error the message holds no return
+b.md: RET001 error the message has no return
 ✗ b.md: missing · 1 error
 2 messages: 2 not accepted (1 invalid, 1 missing)
 """)

@@ -44,7 +44,7 @@ def test_the_workspaces_manifest_is_found(workspace: Inside) -> None:
 def test_findings_are_shown_with_their_line(workspace: Inside) -> None:
     ended = workspace("findings", "validate", workspace.write("m.jsonl", BAD))
     assert ended.code == 1
-    assert ended.text.startswith("error[MAN004]: the id auth-2026-01-19 is taken by line 1\n --> m.jsonl:2:7\n")
+    assert ended.text.startswith("error[MAN004]: the id auth-2026-01-19 is already used in line 1\n --> m.jsonl:2:7\n")
     assert "\n3 | nonsense\n  | ^\n" in ended.text
     assert ended.text.endswith("\n✗ 1 manifest: 2 errors\n")
 

@@ -214,7 +214,7 @@ def test_json_is_a_list_of_findings_with_the_names_that_other_linters_use(inside
     [finding] = load(ended)
     assert finding["filename"] == UNQUOTED_PATH
     assert finding["code"] == "AGT004"
-    assert finding["message"].startswith("the frontmatter is not valid YAML")
+    assert finding["message"].startswith("the frontmatter isn't valid YAML")
     assert (finding["location"]["row"], finding["end_location"]["row"]) == (3, 3)
     assert finding["fix"] == {
         "applicability": "safe",
@@ -245,8 +245,8 @@ def test_github_gets_an_annotation_for_each(inside: Inside) -> None:
     assert ended.code == 1
     [line] = ended.text.splitlines()
     assert line.startswith(f"::error file={UNQUOTED_PATH},line=3,col=")
-    assert ",title=AGT004::the frontmatter is not valid YAML%" not in line
-    assert "title=AGT004::the frontmatter is not valid YAML: " in line
+    assert ",title=AGT004::the frontmatter isn't valid YAML%" not in line
+    assert "title=AGT004::the frontmatter isn't valid YAML: " in line
 
 
 def test_hostile_names_and_texts_are_shown_harmlessly(inside: Inside) -> None:

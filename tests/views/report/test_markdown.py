@@ -78,7 +78,7 @@ def test_code_is_letter_by_letter(text: str) -> None:
 
 
 def test_plain_words_stay_plain() -> None:
-    for text in ("specs/1_greet/plan-001.md is not there", "2026-11-16 10:54:31 UTC", "1.2 s, $", "What (then)?"):
+    for text in ("specs/1_greet/plan-001.md doesn't exist", "2026-11-16 10:54:31 UTC", "1.2 s, $", "What (then)?"):
         assert quote(text).replace("\\$", "$") == text
 
 

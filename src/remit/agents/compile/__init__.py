@@ -106,17 +106,17 @@ def is_current(compiled: Compiled, existing_text: str | None) -> bool:
 def _find_refusals(document: AgentDocument, definition: Definition | None, path: str) -> Iterator[Diagnostic]:
     found = document.frontmatter
     if document.fault is not None:
-        yield refused(document, "", f"the file cannot be compiled: {document.fault}", "Save it as text in UTF-8.")
+        yield refused(document, "", f"the file can't be compiled: {document.fault}", "Save it as UTF-8 text.")
     elif found is None or definition is None:
         yield refused(
-            document, "", "the file has no frontmatter, so it is no agent", "Start it with `remit agent new`."
+            document, "", "the file has no frontmatter, so it isn't an agent", "Start it with `remit agent new`."
         )
     elif found.problems or document.unclosed_frontmatter:
         reason = found.problems[0].message if found.problems else "it is not closed"
         hint = "Correct it first: `remit lint` shows where, and what it can fix."
-        yield refused(document, "", f"the frontmatter cannot be read for certain: {reason}", hint)
+        yield refused(document, "", f"the frontmatter can't be read reliably: {reason}", hint)
     elif document.profile != "standard":
-        message = f"only a file of the standard is compiled, and this is one of {document.profile}"
+        message = f"only standard agent files can be compiled, and this is a file of {document.profile}"
         yield refused(document, "", message, "`remit agent upgrade` brings it to the standard.")
     else:
         yield from _find_gaps(document, definition, path)
@@ -125,19 +125,21 @@ def _find_refusals(document: AgentDocument, definition: Definition | None, path:
 def _find_gaps(document: AgentDocument, definition: Definition, path: str) -> Iterator[Diagnostic]:
     """What an agent must have in every harness."""
     if not make_name(definition.name):
-        yield refused(document, "/name", "the name has no letter or digit", "Name the agent like its file.")
+        yield refused(document, "/name", "the name has no letter or digit", "Give the agent the name of its file.")
     description = document.get("description")
     if not isinstance(description, str) or not description.strip():
-        yield refused(document, "/description", "there is no description", "Say in a sentence what the agent is for.")
+        yield refused(
+            document, "/description", "the description is missing", "Describe the agent's purpose in a sentence."
+        )
     if not read_body(document).strip():
-        yield refused(document, "", "there are no instructions below the frontmatter", "Write them.")
+        yield refused(document, "", "the file has no instructions below the frontmatter", "Write the instructions.")
     if path == document.path:
-        hint = "Keep the source in a folder that no harness reads, such as agents/."
-        yield refused(document, "", "the compiled file would take the place of its source", hint)
+        hint = "Move the source to a folder that no harness reads, such as agents/."
+        yield refused(document, "", "the compiled file would overwrite its source", hint)
     unread = find_unread(document)
     if unread is not None:
         hint = "Write allow and deny, each a list of tools with lists of patterns."
-        yield refused(document, unread, "this part of the permissions cannot be read", hint)
+        yield refused(document, unread, "this part of the permissions can't be read", hint)
 
 
 _WRITTEN = frozenset({"name", "description", "model", "tools", "permissions"})

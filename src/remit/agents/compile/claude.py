@@ -64,7 +64,7 @@ def _render_call(source: CompileSource) -> list[str]:
         return [_CALL]
     patterns = [name for name in source.targets if "*" in name]
     if patterns:
-        what = f"the pattern {name_some(patterns)} of targets"
+        what = f"the pattern {name_some(patterns)} of agents to call"
         source.report(lost(source.document, "/delegation/can_delegate_to", source.to, what))
     plain = [name for name in source.targets if "*" not in name]
     return [f"{_CALL}({', '.join(plain)})"] if plain else []

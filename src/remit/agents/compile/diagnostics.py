@@ -30,8 +30,8 @@ def lost(document: AgentDocument, pointer: str, to: str, what: str, *, because: 
 
     Good: starting the agent through Remit, or setting the limit in the harness's own configuration.
     """
-    hint = "Only Remit reads it, from the source."
-    message = f"{HARNESSES[to]}'s agent file has no place for {what}"
+    hint = "Remit reads it from the source."
+    message = f"{HARNESSES[to]}'s agent file has no setting for {what}"
     return _make("CMP001", "warning", document, pointer, message, f"{because} {hint}".lstrip())
 
 
@@ -60,8 +60,8 @@ def not_enforced(document: AgentDocument, pointer: str, to: str, what: str) -> D
     Good: Remit's hook (`remit hooks install claude`), which checks each use of a tool against the source; or switching
     the tool off.
     """
-    return _make("CMP003", "warning", document, pointer, f"{HARNESSES[to]} does not keep {what}",
-                 f"Only a hook before the use of the tool can: remit hooks install {to}.")  # fmt: skip
+    return _make("CMP003", "warning", document, pointer, f"{HARNESSES[to]} doesn't enforce {what}",
+                 f"Install Remit's hooks to enforce it: remit hooks install {to}.")  # fmt: skip
 
 
 def left_out(document: AgentDocument, pointer: str, to: str, names: str) -> Diagnostic:
@@ -75,7 +75,7 @@ def left_out(document: AgentDocument, pointer: str, to: str, names: str) -> Diag
     Good: looking for it in the source, which the first lines of the compiled file name.
     """
     message = f"{names} {'are' if ', ' in names else 'is'} not in the file for {HARNESSES[to]}"
-    return _make("CMP004", "note", document, pointer, message, "Nothing has to be done.")
+    return _make("CMP004", "note", document, pointer, message, "No change is needed.")
 
 
 def built_in(document: AgentDocument, pointer: str, to: str, names: str) -> Diagnostic:
@@ -88,7 +88,7 @@ def built_in(document: AgentDocument, pointer: str, to: str, names: str) -> Diag
 
     Good: the hooks that `remit init` installs, or an agent file of that name.
     """
-    return _make("CMP005", "note", document, pointer, f"{HARNESSES[to]} has no {names} of its own",
+    return _make("CMP005", "note", document, pointer, f"{HARNESSES[to]} has no agent {names}",
                  "Install Remit's hooks with remit init, or write an agent of that name.")  # fmt: skip
 
 
@@ -102,8 +102,8 @@ def loaded_twice(document: AgentDocument, to: str) -> Diagnostic:
 
     Good: `agents/planner.md` compiled to `.claude/agents/planner.md`.
     """
-    return _make("CMP006", "warning", document, "", f"{HARNESSES[to]} loads the source as an agent too",
-                 "Keep the source in a folder that no harness reads, such as agents/.")  # fmt: skip
+    return _make("CMP006", "warning", document, "", f"{HARNESSES[to]} also loads the source as an agent",
+                 "Move the source to a folder that no harness reads, such as agents/.")  # fmt: skip
 
 
 def refused(document: AgentDocument, pointer: str, message: str, hint: str) -> Diagnostic:
@@ -129,7 +129,7 @@ def outdated(document: AgentDocument, path: str, *, missing: bool) -> Diagnostic
 
     Good: `remit agent build --to claude`, and both files in one commit.
     """
-    state = "is not there" if missing else "is out of date"
+    state = "doesn't exist" if missing else "is out of date"
     return _make("CMP008", "error", document, "", f"{path} {state}", "Run `remit agent build` without --check.")
 
 
@@ -142,7 +142,7 @@ def left_over(document: AgentDocument, origin: str) -> Diagnostic:
 
     Good: removing it.
     """
-    message = f"this was compiled from {origin}, which gives no such agent any more"
+    message = f"this file was compiled from {origin}, which no longer defines this agent"
     return _make("CMP009", "error", document, "", message, "Remove it.")
 
 

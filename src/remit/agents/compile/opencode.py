@@ -57,8 +57,8 @@ def _choose_mode(source: CompileSource) -> str:
     mode = source.document.get("mode")
     if mode is None or mode in opencode.MODES:
         return mode or "subagent"
-    hint = f"opencode knows {', '.join(opencode.MODES)}."
-    source.report(changed(source.document, "/mode", f"the mode {str(mode)[:80]} became subagent", hint))
+    hint = f"Valid modes: {', '.join(opencode.MODES)}."
+    source.report(changed(source.document, "/mode", f"the mode {str(mode)[:80]} was changed to subagent", hint))
     return "subagent"
 
 
@@ -104,14 +104,16 @@ def _make_edit_rules(source: CompileSource) -> Rules:
         [off] = {*tools} - {*on}
         if source.forbids(off):
             message = f"{on[0]} is denied because {off} is: opencode has one permission for both"
-            source.report(changed(source.document, "/tools", message, f"Switch {on[0]} off too.", stricter=True))
+            source.report(changed(source.document, "/tools", message, f"Turn {on[0]} off, too.", stricter=True))
             return {"*": "deny"}
         message = f"{off} is allowed where {on[0]} is: opencode has one permission for both"
-        source.report(changed(source.document, "/tools", message, f"Switch {off} on too, or both off."))
+        source.report(changed(source.document, "/tools", message, f"Turn {off} on, too, or both off."))
     limits = [row for row in source.rows if row.side == "allow" and row.tool in on]
     if len({row.is_everything for row in limits}) > 1:
-        message = "write and edit have limits of their own, and opencode has one permission: the narrower ones hold"
-        source.report(changed(source.document, limits[0].pointer, message, "Give both the same.", stricter=True))
+        message = "write and edit have different limits, and opencode has one permission: the narrower limits apply"
+        source.report(
+            changed(source.document, limits[0].pointer, message, "Use the same limits for both.", stricter=True)
+        )
     return _make_rules(source, *tools)
 
 
@@ -168,7 +170,7 @@ def _translate(source: CompileSource, row: CompiledPermission) -> Translation:
         source.report_unenforced(row.pointer, describe(row))
         return Translation([], [])
     if row.side == "deny" and excepted:
-        message = f"what is excepted from the denial ({name_some(excepted)}) is denied too"
+        message = f"the exceptions of a deny rule ({name_some(excepted)}) are denied, too"
         source.report(changed(source.document, row.pointer, message, "Deny less, without exceptions.", stricter=True))
     if row.tool == "bash":
         return Translation(*([_translate_command(pattern) for pattern in each] for each in (plain, excepted)))
@@ -183,8 +185,8 @@ def _report_globs(source: CompileSource, row: CompiledPermission, globs: dict[st
     wider = [pattern for pattern, glob in globs.items() if glob.patterns and not glob.exact]
     outside = [pattern for pattern, glob in globs.items() if not glob.patterns]
     if wider:
-        message = f"opencode matches more with {name_some(wider)}: its stars do not stop at a folder"
-        hint = "Write /**/* behind the folder, where all of it is meant."
+        message = f"opencode matches more with {name_some(wider)}: its stars match across folders"
+        hint = "Write /**/* after the folder to match all of it."
         source.report(changed(source.document, row.pointer, message, hint, stricter=row.side == "deny"))
     if outside:
         what = describe(row._replace(patterns=tuple(outside)))

@@ -128,10 +128,10 @@ def read_source(document: AgentDocument, definition: Definition, to: str) -> Com
     _read_targets(source)
     for row in source.rows:
         if row.side == "deny" and row.forbids_all and row.narrows:
-            message = f"what is excepted from denying all of {row.tool[:80]} is denied too"
+            message = f"the exceptions from denying all of {row.tool[:80]} are denied, too"
             source.report(changed(document, row.pointer, message, "Deny less, without exceptions.", stricter=True))
     if name != definition.name:
-        message = f"the name {definition.name[:80]} became {name}"
+        message = f"the name {definition.name[:80]} was changed to {name}"
         source.report(changed(document, "/name", message, "Use letters, digits and hyphens."))
     return source
 
@@ -238,11 +238,11 @@ def translate_model(source: CompileSource) -> str | None:
     name = str(value).strip()
     translated = {"claude": _claude_model, "opencode": _opencode_model, "codex": _codex_model}[source.to](name)
     if translated is None:
-        message = f"the model {name[:80]} is none of this harness, so it is left out"
-        source.report(changed(source.document, "/model", message, "The agent runs with the session's own model."))
+        message = f"this harness has no model {name[:80]}, so it was left out"
+        source.report(changed(source.document, "/model", message, "The agent runs with the session's model."))
     elif translated != name:
-        message = f"the model {name[:80]} became {translated[:80]}"
-        source.report(changed(source.document, "/model", message, "Check that it is the one that is meant."))
+        message = f"the model {name[:80]} was changed to {translated[:80]}"
+        source.report(changed(source.document, "/model", message, "Check that it is the intended model."))
     return translated
 
 

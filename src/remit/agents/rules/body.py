@@ -46,9 +46,11 @@ def no_sections(case: AgentFileContext) -> Iterator[AgentViolation]:
     if document.unclosed_frontmatter:
         return  # who knows where the body begins
     if document.outline.is_bare and document.fault is None and document.frontmatter is not None:
-        yield AgentViolation("the body has none of the standard's sections",
-                             "Write them, from <context> to <error_handling>; `remit agent new` makes a whole agent.",
-                             find_top(document))  # fmt: skip
+        yield AgentViolation(
+            "the body has none of the standard's sections",
+            "Write them, from <context> to <error_handling>, or create an agent with `remit agent new`.",
+            find_top(document),
+        )
 
 
 @agent_rule("AGT101", severity="warning", fix="safe")
@@ -133,8 +135,8 @@ def section_misspelled(case: AgentFileContext) -> Iterator[AgentViolation]:
     """
     for slip in case.document.outline.slips:
         slash = "/" if slip.closes else ""
-        yield AgentViolation(f"</{slip.written}> stands where <{slip.meant}> has to be closed" if slip.closes else
-                             f"<{slip.written}> is no name of the standard, did you mean '{slip.meant}'?",
+        yield AgentViolation(f"</{slip.written}> doesn't close <{slip.meant}>" if slip.closes else
+                             f"<{slip.written}> isn't a section of the standard; did you mean '{slip.meant}'?",
                              f"Write <{slash}{slip.meant}>.", slip.span,
                              edits=tuple((*span, slip.meant) for span in slip.replaced))  # fmt: skip
 
@@ -162,23 +164,28 @@ def placeholder_left(case: AgentFileContext) -> Iterator[AgentViolation]:
     """
     document = case.document
     if document.outline.title is not None and find_blank(document.outline.title[0]):
-        yield AgentViolation(
-            "the title is a blank that was not filled in", "Write the agent's name.", document.outline.title[1]
-        )
+        yield AgentViolation("the title is a placeholder", "Write the agent's name.", document.outline.title[1])
     for pointer, span in document.frontmatter.spans.items() if document.frontmatter else ():
         written = document.text[slice(*span)].strip("\"' ")
         if pointer.startswith(("/description", "/permissions/")) and _HEAD_BLANK.match(written):
             yield AgentViolation(
-                f"{pointer.split('/')[1]} still has the blank {shorten(written)}", "Fill it in.", span, pointer
+                f"{pointer.split('/')[1]} has the placeholder {shorten(written)}",
+                "Replace the placeholder.",
+                span,
+                pointer,
             )
     for tag in document.body.walk():
         has_own_words = tag.name in _FILLED_IN or (tag.parent is not None and tag.parent.name == "quality_standards")
         if has_own_words and (blank := find_blank(document.text_of(tag))):
-            yield AgentViolation(f"<{tag.name}> still has the blank {shorten(blank)}", "Fill it in.", tag.name_span)
+            yield AgentViolation(
+                f"<{tag.name}> has the placeholder {shorten(blank)}", "Replace the placeholder.", tag.name_span
+            )
         if tag.name in _NAMED:
             name = tag.get("name") or tag.get("type") or ""
             if name.startswith("{") and name.endswith("}"):
-                yield AgentViolation(f"<{tag.name}> is still called {shorten(name)}", "Give it a name.", tag.name_span)
+                yield AgentViolation(
+                    f"the name of <{tag.name}> is the placeholder {shorten(name)}", "Give it a name.", tag.name_span
+                )
 
 
 @agent_rule("AGT117")
@@ -196,7 +203,7 @@ def input_required_and_forbidden(case: AgentFileContext) -> Iterator[AgentViolat
     required = {(tag.get("name") or "").strip() for tag in find_parameters(document)}
     for name, tag in find_forbidden(document):
         if name and name in required:
-            yield AgentViolation(f"the input {shorten(name)} is both asked for and forbidden", "Keep one of the two.",
+            yield AgentViolation(f"the input {shorten(name)} is both required and forbidden", "Keep one of the two.",
                                  tag.name_span)  # fmt: skip
 
 
@@ -217,8 +224,8 @@ def delegation_patterns_missing(case: AgentFileContext) -> Iterator[AgentViolati
     targets = [name for name in named if isinstance(name, str) and name.strip()] if isinstance(named, list) else []
     if targets and document.outline.lacks("delegation_patterns"):
         yield AgentViolation(
-            f"the agent may call {shorten(', '.join(targets))}, and <delegation_patterns> is missing",
-            "Say for each when it is called, with what, and what becomes of its answer.",
+            f"the agent can call {shorten(', '.join(targets))}, but <delegation_patterns> is missing",
+            "Describe for each when to call it, with which context, and how to use its result.",
             document.key_span("/delegation/can_delegate_to"),
             "/delegation/can_delegate_to",
         )
@@ -241,13 +248,13 @@ def file_size(case: AgentFileContext) -> Iterator[AgentViolation]:
         return
     if lines < MIN_LINES:
         yield AgentViolation(
-            f"the file has {lines} lines, at least {MIN_LINES} are wanted",
-            "Write out the steps: what is read, what is done, how it is checked, what happens on failure.",
+            f"the file has {lines} lines, expected at least {MIN_LINES}",
+            "Describe each step: what to read, what to do, how to check it, and what to do on failure.",
             find_top(document),
         )
     else:
         yield AgentViolation(
-            f"the file has {lines} lines, at most {MAX_LINES} are wanted",
+            f"the file has {lines} lines, expected at most {MAX_LINES}",
             "Extract details to context files, split the agent by its modes, or delegate a part of it.",
             find_top(document),
         )
@@ -276,7 +283,7 @@ def final_status_unmentioned(case: AgentFileContext) -> Iterator[AgentViolation]
         else has_word(document.lowered, final.lower())
     )
     if not is_there:
-        yield AgentViolation(f"a run of kind {kind} ends in [{final}], which is never mentioned",
+        yield AgentViolation(f"a run of kind {kind} ends in [{final}], which the file never mentions",
                              f"Move the status to [{final}] in the postflight step.", document.span_of("/agent_type"),
                              "/agent_type")  # fmt: skip
 

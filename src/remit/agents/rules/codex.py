@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from remit.agents.document import AgentDocument
 
 _DROPPED = "Codex drops the agent"
-_NO_TEXT = FieldProblem("AGT402", f"{{key}} is {{value}} and not a text, so {_DROPPED}", "Write a text.")
-_NO_TABLE = FieldProblem("AGT402", f"{{key}} is {{value}} and not a table, so {_DROPPED}", "Write a table.")
+_NO_TEXT = FieldProblem("AGT402", f"{{key}} is {{value}}, expected a string, so {_DROPPED}", "Write a string.")
+_NO_TABLE = FieldProblem("AGT402", f"{{key}} is {{value}}, expected a table, so {_DROPPED}", "Write a table.")
 _NO_SANDBOX = FieldProblem("AGT403", f"sandbox_mode is {{value}}, so {_DROPPED}", fix_message="Write {meant}.",
                            at_value=True)  # fmt: skip
 
@@ -54,17 +54,22 @@ def _squeeze(name: str) -> str:
 
 
 _NAME_DIFFERS = FieldCheck(
-    FieldProblem("AGT405", "Codex calls this agent {value}, and not {stem}", "Give both the same name.", at_value=True),
+    FieldProblem(
+        "AGT405",
+        "Codex names this agent {value}, not {stem}",
+        "Use the same name for the file and the agent.",
+        at_value=True,
+    ),
     lambda document, name: _squeeze(name) not in ("", _squeeze(document.stem)),
 )
 TABLE = FieldTable(
     "codex",
     fields=(
-        _require("name", "Write the name by which it is called.")._replace(
+        _require("name", "Write the agent's name.")._replace(
             default=_render_name, checks=(_NAME_DIFFERS,)
         ),
-        _require("description", "Say what it does and when to use it."),
-        _require(codex.INSTRUCTIONS_KEY, "Write what the agent should do."),
+        _require("description", "Describe what the agent does and when to use it."),
+        _require(codex.INSTRUCTIONS_KEY, "Write the agent's instructions."),
         *(
             FieldSpec(key, "text", wrong_type=_NO_TEXT)
             for key in ("model", codex.EFFORT_KEY, "model_provider", "instructions", "personality")
@@ -76,9 +81,9 @@ TABLE = FieldTable(
         FieldSpec(codex.SANDBOX_KEY, "text", codex.SANDBOXES, wrong_type=_NO_SANDBOX, wrong=_NO_SANDBOX),
     ),
     keys=(*codex.FILE_KEYS, *codex.SETTINGS),
-    misspelt=FieldProblem("AGT401", "Codex knows no key {key}, so it drops the agent", "Did you mean {meant}?"),
-    unknown=FieldProblem("AGT401", "Codex knows no key {key}, so it drops the agent",
-                         "Remove it, or make a comment of it."),
+    misspelt=FieldProblem("AGT401", "Codex has no key {key}, so it drops the agent", "Did you mean {meant}?"),
+    unknown=FieldProblem("AGT401", "Codex has no key {key}, so it drops the agent",
+                         "Remove it, or turn it into a comment."),
     other_names={
         "prompt": codex.INSTRUCTIONS_KEY, "system_prompt": codex.INSTRUCTIONS_KEY,
         "reasoning_effort": codex.EFFORT_KEY, "effort": codex.EFFORT_KEY, "sandbox": codex.SANDBOX_KEY,
@@ -121,11 +126,11 @@ def codex_nickname_invalid(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 def _find_nickname_fault(names: object) -> str:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        return "is not a list of texts"
+        return "isn't a list of strings"
     plain = [name.strip() for name in names]
     if not plain:
         return "is empty"
     if not all(plain) or len(set(plain)) < len(plain):
-        return "has a name that is blank or given twice"
+        return "has a name that is blank or duplicate"
     odd = next((name for name in plain if not _NICKNAME.match(name)), None)
     return f"has {show(odd)}" if odd is not None else ""

@@ -144,13 +144,13 @@ def command_timeout_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 # --- fields ----------------------------------------------------------------------------------------------------------
 
-_NO_AGENT = FieldProblem("AGT503", "agent is {value}, which names no agent", "Write the name of one agent.",
+_NO_AGENT = FieldProblem("AGT503", "agent is {value}, expected the name of an agent", "Write the name of one agent.",
                          fix_message="Write {meant}.", at_value=True)  # fmt: skip
 TABLE = FieldTable(
     "command",
     fields=(
         FieldSpec("description", "text", default=find_title, missing=FieldProblem(
-            "AGT502", "description is {state}", "Say in a few words what the command does.",
+            "AGT502", "description is {state}", "Describe the command in a few words.",
             when=lambda document: is_whole(document) and bool(document.values),
         )),
         FieldSpec("agent", checks=(

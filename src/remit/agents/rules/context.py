@@ -44,7 +44,7 @@ def context_file_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
         if file.path in case.sizes and case.sizes[file.path] is None and file.path not in told:
             told.add(file.path)
             what = "the index" if file.part == "index" else f"the {file.part} file"
-            yield AgentViolation(f"{what} {show(file.path)} does not exist", "Correct the path, or write the file.",
+            yield AgentViolation(f"{what} {show(file.path)} doesn't exist", "Correct the path, or create the file.",
                                  document.span_of(file.pointer), file.pointer,
                                  severity="error" if file.part == "required" else "warning")  # fmt: skip
 
@@ -70,8 +70,8 @@ def context_too_large(case: AgentFileContext) -> Iterator[AgentViolation]:
     if limit is not None and total > limit:
         largest = max(named, key=lambda path: (case.sizes.get(path) or 0, path))
         yield AgentViolation(
-            f"the {len(named)} files to load have {total:,} bytes together, at most {limit:,} may be loaded",
-            f"Shorten or leave out some; the largest is {show(largest)} with {case.sizes[largest]:,}.",
+            f"the {len(named)} files to load have {total:,} bytes, the maximum is {limit:,}",
+            f"Shorten or remove some; the largest is {show(largest)} with {case.sizes[largest]:,} bytes.",
             document.span_of(f"/{_TABLE}/required"),
             f"/{_TABLE}/required",
         )
@@ -96,12 +96,12 @@ def context_file_duplicate(case: AgentFileContext) -> Iterator[AgentViolation]:
         if file.part != "index" and path in seen:
             again = "twice" if seen[path] == file.part else f"as {seen[path]} and as {file.part}"
             yield AgentViolation(
-                f"{show(path)} is named {again}",
+                f"{show(path)} is listed {again}",
                 "Remove one of them.",
                 document.span_of(file.pointer),
                 file.pointer,
                 edits=edits.remove_item(document, file.pointer),
-                fix_message="Remove the later one",
+                fix_message="Remove the second one",
             )
         elif file.part != "index":
             seen[path] = file.part
@@ -122,8 +122,8 @@ def context_outside(case: AgentFileContext) -> Iterator[AgentViolation]:
         path = file.path.strip()
         climbing = ".." in path and not is_folder(path) and file.path not in find_context_files(document)
         if is_absolute(path) or (climbing and not is_pattern(path)):
-            yield AgentViolation(f"{show(path)} lies outside of the workspace",
-                                 "Write a path below the workspace's root.", document.span_of(file.pointer),
+            yield AgentViolation(f"{show(path)} is outside of the workspace",
+                                 "Write a path relative to the workspace root.", document.span_of(file.pointer),
                                  file.pointer)  # fmt: skip
 
 
@@ -144,5 +144,5 @@ def context_not_a_file(case: AgentFileContext) -> Iterator[AgentViolation]:
         if (is_folder(path) or is_pattern(path) or found_folder) and not is_absolute(path):
             what = "a pattern" if is_pattern(path) else "a folder"
             yield AgentViolation(
-                f"{show(path)} is {what}, not a file", "Name each file.", document.span_of(file.pointer), file.pointer
+                f"{show(path)} is {what}, not a file", "List each file.", document.span_of(file.pointer), file.pointer
             )

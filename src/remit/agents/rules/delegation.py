@@ -48,7 +48,7 @@ def target_is_self(case: AgentFileContext) -> Iterator[AgentViolation]:
     for name, pointer in list_targets(document):
         if name in own:
             removed = edits.remove_item(document, pointer) if pointer != _TARGETS else ()
-            yield AgentViolation(f"{show(name)} may call itself", "Remove it.", document.span_of(pointer), pointer,
+            yield AgentViolation(f"{show(name)} can call itself", "Remove it.", document.span_of(pointer), pointer,
                                  edits=removed)  # fmt: skip
 
 
@@ -68,9 +68,9 @@ def target_duplicate(case: AgentFileContext) -> Iterator[AgentViolation]:
     seen: set[str] = set()
     for name, pointer in list_targets(document):
         if name in seen:
-            yield AgentViolation(f"{show(name)} stands twice in can_delegate_to", "Remove one of the two.",
+            yield AgentViolation(f"{show(name)} is in can_delegate_to twice", "Remove one of the two.",
                                  document.span_of(pointer), pointer, edits=edits.remove_item(document, pointer),
-                                 fix_message="Remove the later one")  # fmt: skip
+                                 fix_message="Remove the second one")  # fmt: skip
         seen.add(name)
 
 
@@ -91,8 +91,8 @@ def timeout_default_over_max(case: AgentFileContext) -> Iterator[AgentViolation]
     usual, most = get_seconds(table.get("timeout_default")), get_seconds(table.get("timeout_max"))
     if usual is not None and most is not None and usual > most:
         pointer = f"/{_TABLE}/timeout_default"
-        yield AgentViolation(f"timeout_default is {usual:g} s, over timeout_max, which is {most:g} s",
-                             "Lower the one or raise the other.", document.span_of(pointer), pointer,
+        yield AgentViolation(f"timeout_default is {usual:g} s, longer than timeout_max, {most:g} s",
+                             "Lower timeout_default or raise timeout_max.", document.span_of(pointer), pointer,
                              edits=edits.replace_value(document, pointer, edits.render_scalar(table["timeout_max"])),
                              fix_message=f"Write {most:g}")  # fmt: skip
 
@@ -111,9 +111,12 @@ def timeout_max_over_own(case: AgentFileContext) -> Iterator[AgentViolation]:
     own, most = get_seconds(document.get("timeout")), get_seconds(_get_table(document).get("timeout_max"))
     if own is not None and most is not None and most >= own and list_targets(document):
         pointer = f"/{_TABLE}/timeout_max"
-        yield AgentViolation(f"a call may take {most:g} s, and the agent itself has {own:g} s",
-                             "Leave the agent time to use the answer: lower timeout_max.", document.span_of(pointer),
-                             pointer)  # fmt: skip
+        yield AgentViolation(
+            f"a call can take {most:g} s, but the agent itself has {own:g} s",
+            "Lower timeout_max, so that the agent has time to use the result.",
+            document.span_of(pointer),
+            pointer,
+        )
 
 
 def _is_slip(name: str, others: Iterable[str]) -> bool:
@@ -150,7 +153,7 @@ def pattern_for_target_missing(case: AgentFileContext) -> Iterator[AgentViolatio
     for name, pointer in targets:
         if name not in described and name not in seen and not _is_slip(name, strange):
             yield AgentViolation(
-                f"<delegation_patterns> does not say how {show(name)} is called",
+                f"<delegation_patterns> doesn't describe how to call {show(name)}",
                 f'Add <delegate_to name="{name[:80]}"> with when, context, expected_return and integration.',
                 document.span_of(pointer),
                 pointer,
@@ -181,7 +184,7 @@ def pattern_without_target(case: AgentFileContext) -> Iterator[AgentViolation]:
     unused = seen.difference(name for name, _ in called)
     for name, span in called:
         if name not in seen and len(named) < MAX_TARGETS and not _is_slip(name, unused):
-            yield AgentViolation(f"{show(name)} is to be called, and can_delegate_to does not name it",
+            yield AgentViolation(f"the delegation patterns call {show(name)}, which isn't in can_delegate_to",
                                  "Add it there, or remove the pattern.", span, _TARGETS, fix_message="Add it there",
                                  edits=edits.add_item(document, _TARGETS, edits.quote(name)) if name not in own else (),
                                  )  # fmt: skip

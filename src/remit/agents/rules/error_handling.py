@@ -71,8 +71,8 @@ def timeout_unhandled(case: AgentFileContext) -> Iterator[AgentViolation]:
     names = [each.name for each in find_error_types(document)] or [document.text_of(section)]
     if not any("timeout" in squeeze(name) for name in names):
         yield AgentViolation(
-            "the error handling does not name timeout",
-            "Say how the agent saves its work and returns partial when time runs out.",
+            "the error handling doesn't cover timeout",
+            "Describe how the agent saves its work and returns partial when time runs out.",
             section.name_span,
             edits=edits.add_child(document, section, render_error("timeout")),
         )
@@ -116,7 +116,7 @@ def error_part_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
         yield AgentViolation(
             f"{shorten(names) or 'an error type'} {'are' if len(plain) > 1 else 'is'} not divided into "
             "detection, handling, recovery and logging",
-            "Say each in a tag of its own.",
+            "Put each in its own tag.",
             plain[0].tag.name_span,
         )
     for each in types:
@@ -163,8 +163,8 @@ def error_type_as_tag(case: AgentFileContext) -> Iterator[AgentViolation]:
     example = f"<{first.name}>" if named[0].own_tag else f'<{first.name} name="{shorten(named[0].name)}">'
     more = f", as are {len(named) - 1} more" if len(named) > 1 else ""
     yield AgentViolation(
-        f'{example} is understood as <error_type name="{shorten(named[0].name)}">{more}',
-        "Write the types of errors as <error_type>.",
+        f'{example} is read as <error_type name="{shorten(named[0].name)}">{more}',
+        "Write error types as <error_type>.",
         first.name_span,
         edits=tuple(changes),
     )

@@ -208,7 +208,7 @@ def _render_run(document: AgentDocument) -> str:
 # --- the table -------------------------------------------------------------------------------------------------------
 
 _SHORTER = f"Say what it does and when to use it, in two sentences and {MAX_DESCRIPTION} characters."
-_NO_TEXT = FieldProblem("AGT029", "{key} is {value}, a text is expected", "Write one text.", at_value=True)
+_NO_TEXT = FieldProblem("AGT029", "{key} is {value}, expected a string", "Write one string.", at_value=True)
 
 
 def _identify(key: str, hint: str, **more: Any) -> FieldSpec:  # noqa: ANN401 - any part of a field
@@ -217,7 +217,7 @@ def _identify(key: str, hint: str, **more: Any) -> FieldSpec:  # noqa: ANN401 - 
 
 
 def _limit(severity: Severity) -> FieldProblem:
-    return FieldProblem("AGT021", "{key} is {state}", "Write {key}: {default}, or what suits this agent.",
+    return FieldProblem("AGT021", "{key} is {state}", "Write {key}: {default}, or another value.",
                         severity=severity)  # fmt: skip
 
 
@@ -230,7 +230,7 @@ def _no_table(code: str, message: str, hint: str) -> FieldProblem:
 
 
 def _limit_call(key: str, about: str) -> FieldSpec:
-    wrong = FieldProblem("AGT084", "{key} is {value}, not a number of seconds", "Write a number of seconds.",
+    wrong = FieldProblem("AGT084", "{key} is {value}, expected a number of seconds", "Write a number of seconds.",
                          fix_message="Write {meant}", at_value=True)  # fmt: skip
 
     def read_seconds(document: AgentDocument, value: object) -> str:
@@ -240,208 +240,391 @@ def _limit_call(key: str, about: str) -> FieldSpec:
     return FieldSpec(
         f"delegation/{key}", "number", above=0, default=lambda document: _guess_seconds(document, key),
         correct=read_seconds, wrong_type=wrong, wrong=wrong, about=f"{about} In seconds.",
-        missing=FieldProblem("AGT084", "the agent delegates, and {key} is missing",
+        missing=FieldProblem("AGT084", "the agent delegates, but {key} is missing",
                              "Write {key}: {default}, in seconds.", when=_delegates),
     )  # fmt: skip
 
 
-_NO_TEMPERATURE = FieldProblem("AGT034", "the temperature is {value}, not a number from 0 to 1",
+_NO_TEMPERATURE = FieldProblem("AGT034", "the temperature is {value}, expected a number from 0 to 1",
                                "Write a number such as 0.2.", "Write {meant}{unquoted}.", at_value=True)  # fmt: skip
-_NO_TOKENS = FieldProblem("AGT035", "max_tokens is {value}, not a positive whole number",
+_NO_TOKENS = FieldProblem("AGT035", "max_tokens is {value}, expected a positive whole number",
                           "Write a number such as 4000.", "Write {meant}.", at_value=True)  # fmt: skip
-_NO_STAGE = FieldProblem("AGT046", "lifecycle.stage is {value}, not a number", "Write a number, such as 4.",
+_NO_STAGE = FieldProblem("AGT046", "lifecycle.stage is {value}, expected a number", "Write a number, such as 4.",
                          at_value=True)  # fmt: skip
-_NO_DEPTH = FieldProblem("AGT080", f"max_depth is {{value}}, not a whole number from 1 to {MAX_DEPTH}",
+_NO_DEPTH = FieldProblem("AGT080", f"max_depth is {{value}}, expected a whole number from 1 to {MAX_DEPTH}",
                          f"Write a number from 1 to {MAX_DEPTH}.", fix_message="Write {meant}",
                          at_value=True)  # fmt: skip
-_NO_LIST = FieldProblem("AGT072", "{key} is {value}, not a list of paths", "Put it between brackets.",
-                        fix_message="Make a list of it", at_value=True)  # fmt: skip
-_NO_PATH = FieldProblem("AGT072", "an item of {key} is {value}, not a path", "Write a path, or remove it.")
-_NO_SIZE = FieldProblem("AGT073", "max_context_size is {value}, not a number of bytes",
-                        "Write how many bytes may be loaded.", "Write max_context_size: {meant}.",
+_NO_LIST = FieldProblem("AGT072", "{key} is {value}, expected a list of paths", "Put it between brackets.",
+                        fix_message="Convert it to a list", at_value=True)  # fmt: skip
+_NO_PATH = FieldProblem("AGT072", "an item of {key} is {value}, expected a path", "Write a path, or remove it.")
+_NO_SIZE = FieldProblem("AGT073", "max_context_size is {value}, expected a number of bytes",
+                        "Write the maximum number of bytes to load.", "Write max_context_size: {meant}.",
                         at_value=True)  # fmt: skip
 
 FIELDS = (
     _identify(
-        "name", "Write the file's name without its ending.",
+        "name",
+        "Write the file's name without its extension.",
         default=lambda document: edits.render_scalar(document.stem),
-        about="The agent's name, which is its file's name.", pattern="^[a-z0-9]+(?:-[a-z0-9]+)*$",
+        about="The agent's name, which is its file's name.",
+        pattern="^[a-z0-9]+(?:-[a-z0-9]+)*$",
         checks=(
-            FieldCheck(FieldProblem("AGT027", "the name {value} is not the file's name, {stem}",
-                                    "Rename the file or the agent.", fix_message="Write {meant}.", at_value=True),
-                       lambda document, name: name.strip() != document.stem,
-                       lambda document, _: document.stem if _is_name(document.stem) else ""),
-            FieldCheck(FieldProblem("AGT028", "{value} is no good name for an agent",
-                                    "Use small letters, digits and hyphens, and call the file the same.",
-                                    at_value=True), _is_odd_name),
+            FieldCheck(
+                FieldProblem(
+                    "AGT027",
+                    "the name {value} isn't the file's name, {stem}",
+                    "Rename the file or the agent.",
+                    fix_message="Write {meant}.",
+                    at_value=True,
+                ),
+                lambda document, name: name.strip() != document.stem,
+                lambda document, _: document.stem if _is_name(document.stem) else "",
+            ),
+            FieldCheck(
+                FieldProblem(
+                    "AGT028",
+                    "{value} isn't a valid agent name",
+                    "Use lowercase letters, digits and hyphens, and name the file the same.",
+                    at_value=True,
+                ),
+                _is_odd_name,
+            ),
         ),
     ),
     _identify(
-        "version", "", default='"1.0.0"',
+        "version",
+        "",
+        default='"1.0.0"',
         missing=FieldProblem("AGT020", "{key} is {state}", 'Write version: "1.0.0".', applicability="unsafe"),
-        about="A semantic version.", pattern=r"^\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?$",
+        about="A semantic version.",
+        pattern=r"^\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?$",
         checks=(
-            FieldCheck(FieldProblem("AGT030", "the version {value} is not of the form 1.2.3",
-                                    "Write three numbers with dots between them.", 'Write "{meant}".', at_value=True),
-                       lambda _, version: _SEMVER.match(version.strip()) is None, _complete_version),
+            FieldCheck(
+                FieldProblem(
+                    "AGT030",
+                    "the version {value} doesn't have the form 1.2.3",
+                    "Write three numbers with dots between them.",
+                    'Write "{meant}".',
+                    at_value=True,
+                ),
+                lambda _, version: _SEMVER.match(version.strip()) is None,
+                _complete_version,
+            ),
         ),
     ),
     _identify(
-        "description", "Say in one or two sentences what it does and when to use it.",
+        "description",
+        "Describe in one or two sentences what the agent does and when to use it.",
         about="What the agent does, in one or two sentences.",
         checks=(
-            FieldCheck(FieldProblem("AGT031", "the description has {length}", _SHORTER), _is_long,
-                       words=_measure),
+            FieldCheck(FieldProblem("AGT031", "the description has {length}", _SHORTER), _is_long, words=_measure),
         ),
     ),
     _identify(
-        "mode", "Write mode: subagent.", choices=("subagent",), default="subagent",
+        "mode",
+        "Write mode: subagent.",
+        choices=("subagent",),
+        default="subagent",
         accepts=lambda mode: isinstance(mode, str) and mode.strip() == "subagent",
-        wrong=FieldProblem("AGT032", "the mode is {value}, not subagent", "Write mode: subagent.", at_value=True),
-        correct=lambda *_: "subagent", applicability=_judge_mode,
+        wrong=FieldProblem("AGT032", "the mode is {value}, expected subagent", "Write mode: subagent.", at_value=True),
+        correct=lambda *_: "subagent",
+        applicability=_judge_mode,
     ),
     _identify(
-        "agent_type", f"Write one of: {', '.join(KINDS)}.", choices=KINDS,
-        accepts=lambda kind: isinstance(kind, str) and kind.strip() in KINDS, correct=_find_kind,
-        wrong=FieldProblem("AGT033", "the standard knows no agent_type {value}", "Known are: {choices}.",
-                           "Did you mean {meant}?", "Write {meant}.", at_value=True),
+        "agent_type",
+        f"Write one of: {', '.join(KINDS)}.",
+        choices=KINDS,
+        accepts=lambda kind: isinstance(kind, str) and kind.strip() in KINDS,
+        correct=_find_kind,
+        wrong=FieldProblem(
+            "AGT033",
+            "the standard has no agent_type {value}",
+            "Available: {choices}.",
+            "Did you mean {meant}?",
+            "Write {meant}.",
+            at_value=True,
+        ),
         about="What the agent is for: its kind.",
     ),
     FieldSpec("owner", "text", ("agent", "remit"), wrong_type=_NO_TEXT, about="Who moves the task and commits."),
     FieldSpec("model", "text", wrong_type=_NO_TEXT, about="The model, where the harness should not choose."),
     FieldSpec("retry", "text", ("safe", "never"), about="Whether a lost run may be started again."),
     FieldSpec("return", "text", ("standard", "hyper", "manifest"), about="The format of the return."),
-    FieldSpec("temperature", "number", least=0, most=1, required=True, default="0.2", correct=_read_decimal,
-              missing=_limit("warning"), wrong_type=_NO_TEMPERATURE, wrong=_NO_TEMPERATURE),
-    FieldSpec("max_tokens", "whole", above=0, required=True, default="4000", correct=_read_whole,
-              applicability=lambda value: "safe" if read_whole(value)[1] else "unsafe",
-              missing=_limit("warning"), wrong_type=_NO_TOKENS, wrong=_NO_TOKENS),
-    FieldSpec("timeout", "number", above=0, required=True, default=lambda document: str(get_limit_s(document)),
-              missing=_limit("error"), about="How long one run may take. In seconds."),
-    FieldSpec("tools", missing=_need_table("Say which tools it may use, each true or false.",
-                                           when=lambda document: document.get("tools") is None)),
-    FieldSpec("permissions", "table", missing=_need_table("Say under allow and deny what each tool may touch.",
-                                                          when=lambda document: document.get("permissions") is None)),
+    FieldSpec(
+        "temperature",
+        "number",
+        least=0,
+        most=1,
+        required=True,
+        default="0.2",
+        correct=_read_decimal,
+        missing=_limit("warning"),
+        wrong_type=_NO_TEMPERATURE,
+        wrong=_NO_TEMPERATURE,
+    ),
+    FieldSpec(
+        "max_tokens",
+        "whole",
+        above=0,
+        required=True,
+        default="4000",
+        correct=_read_whole,
+        applicability=lambda value: "safe" if read_whole(value)[1] else "unsafe",
+        missing=_limit("warning"),
+        wrong_type=_NO_TOKENS,
+        wrong=_NO_TOKENS,
+    ),
+    FieldSpec(
+        "timeout",
+        "number",
+        above=0,
+        required=True,
+        default=lambda document: str(get_limit_s(document)),
+        missing=_limit("error"),
+        about="The time limit of a run. In seconds.",
+    ),
+    FieldSpec(
+        "tools",
+        missing=_need_table(
+            "List the tools that it can use, each true or false.", when=lambda document: document.get("tools") is None
+        ),
+    ),
+    FieldSpec(
+        "permissions",
+        "table",
+        missing=_need_table(
+            "List under allow and deny which paths and commands each tool can use.",
+            when=lambda document: document.get("permissions") is None,
+        ),
+    ),
     FieldSpec("permissions/allow", required=True),
     FieldSpec("permissions/deny", required=True),
     FieldSpec(
-        "context_loading", "table",
-        missing=_need_table("Say which files it reads first, and how much.", "warning"),
-        wrong_type=_no_table("AGT070", "context_loading is not a table",
-                             "Write strategy, index and required below it."),
+        "context_loading",
+        "table",
+        missing=_need_table("List the files that it loads first, and the maximum size.", "warning"),
+        wrong_type=_no_table("AGT070", "context_loading isn't a table", "Write strategy, index and required below it."),
     ),
     FieldSpec(
-        "context_loading/strategy", choices=tuple(CONTEXT_BUDGETS), required=True, default="lazy",
-        missing=FieldProblem("AGT070", "context_loading has no strategy", "Write strategy: lazy, eager or minimal.",
-                             fix_message="Load {default}"),
-        wrong=FieldProblem("AGT070", "there is no strategy {value}", fix_message="Write {meant}", at_value=True),
-    ),
-    FieldSpec(
-        "context_loading/index", "path",
+        "context_loading/strategy",
+        choices=tuple(CONTEXT_BUDGETS),
+        required=True,
+        default="lazy",
         missing=FieldProblem(
-            "AGT071", "context_loading names no index", "Write the path of the file that says what can be loaded.",
+            "AGT070",
+            "context_loading has no strategy",
+            "Write strategy: lazy, eager or minimal.",
+            fix_message="Load {default}",
+        ),
+        wrong=FieldProblem("AGT070", "unknown strategy {value}", fix_message="Write {meant}", at_value=True),
+    ),
+    FieldSpec(
+        "context_loading/index",
+        "path",
+        missing=FieldProblem(
+            "AGT071",
+            "context_loading has no index",
+            "Write the path of the file that lists what can be loaded.",
             when=lambda document: _loads(document) and document.get("context_loading", "strategy") != "minimal",
         ),
-        wrong_type=FieldProblem("AGT071", "the index is {value}, not a path", "Write the path of one file.",
-                                at_value=True),
-        about="The file that names what can be asked for.",
+        wrong_type=FieldProblem(
+            "AGT071", "the index is {value}, expected a path", "Write the path of one file.", at_value=True
+        ),
+        about="The file that lists what the agent can ask for.",
     ),
     FieldSpec(
-        "context_loading/required", "list", default="[]", correct=_list_paths,
-        missing=FieldProblem("AGT072", "context_loading does not say what is required",
-                             "Write required: with a list of paths, or [].", fix_message="Require nothing",
-                             severity="warning", applicability="unsafe", when=_loads),
-        wrong_type=_NO_LIST, wrong_item=_NO_PATH,
+        "context_loading/required",
+        "list",
+        default="[]",
+        correct=_list_paths,
+        missing=FieldProblem(
+            "AGT072",
+            "context_loading has no required",
+            "Write required: with a list of paths, or [].",
+            fix_message="Require nothing",
+            severity="warning",
+            applicability="unsafe",
+            when=_loads,
+        ),
+        wrong_type=_NO_LIST,
+        wrong_item=_NO_PATH,
     ),
-    FieldSpec("context_loading/optional", "list", accepts=is_absent, correct=_list_paths, wrong_type=_NO_LIST,
-              wrong_item=_NO_PATH),
     FieldSpec(
-        "context_loading/max_context_size", "number", above=0, default=_get_budget, correct=_get_budget,
-        missing=FieldProblem("AGT073", "context_loading sets no max_context_size",
-                             "Write how many bytes may be loaded.", "Write max_context_size: {default}.",
-                             severity="warning", when=_loads),
-        wrong_type=_NO_SIZE, wrong=_NO_SIZE,
+        "context_loading/optional",
+        "list",
+        accepts=is_absent,
+        correct=_list_paths,
+        wrong_type=_NO_LIST,
+        wrong_item=_NO_PATH,
+    ),
+    FieldSpec(
+        "context_loading/max_context_size",
+        "number",
+        above=0,
+        default=_get_budget,
+        correct=_get_budget,
+        missing=FieldProblem(
+            "AGT073",
+            "context_loading has no max_context_size",
+            "Write the maximum number of bytes to load.",
+            "Write max_context_size: {default}.",
+            severity="warning",
+            when=_loads,
+        ),
+        wrong_type=_NO_SIZE,
+        wrong=_NO_SIZE,
         checks=(
             FieldCheck(_NO_SIZE, lambda _, size: size != int(size), _get_budget),
-            FieldCheck(FieldProblem("AGT073", "max_context_size is {size}, and the strategy {strategy} may load "
-                                    "{budget} bytes", "Load less, or use a strategy that may load more.",
-                                    fix_message="Write {meant}", severity="warning", at_value=True),
-                       _is_over_budget, _get_budget, words=_compare_sizes),
+            FieldCheck(
+                FieldProblem(
+                    "AGT073",
+                    "max_context_size is {size}, but the strategy {strategy} loads at most {budget} bytes",
+                    "Load less, or use a strategy with a higher limit.",
+                    fix_message="Write {meant}",
+                    severity="warning",
+                    at_value=True,
+                ),
+                _is_over_budget,
+                _get_budget,
+                words=_compare_sizes,
+            ),
         ),
     ),
     FieldSpec(
-        "delegation", "table",
-        missing=_need_table("Name the agents it may call, how deep and for how long.", "warning",
-                            when=lambda document: bool(_list_called(document))),
+        "delegation",
+        "table",
+        missing=_need_table(
+            "List the agents that it can call, the depth and the timeouts.",
+            "warning",
+            when=lambda document: bool(_list_called(document)),
+        ),
         default=_render_run,
-        wrong_type=_no_table("AGT080", "delegation is not a table", "Write max_depth and can_delegate_to below it."),
+        wrong_type=_no_table("AGT080", "delegation isn't a table", "Write max_depth and can_delegate_to below it."),
     ),
     FieldSpec(
-        "delegation/max_depth", "whole", least=1, most=MAX_DEPTH, default=str(MAX_DEPTH), correct=_find_depth,
-        missing=FieldProblem("AGT080", "the agent delegates, and max_depth is missing",
-                             f"Write max_depth: {MAX_DEPTH}, or less.", severity="warning", when=_delegates),
-        wrong_type=_NO_DEPTH, wrong=_NO_DEPTH,
-    ),
-    FieldSpec(
-        "delegation/can_delegate_to", "list", correct=_list_names,
-        wrong_type=FieldProblem("AGT081", "can_delegate_to is {value}, not a list of names",
-                                "Put the names between brackets.", fix_message="Make a list of it", at_value=True),
-        wrong_item=FieldProblem("AGT081", "an item of can_delegate_to is {value}, not a name",
-                                "Write the name of an agent, or remove it."),
-    ),
-    _limit_call("timeout_default", "How long a delegation may take where nothing else is said."),
-    _limit_call("timeout_max", "How long a delegation may take at most."),
-    FieldSpec(
-        "lifecycle", "table",
-        missing=_need_table("Say which command calls it at which stage, and how it returns.", "warning"),
-        default=lambda document: "" if "lifecycle" in document.values
-        else f'stage: 4\nreturn_format: "{RETURN_FORMAT}"',
-        wrong_type=_no_table("AGT029", "lifecycle is {value}, a table is expected",
-                             "Write its keys below it: stage, command, return_format."),
-    ),
-    FieldSpec(
-        "lifecycle/stage", "whole", least=0, default="4", correct=_read_whole,
-        missing=FieldProblem("AGT046", "lifecycle.stage is missing",
-                             "Write the stage of the command that calls it, usually 4.", applicability="unsafe"),
-        wrong_type=_NO_STAGE, wrong=_NO_STAGE,
-    ),
-    FieldSpec(
-        "lifecycle/command", "text",
+        "delegation/max_depth",
+        "whole",
+        least=1,
+        most=MAX_DEPTH,
+        default=str(MAX_DEPTH),
+        correct=_find_depth,
         missing=FieldProblem(
-            "AGT047", "lifecycle.command is missing",
+            "AGT080",
+            "the agent delegates, but max_depth is missing",
+            f"Write max_depth: {MAX_DEPTH}, or less.",
+            severity="warning",
+            when=_delegates,
+        ),
+        wrong_type=_NO_DEPTH,
+        wrong=_NO_DEPTH,
+    ),
+    FieldSpec(
+        "delegation/can_delegate_to",
+        "list",
+        correct=_list_names,
+        wrong_type=FieldProblem(
+            "AGT081",
+            "can_delegate_to is {value}, expected a list of names",
+            "Put the names between brackets.",
+            fix_message="Convert it to a list",
+            at_value=True,
+        ),
+        wrong_item=FieldProblem(
+            "AGT081",
+            "an item of can_delegate_to is {value}, expected a name",
+            "Write the name of an agent, or remove it.",
+        ),
+    ),
+    _limit_call("timeout_default", "The default timeout of a call."),
+    _limit_call("timeout_max", "The maximum timeout of a call."),
+    FieldSpec(
+        "lifecycle",
+        "table",
+        missing=_need_table("Write the command that calls it, the stage, and the return format.", "warning"),
+        default=lambda document: (
+            "" if "lifecycle" in document.values else f'stage: 4\nreturn_format: "{RETURN_FORMAT}"'
+        ),
+        wrong_type=_no_table(
+            "AGT029",
+            "lifecycle is {value}, expected a table",
+            "Write its keys below it: stage, command, return_format.",
+        ),
+    ),
+    FieldSpec(
+        "lifecycle/stage",
+        "whole",
+        least=0,
+        default="4",
+        correct=_read_whole,
+        missing=FieldProblem(
+            "AGT046",
+            "lifecycle.stage is missing",
+            "Write the stage of the command that calls it, usually 4.",
+            applicability="unsafe",
+        ),
+        wrong_type=_NO_STAGE,
+        wrong=_NO_STAGE,
+    ),
+    FieldSpec(
+        "lifecycle/command",
+        "text",
+        missing=FieldProblem(
+            "AGT047",
+            "lifecycle.command is missing",
             'Write the command that calls it, such as "/plan"; leave it out if only agents call it.',
             severity=lambda document: "warning" if get_kind(document) not in (None, "utility") else "note",
         ),
-        wrong_type=FieldProblem("AGT048", "lifecycle.command is {value}, one command is expected",
-                                'Write the command that calls it, such as "/plan".', at_value=True),
-        checks=(
-            FieldCheck(FieldProblem("AGT048", "lifecycle.command is {value}, which is no command",
-                                    'Write one command without arguments, such as "/plan".', 'Write "{meant}".',
-                                    at_value=True),
-                       lambda _, command: _COMMAND.match(command.strip()) is None, _write_command),
+        wrong_type=FieldProblem(
+            "AGT048",
+            "lifecycle.command is {value}, expected one command",
+            'Write the command that calls it, such as "/plan".',
+            at_value=True,
         ),
-        about="The command that calls the agent.", pattern=r"^/\S+$",
+        checks=(
+            FieldCheck(
+                FieldProblem(
+                    "AGT048",
+                    "lifecycle.command is {value}, which isn't a command",
+                    'Write one command without arguments, such as "/plan".',
+                    'Write "{meant}".',
+                    at_value=True,
+                ),
+                lambda _, command: _COMMAND.match(command.strip()) is None,
+                _write_command,
+            ),
+        ),
+        about="The command that calls the agent.",
+        pattern=r"^/\S+$",
     ),
     FieldSpec(
-        "lifecycle/return_format", default=f'"{RETURN_FORMAT}"',
-        missing=FieldProblem("AGT049", "lifecycle.return_format is missing",
-                             f'Write return_format: "{RETURN_FORMAT}".'),
+        "lifecycle/return_format",
+        default=f'"{RETURN_FORMAT}"',
+        missing=FieldProblem(
+            "AGT049", "lifecycle.return_format is missing", f'Write return_format: "{RETURN_FORMAT}".'
+        ),
         checks=(
-            FieldCheck(FieldProblem("AGT067", "lifecycle.return_format is {value}, a format that Remit does not know",
-                                    f'Write "{RETURN_FORMAT}".', at_value=True), _is_other_format),
+            FieldCheck(
+                FieldProblem(
+                    "AGT067",
+                    "lifecycle.return_format is {value}, which isn't a format of Remit",
+                    f'Write "{RETURN_FORMAT}".',
+                    at_value=True,
+                ),
+                _is_other_format,
+            ),
         ),
         about="The file that says what the agent returns.",
     ),
-)  # fmt: skip
+)
 TABLE = FieldTable(
     "standard",
     FIELDS,
     keys=STANDARD_KEYS,
-    misspelt=FieldProblem("AGT023", "the standard knows no key {key}", "Did you mean {meant}?", severity="warning"),
-    unknown=FieldProblem("AGT023", "the standard knows no key {key}",
+    misspelt=FieldProblem("AGT023", "the standard has no key {key}", "Did you mean {meant}?", severity="warning"),
+    unknown=FieldProblem("AGT023", "the standard has no key {key}",
                          "Remove it, or begin it with x- if another program reads it.", severity="note"),
-    misspelt_inside=FieldProblem("AGT024", "the standard knows no {key} in {table}", "Did you mean {meant}?"),
-    unknown_inside=FieldProblem("AGT024", "the standard knows no {key} in {table}", "Known are: {choices}."),
+    misspelt_inside=FieldProblem("AGT024", "the standard has no key {key} in {table}", "Did you mean {meant}?"),
+    unknown_inside=FieldProblem("AGT024", "the standard has no key {key} in {table}", "Available: {choices}."),
     other_names={
         "type": "agent_type", "kind": "agent_type", "timeout_seconds": "timeout", "timeout_s": "timeout",
         "max_output_tokens": "max_tokens", "context": "context_loading",

@@ -95,8 +95,12 @@ def cycle(graph: Graph) -> Iterator[GraphViolation]:
         agent = graph.agents[names[0]]
         if len(names) == 2:  # noqa: PLR2004 - it calls itself, which is a rule on its own file
             continue
-        yield GraphViolation(agent, f"agents may call each other in a circle: {render_path(names)}",
-                             "Take one of these out of can_delegate_to.", _place_of_edge(agent, names[1]))  # fmt: skip
+        yield GraphViolation(
+            agent,
+            f"agents can call each other in a cycle: {render_path(names)}",
+            "Remove one of these calls from can_delegate_to.",
+            _place_of_edge(agent, names[1]),
+        )
 
 
 @graph_rule("GRF002")
@@ -118,7 +122,7 @@ def too_deep(graph: Graph) -> Iterator[GraphViolation]:
             chains += [(*graph.find_chain(name), target) for target in sorted(built_in)]
     for chain in chains:
         caller = graph.agents[chain[-2]]
-        message = f"this call would be at depth {MAX_DEPTH + 1}, at most {MAX_DEPTH} is allowed: {render_path(chain)}"
+        message = f"this call would be at depth {MAX_DEPTH + 1}, the maximum is {MAX_DEPTH}: {render_path(chain)}"
         yield GraphViolation(
             caller, message, "Let an agent further up make this call.", _place_of_edge(caller, chain[-1])
         )
@@ -143,9 +147,9 @@ def target_unknown(graph: Graph) -> Iterator[GraphViolation]:
         if target.name not in meant:
             meant[target.name] = find_similar(target.name, known) if len(meant) * len(known) < MAX_COMPARED else None
         name = meant[target.name] if meant[target.name] != agent.name else None  # nobody means to call itself
-        hint = f"Did you mean {name}?" if name else "Write the agent's file, or take the name out."
+        hint = f"Did you mean {name}?" if name else "Create the agent's file, or remove the name."
         edit = TextEdit(*target.span, name, target.place) if name and _is_plain(name) and target.is_bare else None
-        yield GraphViolation(agent, f"the agent {target.name} does not exist", hint, target.place, edit)
+        yield GraphViolation(agent, f"the agent {target.name} doesn't exist", hint, target.place, edit)
 
 
 def _is_plain(name: str) -> bool:
@@ -165,7 +169,7 @@ def unreachable(graph: Graph) -> Iterator[GraphViolation]:
     """
     for name, agent in graph.agents.items():
         if name not in graph.reached:
-            hint = "Give it a lifecycle.command, or let an agent delegate to it."
+            hint = "Set lifecycle.command, or add it to another agent's can_delegate_to."
             yield GraphViolation(
                 agent, "no command and no primary agent reaches this agent", hint, agent.places["name"]
             )
@@ -248,7 +252,7 @@ def may_start_any_agent(graph: Graph) -> Iterator[GraphViolation]:
             yield GraphViolation(agent, "the agent can start any agent, also itself",
                                  "Name the agents that it may start.", anyone.place)  # fmt: skip
         elif itself is not None:
-            yield GraphViolation(agent, "the agent can start itself", "Take its own name out.", itself.place)
+            yield GraphViolation(agent, "the agent can start itself", "Remove its own name.", itself.place)
 
 
 @graph_rule("GRF008")
@@ -264,7 +268,7 @@ def duplicate_name(graph: Graph) -> Iterator[GraphViolation]:
     for first, second in graph.twins:
         yield GraphViolation(
             second,
-            f"the name {second.name} is taken by {first.path}",
-            "Give one of them another name.",
+            f"the name {second.name} is already used by {first.path}",
+            "Rename one of them.",
             second.places["name"],
         )

@@ -108,7 +108,7 @@ def timeout_invalid(case: AgentFileContext) -> Iterator[AgentViolation]:
     if found.state not in ("text", "odd"):
         return
     seconds = repr(found.seconds) if found.seconds else ""
-    yield AgentViolation(f"the timeout is {show(value)}, not a number of seconds",
+    yield AgentViolation(f"the timeout is {show(value)}, expected a number of seconds",
                          f"Write {seconds or 'seconds, such as 1800'}.", document.span_of("/timeout"), "/timeout",
                          edits=edits.replace_value(document, "/timeout", seconds) if seconds else ())  # fmt: skip
 
@@ -129,7 +129,7 @@ def timeout_unlimited(case: AgentFileContext) -> Iterator[AgentViolation]:
     document, value = case.document, case.get("timeout")
     if _read_timeout(value).state == "endless":
         limit = get_limit_s(document)
-        yield AgentViolation(f"the timeout {show(value)} is no limit", f"Write seconds, such as {limit}.",
+        yield AgentViolation(f"the timeout {show(value)} sets no limit", f"Write seconds, such as {limit}.",
                              document.span_of("/timeout"), "/timeout",
                              edits=edits.replace_value(document, "/timeout", str(limit)))  # fmt: skip
 
@@ -154,8 +154,8 @@ def timeout_too_long(case: AgentFileContext) -> Iterator[AgentViolation]:
     limit = TIMEOUTS_S[kind]
     is_milliseconds = found.seconds % 1000 == 0 and 10 <= found.seconds // 1000 <= limit  # noqa: PLR2004 - seconds
     better = int(found.seconds // 1000) if is_milliseconds and found.seconds >= 10 * limit else limit
-    told = "It looks like milliseconds" if better != limit else f"It is usual to give {limit}"
+    told = "It looks like milliseconds" if better != limit else f"The default is {limit}"
     yield AgentViolation(f"the timeout of {show(found.seconds)} seconds is longer than the {limit} of {kind} agents",
-                         f"{told}: write {better}, or ignore this where it really needs longer.",
+                         f"{told}: write {better}, or ignore this diagnostic if the agent needs longer.",
                          document.span_of("/timeout"), "/timeout",
                          edits=edits.replace_value(document, "/timeout", str(better)))  # fmt: skip

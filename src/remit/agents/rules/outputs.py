@@ -91,11 +91,11 @@ def _judge_path(path: str, kind: str) -> str:
     """What is unusual about a path; empty where nothing is."""
     root = next((root for root in SPEC_ROOTS if path.startswith(f"{root}/")), None)
     if root is None:
-        return "is not under the folder of the tasks" if not path.startswith(("{", "$")) else ""
+        return "isn't in the tasks folder" if not path.startswith(("{", "$")) else ""
     folder = _TASK_FOLDER.match(path, len(root))
     shape = _SHAPES[kind][0].search(path, folder.end() - 1) if folder else None
     if shape is None:
-        return f"is not where a {kind} {'report ' if kind == 'research' else ''}is looked for"
+        return f"is not where a {kind} {'report ' if kind == 'research' else ''}belongs"
     return "has no date in its name" if kind == "summary" and shape["date"] is None else ""
 
 
@@ -130,7 +130,7 @@ def structure_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
         return
     if structure is not None:
         if is_empty(document, structure):
-            yield AgentViolation(f"<{structure.name}> is empty", "Write down the object that the agent returns.",
+            yield AgentViolation(f"<{structure.name}> is empty", "Write the JSON object that the agent returns.",
                                  structure.name_span)  # fmt: skip
         return
     if "structure" in document.outline.slipped(section):
@@ -140,11 +140,11 @@ def structure_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
         start = document.text.find(inner[:1], section.inner_start)
         lead = edits.find_newline(document) + edits.indent_of(document.text, section.start) + "  "
         changes = ((start, start, f"<structure>{lead}"), (start + len(inner),) * 2 + (f"{lead}</structure>",))
-        yield AgentViolation("the structure of the return stands outside of <structure>",
+        yield AgentViolation("the structure of the return is outside of <structure>",
                              "Put <structure> and </structure> around it.", section.name_span, severity="warning",
                              edits=() if section.children else changes)  # fmt: skip
     else:
-        yield AgentViolation(f"<{section.name}> has no <structure>", "Write down the object that the agent returns.",
+        yield AgentViolation(f"<{section.name}> has no <structure>", "Write the JSON object that the agent returns.",
                              section.name_span, edits=edits.add_child(document, section, STRUCTURE))  # fmt: skip
 
 
@@ -169,7 +169,7 @@ def return_field_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
     if missing:
         yield AgentViolation(
             f"the structure of the return has no {', '.join(missing)}",
-            "Add what every return must have.",
+            "Add the required fields.",
             structure.name_span,
         )
 
@@ -213,7 +213,7 @@ def return_status_word(case: AgentFileContext) -> Iterator[AgentViolation]:
         start = found.start("words") + word.start()
         if meant and not re.search(rf"\b{meant}\b", blanked):
             changes.append((start, start + len(word[0]), meant))
-    yield AgentViolation(f"{shorten(said)} {'are' if ',' in said else 'is'} no status of a return",
+    yield AgentViolation(f"{shorten(said)} {'are' if ',' in said else 'is'} not a valid status",
                          f"Use {', '.join(STATUSES)}.",
                          (found.start("words") + wrong[0].start(), found.start("words") + wrong[-1].end()),
                          edits=tuple(changes))  # fmt: skip

@@ -33,8 +33,8 @@ def file_unreadable(case: AgentFileContext) -> Iterator[AgentViolation]:
     """
     if case.document.fault is not None:
         end = min(1, len(case.document.text))
-        help_ = "Make it a text file in UTF-8, of at most 1 MiB, that can be opened."
-        yield AgentViolation(f"the file cannot be used: {case.document.fault}", help_, (0, end))
+        help_ = "Save it as a readable UTF-8 text file of at most 1 MiB."
+        yield AgentViolation(f"the file can't be used: {case.document.fault}", help_, (0, end))
 
 
 @agent_rule("AGT002", profiles=("standard", "claude", "opencode"), severity="warning", fix="unsafe")
@@ -55,16 +55,16 @@ def frontmatter_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
     if document.frontmatter is not None or document.fault is not None:
         return
     if late := _LATE_HEAD.match(document.text):
-        yield AgentViolation("the frontmatter does not start at the first character, so no harness sees it",
-                             "Remove what stands before the first ---.", late.span("opening"),
+        yield AgentViolation("the frontmatter doesn't start at the first character, so harnesses ignore it",
+                             "Remove the text before the first ---.", late.span("opening"),
                              edits=((*late.span("space"), ""),), applicability="safe")  # fmt: skip
         return
     title = next((text for level, text, _ in document.body.headings if level == 1), document.stem)
     head = f"---\nname: {edits.render_scalar(document.stem)}\ndescription: {edits.quote(title)}\n---\n\n"
     at = 1 if document.text.startswith("\ufeff") else 0
     yield AgentViolation(
-        "the file has no frontmatter, so it is no agent for any harness",
-        "Put name and description between two lines of --- at the top.",
+        "the file has no frontmatter, so no harness loads it as an agent",
+        "Add name and description between two lines of --- at the top.",
         (0, min(1, len(document.text))),
         edits=((at, at, head),),
     )
@@ -95,7 +95,7 @@ def frontmatter_unclosed(case: AgentFileContext) -> Iterator[AgentViolation]:
     end = _BODY_SIGN.search(document.text, document.frontmatter.start)
     at = end.start() if end else len(document.text)
     lead = "" if document.text[:at].endswith("\n") else "\n"
-    yield AgentViolation("the frontmatter is not closed", "Write --- in a line of its own below it.", (0, 3),
+    yield AgentViolation("the frontmatter isn't closed", "Write --- on its own line below it.", (0, 3),
                          edits=((at, at, f"{lead}---\n\n"),))  # fmt: skip
 
 
@@ -124,9 +124,9 @@ def frontmatter_syntax(case: AgentFileContext) -> Iterator[AgentViolation]:
     if case.document.unclosed_frontmatter:
         return  # the body is taken for YAML then
     for problem in _list_problems(case, "syntax"):
-        yield AgentViolation(f"the frontmatter is not valid YAML: {problem.message}" if case.document.profile != "codex"
-                             else f"the file is not valid TOML: {problem.message}",
-                             "Put the text between quotes, or correct the line.", (problem.start, problem.end),
+        yield AgentViolation(f"the frontmatter isn't valid YAML: {problem.message}" if case.document.profile != "codex"
+                             else f"the file isn't valid TOML: {problem.message}",
+                             "Quote the text, or correct the line.", (problem.start, problem.end),
                              edits=_quote_around(case.document, problem.start))  # fmt: skip
 
 
@@ -157,7 +157,7 @@ def duplicate_key(case: AgentFileContext) -> Iterator[AgentViolation]:
     Fix (unsafe): removes the second one if both have the same value. If the values differ, the choice is yours.
     """
     for problem in _list_problems(case, "duplicate"):
-        yield AgentViolation(problem.message, "Give each key once.", (problem.start, problem.end), problem.pointer,
+        yield AgentViolation(problem.message, "Keep each key once.", (problem.start, problem.end), problem.pointer,
                              edits=_cut_repeated(case.document, problem))  # fmt: skip
 
 
@@ -185,7 +185,9 @@ def frontmatter_too_complex(case: AgentFileContext) -> Iterator[AgentViolation]:
     Good: plain keys and values.
     """
     for problem in _list_problems(case, "limit"):
-        yield AgentViolation(problem.message, "Write it plainly.", (problem.start, problem.end), problem.pointer)
+        yield AgentViolation(
+            problem.message, "Write plain keys and values.", (problem.start, problem.end), problem.pointer
+        )
 
 
 @agent_rule("AGT007", profiles=_MARKDOWN)
@@ -285,8 +287,8 @@ def tag_unopened(case: AgentFileContext) -> Iterator[AgentViolation]:
         if _is_structural(name) and start + 2 not in explained:
             slip = misspelt.get(name)
             yield AgentViolation(
-                f"</{name}> closes nothing",
-                "Write the opening tag, or remove this one.",
+                f"</{name}> has no opening tag",
+                "Add the opening tag, or remove this one.",
                 (start, end),
                 edits=tuple((*span, name) for span in slip.replaced) if slip else ((start, end, ""),),
             )
@@ -304,4 +306,4 @@ def too_many_tags(case: AgentFileContext) -> Iterator[AgentViolation]:
     """
     if case.document.body.overflow:
         at = case.document.body_start
-        yield AgentViolation("the file has too many tags to read", "Keep code and data in fenced blocks.", (at, at + 1))
+        yield AgentViolation("the file has too many tags to read", "Put code and data in fenced blocks.", (at, at + 1))

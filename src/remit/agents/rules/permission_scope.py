@@ -63,9 +63,9 @@ def bash_unrestricted(case: AgentFileContext) -> Iterator[AgentViolation]:
     if allowed is not None and everything is None:
         return
     pointer = everything.pointer if everything else "/tools/bash"
-    told = "bash is allowed every command" if everything else "bash is on, and no list says what it may run"
+    told = "bash can run every command" if everything else "bash is on, and no list limits its commands"
     yield AgentViolation(
-        told, "Name under allow the commands that the agent needs.", document.key_span(pointer), pointer
+        told, "List under allow the commands that the agent needs.", document.key_span(pointer), pointer
     )
 
 
@@ -137,8 +137,8 @@ def _report_open(
     meant = any(covers(place.pattern, each.pattern) for each in wide for place in places)
     pointer = entry.pointer if entry else f"/tools/{tool}"
     return AgentViolation(
-        f"{tool} may change {names}",
-        "Deny them, or narrow what is allowed.",
+        f"{tool} can change {names}",
+        "Deny them, or allow less.",
         document.key_span(pointer),
         pointer,
         edits=() if meant else add_denials(document, tool, [place.pattern for place in places]),
@@ -179,8 +179,8 @@ def pattern_outside_workspace(case: AgentFileContext) -> Iterator[AgentViolation
             pattern = entry.pattern.removeprefix("!")
             absolute = pattern.startswith(("/", "~", "\\")) or pattern[1:3] in (":\\", ":/")
             if absolute or _climbs(pattern):
-                yield AgentViolation(f"{tool} is allowed {show(pattern)}, which lies outside of the workspace",
-                                     "Allow paths that are relative to the workspace's root.",
+                yield AgentViolation(f"{tool} is allowed {show(pattern)}, which is outside of the workspace",
+                                     "Allow paths relative to the workspace root.",
                                      document.span_of(entry.pointer), entry.pointer)  # fmt: skip
 
 
@@ -230,10 +230,10 @@ def deny_rule_bypassable(case: AgentFileContext) -> Iterator[AgentViolation]:
         if "*" in command or any(covers_command(each, command) for each in others):
             continue
         if allowed is None:
-            rest = f", one of {len(denied)} denials," if others else ""
+            rest = f", one of {len(denied)} deny rules," if others else ""
             yield AgentViolation(
-                f"denying {show(entry.pattern)}{rest} does not hold: other spellings of it are not denied",
-                "Name under allow the commands that the agent needs; no list of denials is complete.",
+                f"denying {show(entry.pattern)}{rest} has gaps: other spellings of it aren't denied",
+                "List under allow the commands that the agent needs; no deny list is complete.",
                 document.span_of(entry.pointer),
                 entry.pointer,
             )
@@ -242,8 +242,8 @@ def deny_rule_bypassable(case: AgentFileContext) -> Iterator[AgentViolation]:
         if wide is not None:
             stem = command.partition(" -")[0]
             yield AgentViolation(
-                f"{show(entry.pattern)} is denied, and {show(wide)} may allow other spellings of it",
-                "Allow less, or deny the command whatever its flags are.",
+                f"{show(entry.pattern)} is denied, but {show(wide)} can allow other spellings of it",
+                "Allow less, or deny the command with any flags.",
                 document.span_of(entry.pointer),
                 entry.pointer,
                 edits=add_denials(document, "bash", [stem]) if stem != command else (),
@@ -292,11 +292,11 @@ def allowed_program_runs_others(case: AgentFileContext) -> Iterator[AgentViolati
     change = add_denials(document, "bash", closing) if closing else remove_entry(document, first)
     yield AgentViolation(
         f"{names} can run any other program",
-        "Allow the programs that are needed, and none that runs others.",
+        "Allow only programs that can't run others.",
         document.span_of(first.pointer),
         first.pointer,
         edits=change,
-        fix_message=f"{'Deny what lets it run others' if closing else 'Take it from the list'}: {program}",
+        fix_message=f"{'Deny the flags that run others' if closing else 'Remove it from the list'}: {program}",
     )
 
 
@@ -319,10 +319,10 @@ def pattern_negated(case: AgentFileContext) -> Iterator[AgentViolation]:
                 removed = remove_entry(document, entry)
                 added = add_denials(document, tool, [entry.pattern[1:].strip()]) if removed else ()
                 yield AgentViolation(
-                    f"{show(entry.pattern)} is no pattern: it excludes nothing",
-                    "Write it under deny, without the exclamation mark.",
+                    f"{show(entry.pattern)} excludes nothing: patterns have no negation",
+                    "Move it to deny, without the exclamation mark.",
                     document.span_of(entry.pointer),
                     entry.pointer,
                     edits=(*removed, *added) if added else (),
-                    fix_message="Move it to what is denied",
+                    fix_message="Move it to deny",
                 )

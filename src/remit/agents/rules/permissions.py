@@ -53,11 +53,11 @@ def tools_invalid(case: AgentFileContext) -> Iterator[AgentViolation]:
     if value is None or isinstance(value, dict) or is_read_by_claude(document.path):
         return  # Claude Code has a list of its own
     listed = isinstance(value, list)
-    yield AgentViolation("tools is a list; the standard has a table of tools with true or false" if listed
-                         else "tools is not a table of tools with true or false",
-                         "Write each tool with true or false.", document.span_of("/tools"), "/tools",
+    yield AgentViolation("tools is a list, expected a table of tools with true or false" if listed
+                         else "tools isn't a table of tools with true or false",
+                         "Write true or false for each tool.", document.span_of("/tools"), "/tools",
                          severity="note" if listed else None, edits=_make_table(document, value),
-                         fix_message="Make a table of it")  # fmt: skip
+                         fix_message="Convert it to a table")  # fmt: skip
 
 
 def _make_table(document: AgentDocument, value: object) -> tuple[edits.Change, ...]:
@@ -111,7 +111,7 @@ def tool_unknown(case: AgentFileContext) -> Iterator[AgentViolation]:
         if not harness or name.lower() in TOOLS:
             yield _report_unknown(document, name, pointer, is_key=isinstance(value, dict))
         elif not isinstance(value, dict) or value[name] is not False:  # what is off need not be known
-            yield AgentViolation(f"{name} is a tool of {harness}; the standard does not have it",
+            yield AgentViolation(f"{name} is a tool of {harness}, not of the standard",
                                  f"Keep it if the agent runs in {harness} only.", document.key_span(pointer), pointer,
                                  severity="note")  # fmt: skip
 
@@ -201,7 +201,7 @@ def permissions_side_missing(case: AgentFileContext) -> Iterator[AgentViolation]
             continue
         what = "allowed" if side == "allow" else "denied"
         yield AgentViolation(
-            f"permissions does not say what is {what}",
+            f"permissions doesn't list what is {what}",
             f"Add {side}: with a list of tools and patterns.",
             document.key_span(f"/permissions/{side}" if side in table else "/permissions"),
             "/permissions",
@@ -228,12 +228,12 @@ def permissions_invalid(case: AgentFileContext) -> Iterator[AgentViolation]:
     misspelt = find_misspelt_permissions(document) if document.profile != "standard" else ""
     if misspelt:
         at = f"/{escape_key(misspelt)}"
-        yield AgentViolation(f"there is no key {show(misspelt)}; what it says is not held", "Write permissions.",
+        yield AgentViolation(f"unknown key {show(misspelt)}: it isn't enforced", "Write permissions.",
                              document.key_span(at), at)  # fmt: skip
     if table is None:
         return
     if not isinstance(table, dict):
-        yield AgentViolation("permissions is not a table with allow and deny", "Write allow: and deny: below it.",
+        yield AgentViolation("permissions isn't a table with allow and deny", "Write allow: and deny: below it.",
                              document.span_of("/permissions"), "/permissions")  # fmt: skip
         return
     for side in ("allow", "deny"):
@@ -247,9 +247,9 @@ def permissions_invalid(case: AgentFileContext) -> Iterator[AgentViolation]:
 def _check_side(document: AgentDocument, side: str, rows: object) -> Iterator[AgentViolation]:
     pointer = f"/permissions/{side}"
     if isinstance(rows, dict):
-        yield AgentViolation(f"permissions.{side} is a table; it should be a list of tools with their patterns",
+        yield AgentViolation(f"permissions.{side} is a table, expected a list of tools with their patterns",
                              "Put a dash before each tool.", document.span_of(pointer), pointer,
-                             edits=_make_rows(document, pointer, rows), fix_message="Make a list of it")  # fmt: skip
+                             edits=_make_rows(document, pointer, rows), fix_message="Convert it to a list")  # fmt: skip
         yield from _check_row(document, pointer, rows)
     elif isinstance(rows, list):
         for index, row in enumerate(rows[:MAX_PATTERNS]):
@@ -258,8 +258,8 @@ def _check_side(document: AgentDocument, side: str, rows: object) -> Iterator[Ag
             else:
                 yield _report_item(document, side, f"{pointer}/{index}", row)
     elif rows is not None:
-        yield AgentViolation(f"permissions.{side} is not a list of tools with their patterns",
-                             'Write each tool in a line of its own, as - bash: ["grep"].', document.span_of(pointer),
+        yield AgentViolation(f"permissions.{side} isn't a list of tools with their patterns",
+                             'Write each tool on its own line, such as - bash: ["grep"].', document.span_of(pointer),
                              pointer)  # fmt: skip
 
 
@@ -268,14 +268,14 @@ def _report_item(document: AgentDocument, side: str, pointer: str, item: object)
     tool, found = read_claude_rule(item, side) if isinstance(item, str) else ("", [])
     if not tool:
         return AgentViolation(
-            f"an item of permissions.{side} is not a tool with its patterns",
+            f"an item of permissions.{side} isn't a tool with its patterns",
             'Write it as - bash: ["grep"].',
             document.span_of(pointer),
             pointer,
         )
     form = ", ".join(edits.quote(pattern) for pattern in found)
     return AgentViolation(
-        f"an item of permissions.{side} is not a tool with its patterns, but a rule as Claude Code has them",
+        f"an item of permissions.{side} isn't a tool with its patterns, but a rule in Claude Code's syntax",
         f"Write it as - {tool}: [{form}].",
         document.span_of(pointer),
         pointer,
@@ -289,17 +289,17 @@ def _check_row(document: AgentDocument, pointer: str, row: dict[str, Any]) -> It
         if isinstance(value, list):
             for index, item in enumerate(value):
                 if not isinstance(item, str):
-                    yield AgentViolation(f"a pattern of {tool[:80]} is not a text", "Put it between quotes.",
+                    yield AgentViolation(f"a pattern of {tool[:80]} isn't a string", "Quote it.",
                                          document.span_of(f"{at}/{index}"), f"{at}/{index}",
                                          edits=_quote_written(document, f"{at}/{index}", item))  # fmt: skip
         else:
             listed = f"[{edits.quote(value)}]" if isinstance(value, str) else ""
             yield AgentViolation(
-                f"the patterns of {tool[:80]} are not a list",
-                "Put them between brackets, each in quotes.",
+                f"the patterns of {tool[:80]} aren't a list",
+                "Write them in brackets, each in quotes.",
                 document.span_of(at),
                 at,
-                fix_message="Make a list of it",
+                fix_message="Convert it to a list",
                 edits=edits.replace_value(document, at, listed) if listed else (),
             )
 
@@ -376,9 +376,9 @@ def permission_for_disabled_tool(case: AgentFileContext) -> Iterator[AgentViolat
         strange = islice((name for name in switched if name not in TOOLS), MAX_PATTERNS)
         if tool not in switched and any(guess(name, TOOLS)[0] == tool for name in strange):
             continue  # it is only misspelt there, which is told
-        why = "switched off" if tool in switched else "not switched on"
-        yield AgentViolation(f"{tool} is allowed something, and {why} under tools",
-                             f"Switch {tool} on, or remove what it is allowed.", document.key_span(pointer), pointer,
+        why = "turned off" if tool in switched else "not turned on"
+        yield AgentViolation(f"{tool} has permissions, but is {why} in tools",
+                             f"Turn {tool} on, or remove its permissions.", document.key_span(pointer), pointer,
                              edits=_remove_tool(document, pointer), fix_message="Remove the permission")  # fmt: skip
 
 
@@ -446,10 +446,10 @@ def permission_conflict(case: AgentFileContext) -> Iterator[AgentViolation]:
     """
     for entry, denial in _list_pairs(case.document):
         if entry.pattern == denial.pattern:
-            yield AgentViolation(f"{entry.tool} is allowed and denied the same: {show(entry.pattern)}",
-                                 "Remove it from one of the two; deny wins.", case.document.span_of(entry.pointer),
+            yield AgentViolation(f"{entry.tool} has the same pattern in allow and deny: {show(entry.pattern)}",
+                                 "Remove it from one of them; deny wins.", case.document.span_of(entry.pointer),
                                  entry.pointer, edits=remove_entry(case.document, entry),
-                                 fix_message="Remove it from what is allowed")  # fmt: skip
+                                 fix_message="Remove it from allow")  # fmt: skip
 
 
 @agent_rule("AGT058", severity="warning", fix="unsafe")
@@ -468,11 +468,11 @@ def permission_without_effect(case: AgentFileContext) -> Iterator[AgentViolation
         if entry.pattern != denial.pattern:
             yield AgentViolation(
                 f"{entry.tool} is never allowed {show(entry.pattern)}: {show(denial.pattern)} is denied",
-                "Narrow what is denied, or remove the permission.",
+                "Deny less, or remove the permission.",
                 case.document.span_of(entry.pointer),
                 entry.pointer,
                 edits=remove_entry(case.document, entry),
-                fix_message="Remove it from what is allowed",
+                fix_message="Remove it from allow",
             )
 
 
@@ -532,12 +532,12 @@ def permission_duplicate(case: AgentFileContext) -> Iterator[AgentViolation]:
             for entry in entries:
                 if entry.pattern in seen:
                     yield AgentViolation(
-                        f"{show(entry.pattern)} stands twice in {side} for {entry.tool[:80]}",
+                        f"{show(entry.pattern)} is twice in {side} for {entry.tool[:80]}",
                         "Remove one of the two.",
                         document.span_of(entry.pointer),
                         entry.pointer,
                         edits=remove_entry(document, entry),
-                        fix_message="Remove the later one",
+                        fix_message="Remove the second one",
                     )
                 seen.add(entry.pattern)
 

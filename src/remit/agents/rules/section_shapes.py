@@ -124,7 +124,7 @@ class SectionNeeded(NamedTuple):
                 edits=edits.add_section(document, section, name=self.name) if inside else (),
             )
         elif tag is not None and self.item and self._lacks_items(document.outline, tag):
-            yield AgentViolation(f"<{self.name}> names no <{self.item}>", self.item_hint, tag.name_span,
+            yield AgentViolation(f"<{self.name}> has no <{self.item}>", self.item_hint, tag.name_span,
                                  edits=self._fill(document, tag) if not document.text_of(tag) else ())  # fmt: skip
         elif tag is not None and not self.item and not self.may_be_empty and is_empty(document, tag):
             yield AgentViolation(f"<{tag.name}> is empty", hint, tag.name_span, edits=self._fill(document, tag))
@@ -296,7 +296,7 @@ class SentenceRange(NamedTuple):
         is_list = self.most_items > 0 and _LIST.search(text[:4000]) is not None
         if not self.least <= count <= (self.most_items if is_list else self.most):
             yield AgentViolation(
-                f"<{self.section}> has {count} sentence{'s' * (count != 1)}, {self.least} to {self.most} are wanted",
+                f"<{self.section}> has {count} sentence{'s' * (count != 1)}, expected {self.least} to {self.most}",
                 self.hint,
                 tag.name_span,
             )
@@ -308,7 +308,7 @@ class OtherName(NamedTuple):
     find: Callable[[AgentDocument], Iterable[Named]]
     """With the standard's name of each."""
     hint: str
-    message: str = "<{tag}> is understood as <{name}>"
+    message: str = "<{tag}> is read as <{name}>"
     more: str = ""
     """What the message adds if one name is there many times, with {count}."""
 

@@ -176,121 +176,337 @@ def _render_forbidden(name: str) -> str:
 # --- the table -------------------------------------------------------------------------------------------------------
 
 TABLE = (
-    SectionRule("AGT104", "section-repeated", (
-        Repeated(_list_sections, "<{label}> is there twice", "Merge the two sections.", lambda document, first, tag:
-                 document.text_of(tag).split() == document.text_of(first).split()),
-    ), "warning", "unsafe"),
-    SectionRule("AGT106", "context-incomplete", (
-        SectionNeeded("context", f"Write <context> with {', '.join(CONTEXT_PARTS)}.", may_be_empty=True),
-        PartsNeeded(_find_context, CONTEXT_PARTS, "<context> does not have {missing}",
-                    "Say it in a sentence or two each.", filled=True, severity=lambda _: "warning",
-                    default=_describe_context),
-    ), fix="unsafe"),
-    SectionRule("AGT107", "role-missing", (
-        SectionNeeded("role", "Say in one or two sentences who the agent is.", _describe_role),
-    ), fix="unsafe"),
-    SectionRule("AGT108", "task-missing", (
-        SectionNeeded("task", "Say in three to five sentences what the agent does, from its inputs to its return."),
-    )),
-    SectionRule("AGT109", "role-or-task-length", (
-        SentenceRange("role", 1, 2, "Say who the agent is; the rest belongs to <task>."),
-        SentenceRange("task", 3, 5, "Say what the agent does from its inputs to its return; details belong to the "
-                      "steps.", most_items=8),
-    ), "warning"),
-    SectionRule("AGT110", "inputs-missing", (
-        SectionNeeded("inputs_required", "List what the agent has to be given, with types.",
-                      lambda document: "\n".join(map(render_parameter, _list_usual_inputs(document))),
-                      "parameter", 'Write each input as <parameter name="…" type="…">.'),
-    ), fix="unsafe"),
-    SectionRule("AGT111", "common-input-missing", (
-        UsualNames("inputs_required", _list_usual_inputs, lambda document: {name for _, name in _find_inputs(document)},
-                   "the usual input{s} {names} {are} missing", "Add what the agent is given or can do with.",
-                   render_parameter, lambda missing: None if {*missing} & {*CORE_INPUTS} else "note"),
-    ), "warning", "unsafe"),
-    SectionRule("AGT112", "parameter-incomplete", (
-        AttributeNeeded(_find_inputs, "name", "an input has no name", 'Write <parameter name="…" type="…">.'),
-        AttributeNeeded(_find_named_inputs, "type", "the input {label} has no type",
-                        f"Add type, one of {', '.join(TYPES)}.",
-                        default=lambda name: USUAL_INPUTS[name][0] if name in USUAL_INPUTS else ""),
-    ), fix="safe"),
-    SectionRule("AGT113", "parameter-type-unknown", (
-        AttributeChoice(_find_inputs, "type", TYPES, "{value} is no type of an input", TYPE_WORDS,
-                        ("any", "null", "none"), is_first_word=True),
-    ), "warning", "safe"),
-    SectionRule("AGT114", "parameter-repeated", (
-        Repeated(_find_inputs, "the input {label} is listed twice", "Keep one of the two.", lambda _, first, tag:
-                 (first.get("type"), first.get("optional")) == (tag.get("type"), tag.get("optional"))),
-    ), fix="unsafe"),
-    SectionRule("AGT115", "forbidden-inputs-missing", (
-        SectionNeeded("inputs_forbidden", "List what the agent must not be given.",
-                      lambda _: "\n".join(map(_render_forbidden, USUAL_FORBIDDEN)),
-                      "forbidden", "Write each as <forbidden>name</forbidden>."),
-    ), "warning", "unsafe"),
-    SectionRule("AGT116", "common-forbidden-input-missing", (
-        UsualNames("inputs_forbidden", _list_usual_forbidden,
-                   lambda document: {name for name, _ in find_forbidden(document)},
-                   "{names} {are} usually forbidden too", "Forbid what the agent has no use for.", _render_forbidden),
-    ), "note", "unsafe"),
-    SectionRule("AGT119", "delegate-to-incomplete", (
-        AttributeNeeded(_find_runs, "name", "<delegate_to> does not name an agent",
-                        'Write <delegate_to name="…">.', "error"),
-        PartsNeeded(_find_runs, DELEGATE_PARTS, "the delegation to {label} does not say {missing}"),
-    ), "warning"),
-    SectionRule("AGT120", "artifacts-missing", (
-        SectionNeeded("artifact_creation", "Say where the {artifact} goes, what is in it and how it is checked.",
-                      lambda document: render_artifact(find_kind(document), find_spec_root(document)),
-                      "artifact", 'Write each file as <artifact type="…">.',
-                      "<{name}> is missing from an agent of kind {kind}",
-                      when=lambda document: find_kind(document) in ARTIFACTS),
-    ), "warning", "unsafe"),
-    SectionRule("AGT121", "artifact-incomplete", (
-        PartsNeeded(_find_artifacts, ("@type", *ARTIFACT_PARTS), "the artifact {label} has no {missing}",
-                    "Say what it is, where it goes, what is in it and how it is checked.",
-                    default=lambda _, __, missing: "<validation>The file is there and not empty.</validation>"
-                    if missing == ["validation"] else ""),
-    ), "warning", "unsafe"),
-    SectionRule("AGT122", "artifact-type-unknown", (
-        AttributeChoice(_find_artifacts, "type", ARTIFACT_TYPES, "{value} is no type of an artifact"),
-    ), "warning", "safe"),
-    SectionRule("AGT124", "return-format-missing", (
-        SectionNeeded("return_format", "Say what the agent returns: <structure> and <validation>.",
-                      lambda _: f"{STRUCTURE}\n{VALIDATION}"),
-    ), fix="unsafe"),
-    SectionRule("AGT125", "return-format-alias", (
-        OtherName(_find_return_aliases, "Use the standard's name."),
-    ), "note", "safe"),
-    SectionRule("AGT129", "return-validation-missing", (
-        PartsNeeded(_find_return_format, ("validation",), "<{tag}> does not say how the return is validated",
-                    other_names={"validation": ("validation_rules",)}, default=lambda *_: VALIDATION),
-    ), "note", "unsafe"),
-    SectionRule("AGT130", "quality-missing", (
-        SectionNeeded("quality_standards", "Say what the work has to satisfy, one requirement to a tag."),
-    ), "warning"),
-    SectionRule("AGT131", "error-handling-missing", (
-        SectionNeeded("error_handling", "Say for each type of error how it is seen and what is done.",
-                      lambda _: render_error("timeout")),
-    ), fix="unsafe"),
-    SectionRule("AGT133", "common-error-missing", (
-        UsualNames("error_handling", list_usual_errors, read_error_names, "the error handling does not name {names}",
-                   "Say how each is seen, handled, recovered from and logged.", render_error),
-    ), "note", "unsafe"),
-    SectionRule("AGT135", "error-type-unnamed", (
-        AttributeNeeded(_find_unnamed_errors, "name", "a type of error has no name",
-                        f"Give it one; usual are {', '.join(USUAL_ERRORS)}."),
-    )),
-    SectionRule("AGT141", "workflow-in-subagent", (
-        OtherName(_find_command_flows, "Rename it, and make sure that the steps are the agent's own.",
-                  "<{tag}> belongs to commands, an agent has a <{name}>"),
-    ), fix="unsafe"),
-    SectionRule("AGT142", "step-incomplete", (
-        PartsNeeded(_find_steps, STEP_PARTS, "<{tag}> has no {missing}",
-                    other_names={"checkpoint": CHECKPOINT_ALIASES, "process": ("implementation", "return_format")},
-                    severity=lambda missing: "warning" if missing == ["checkpoint"] else None),
-    )),
-    SectionRule("AGT143", "checkpoint-alias", (
-        OtherName(_find_checkpoint_aliases, "Call it <checkpoint>.", more=" (in {count} steps)"),
-    ), "note", "safe"),
-)  # fmt: skip
+    SectionRule(
+        "AGT104",
+        "section-repeated",
+        (
+            Repeated(
+                _list_sections,
+                "<{label}> is there twice",
+                "Merge the two sections.",
+                lambda document, first, tag: document.text_of(tag).split() == document.text_of(first).split(),
+            ),
+        ),
+        "warning",
+        "unsafe",
+    ),
+    SectionRule(
+        "AGT106",
+        "context-incomplete",
+        (
+            SectionNeeded("context", f"Write <context> with {', '.join(CONTEXT_PARTS)}.", may_be_empty=True),
+            PartsNeeded(
+                _find_context,
+                CONTEXT_PARTS,
+                "<context> lacks {missing}",
+                "Write a sentence or two for each.",
+                filled=True,
+                severity=lambda _: "warning",
+                default=_describe_context,
+            ),
+        ),
+        fix="unsafe",
+    ),
+    SectionRule(
+        "AGT107",
+        "role-missing",
+        (SectionNeeded("role", "Describe in one or two sentences who the agent is.", _describe_role),),
+        fix="unsafe",
+    ),
+    SectionRule(
+        "AGT108",
+        "task-missing",
+        (
+            SectionNeeded(
+                "task", "Describe in three to five sentences what the agent does, from its inputs to its return."
+            ),
+        ),
+    ),
+    SectionRule(
+        "AGT109",
+        "role-or-task-length",
+        (
+            SentenceRange("role", 1, 2, "Describe who the agent is; the rest belongs in <task>."),
+            SentenceRange(
+                "task",
+                3,
+                5,
+                "Describe what the agent does, from its inputs to its return; details belong in the steps.",
+                most_items=8,
+            ),
+        ),
+        "warning",
+    ),
+    SectionRule(
+        "AGT110",
+        "inputs-missing",
+        (
+            SectionNeeded(
+                "inputs_required",
+                "List the inputs that the agent needs, with their types.",
+                lambda document: "\n".join(map(render_parameter, _list_usual_inputs(document))),
+                "parameter",
+                'Write each input as <parameter name="…" type="…">.',
+            ),
+        ),
+        fix="unsafe",
+    ),
+    SectionRule(
+        "AGT111",
+        "common-input-missing",
+        (
+            UsualNames(
+                "inputs_required",
+                _list_usual_inputs,
+                lambda document: {name for _, name in _find_inputs(document)},
+                "the common input{s} {names} {are} missing",
+                "Add the inputs that the agent gets or can use.",
+                render_parameter,
+                lambda missing: None if {*missing} & {*CORE_INPUTS} else "note",
+            ),
+        ),
+        "warning",
+        "unsafe",
+    ),
+    SectionRule(
+        "AGT112",
+        "parameter-incomplete",
+        (
+            AttributeNeeded(_find_inputs, "name", "an input has no name", 'Write <parameter name="…" type="…">.'),
+            AttributeNeeded(
+                _find_named_inputs,
+                "type",
+                "the input {label} has no type",
+                f"Add type, one of {', '.join(TYPES)}.",
+                default=lambda name: USUAL_INPUTS[name][0] if name in USUAL_INPUTS else "",
+            ),
+        ),
+        fix="safe",
+    ),
+    SectionRule(
+        "AGT113",
+        "parameter-type-unknown",
+        (
+            AttributeChoice(
+                _find_inputs,
+                "type",
+                TYPES,
+                "{value} isn't a type of an input",
+                TYPE_WORDS,
+                ("any", "null", "none"),
+                is_first_word=True,
+            ),
+        ),
+        "warning",
+        "safe",
+    ),
+    SectionRule(
+        "AGT114",
+        "parameter-repeated",
+        (
+            Repeated(
+                _find_inputs,
+                "the input {label} is listed twice",
+                "Keep one of the two.",
+                lambda _, first, tag: (
+                    (first.get("type"), first.get("optional")) == (tag.get("type"), tag.get("optional"))
+                ),
+            ),
+        ),
+        fix="unsafe",
+    ),
+    SectionRule(
+        "AGT115",
+        "forbidden-inputs-missing",
+        (
+            SectionNeeded(
+                "inputs_forbidden",
+                "List the inputs that the agent must not get.",
+                lambda _: "\n".join(map(_render_forbidden, USUAL_FORBIDDEN)),
+                "forbidden",
+                "Write each as <forbidden>name</forbidden>.",
+            ),
+        ),
+        "warning",
+        "unsafe",
+    ),
+    SectionRule(
+        "AGT116",
+        "common-forbidden-input-missing",
+        (
+            UsualNames(
+                "inputs_forbidden",
+                _list_usual_forbidden,
+                lambda document: {name for name, _ in find_forbidden(document)},
+                "{names} {are} usually forbidden, too",
+                "Forbid the inputs that the agent doesn't need.",
+                _render_forbidden,
+            ),
+        ),
+        "note",
+        "unsafe",
+    ),
+    SectionRule(
+        "AGT119",
+        "delegate-to-incomplete",
+        (
+            AttributeNeeded(
+                _find_runs, "name", "<delegate_to> has no agent name", 'Write <delegate_to name="…">.', "error"
+            ),
+            PartsNeeded(_find_runs, DELEGATE_PARTS, "the delegation to {label} lacks {missing}"),
+        ),
+        "warning",
+    ),
+    SectionRule(
+        "AGT120",
+        "artifacts-missing",
+        (
+            SectionNeeded(
+                "artifact_creation",
+                "Describe the path, the content and the validation of the {artifact}.",
+                lambda document: render_artifact(find_kind(document), find_spec_root(document)),
+                "artifact",
+                'Write each file as <artifact type="…">.',
+                "<{name}> is missing, which agents of type {kind} need",
+                when=lambda document: find_kind(document) in ARTIFACTS,
+            ),
+        ),
+        "warning",
+        "unsafe",
+    ),
+    SectionRule(
+        "AGT121",
+        "artifact-incomplete",
+        (
+            PartsNeeded(
+                _find_artifacts,
+                ("@type", *ARTIFACT_PARTS),
+                "the artifact {label} lacks {missing}",
+                "Describe its type, path, content and validation.",
+                default=lambda _, __, missing: (
+                    "<validation>The file is there and not empty.</validation>" if missing == ["validation"] else ""
+                ),
+            ),
+        ),
+        "warning",
+        "unsafe",
+    ),
+    SectionRule(
+        "AGT122",
+        "artifact-type-unknown",
+        (AttributeChoice(_find_artifacts, "type", ARTIFACT_TYPES, "{value} isn't a type of an artifact"),),
+        "warning",
+        "safe",
+    ),
+    SectionRule(
+        "AGT124",
+        "return-format-missing",
+        (
+            SectionNeeded(
+                "return_format",
+                "Describe the return with <structure> and <validation>.",
+                lambda _: f"{STRUCTURE}\n{VALIDATION}",
+            ),
+        ),
+        fix="unsafe",
+    ),
+    SectionRule(
+        "AGT125", "return-format-alias", (OtherName(_find_return_aliases, "Use the standard's name."),), "note", "safe"
+    ),
+    SectionRule(
+        "AGT129",
+        "return-validation-missing",
+        (
+            PartsNeeded(
+                _find_return_format,
+                ("validation",),
+                "<{tag}> doesn't describe how to validate the return",
+                other_names={"validation": ("validation_rules",)},
+                default=lambda *_: VALIDATION,
+            ),
+        ),
+        "note",
+        "unsafe",
+    ),
+    SectionRule(
+        "AGT130",
+        "quality-missing",
+        (SectionNeeded("quality_standards", "List the requirements for the work, one per tag."),),
+        "warning",
+    ),
+    SectionRule(
+        "AGT131",
+        "error-handling-missing",
+        (
+            SectionNeeded(
+                "error_handling",
+                "Describe for each error type how to detect and handle it.",
+                lambda _: render_error("timeout"),
+            ),
+        ),
+        fix="unsafe",
+    ),
+    SectionRule(
+        "AGT133",
+        "common-error-missing",
+        (
+            UsualNames(
+                "error_handling",
+                list_usual_errors,
+                read_error_names,
+                "the error handling doesn't cover {names}",
+                "Describe detection, handling, recovery and logging for each.",
+                render_error,
+            ),
+        ),
+        "note",
+        "unsafe",
+    ),
+    SectionRule(
+        "AGT135",
+        "error-type-unnamed",
+        (
+            AttributeNeeded(
+                _find_unnamed_errors,
+                "name",
+                "an error type has no name",
+                f"Add a name, such as {', '.join(USUAL_ERRORS)}.",
+            ),
+        ),
+    ),
+    SectionRule(
+        "AGT141",
+        "workflow-in-subagent",
+        (
+            OtherName(
+                _find_command_flows,
+                "Rename it, and make sure that the steps are the agent's own.",
+                "<{tag}> belongs in commands; an agent has a <{name}>",
+            ),
+        ),
+        fix="unsafe",
+    ),
+    SectionRule(
+        "AGT142",
+        "step-incomplete",
+        (
+            PartsNeeded(
+                _find_steps,
+                STEP_PARTS,
+                "<{tag}> has no {missing}",
+                other_names={"checkpoint": CHECKPOINT_ALIASES, "process": ("implementation", "return_format")},
+                severity=lambda missing: "warning" if missing == ["checkpoint"] else None,
+            ),
+        ),
+    ),
+    SectionRule(
+        "AGT143",
+        "checkpoint-alias",
+        (OtherName(_find_checkpoint_aliases, "Rename it to <checkpoint>.", more=" (in {count} steps)"),),
+        "note",
+        "safe",
+    ),
+)
 
 for row in TABLE:
     add_rule(row.code, row.name, make_check(row.shapes), severity=row.severity, fix=row.fix)

@@ -47,16 +47,16 @@ def process_flow_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
     flow = outline.get("process_flow")
     if flow is None and outline.lacks("process_flow"):
         if outline.steps:
-            yield AgentViolation("the steps stand outside of <process_flow>", "Put <process_flow> around them.",
+            yield AgentViolation("the steps are outside of <process_flow>", "Put <process_flow> around them.",
                                  outline.steps[0].tag.name_span, edits=_wrap(document, outline.steps))  # fmt: skip
         elif len(_find_headings(document)) < 2:  # noqa: PLR2004 - one heading is no list of steps
             yield AgentViolation(
                 "<process_flow> is missing",
-                "Write down the steps, from step_0_preflight to the return.",
+                "Write the steps, from step_0_preflight to the return.",
                 find_top(document),
             )
     elif flow is not None and is_empty(document, flow):
-        yield AgentViolation(f"<{flow.name}> is empty", "Write down the steps, from step_0_preflight to the return.",
+        yield AgentViolation(f"<{flow.name}> is empty", "Write the steps, from step_0_preflight to the return.",
                              flow.name_span)  # fmt: skip
 
 
@@ -107,9 +107,9 @@ def stage_name(case: AgentFileContext) -> Iterator[AgentViolation]:
         changes = tuple(change for step, number in _count_stages(group) for change in _rename(step, number))
         first = next((step for step in stages if step.role == "preflight"), stages[0])
         number = next((number for step, number in _count_stages(group) if step is first), 0)
-        more = f", and {len(stages) - 1} more are called so" if len(stages) > 1 else ""
+        more = f", and so are {len(stages) - 1} more" if len(stages) > 1 else ""
         yield AgentViolation(f"<{first.tag.name}> is a stage, not a step{more}",
-                             f"Call it <{_render_name(number, first)}>: agents skip stages.", first.tag.name_span,
+                             f"Rename it to <{_render_name(number, first)}>: agents skip stages.", first.tag.name_span,
                              edits=changes)  # fmt: skip
 
 
@@ -238,8 +238,8 @@ def preflight_not_first(case: AgentFileContext) -> Iterator[AgentViolation]:
                                      "Put the preflight before all other steps.", step.tag.name_span)  # fmt: skip
             elif step.number:
                 yield AgentViolation(
-                    f"<{step.tag.name}> is not number 0",
-                    "Call it <step_0_preflight>.",
+                    f"<{step.tag.name}> doesn't have the number 0",
+                    "Rename it to <step_0_preflight>.",
                     step.tag.name_span,
                     edits=_renumber(group),
                 )
@@ -277,7 +277,7 @@ def step_numbers(case: AgentFileContext) -> Iterator[AgentViolation]:
                 what = f"<{step.tag.name}> has the same number as <{before.tag.name}>"
             else:
                 what = f"<{step.tag.name}> follows <{before.tag.name}>"
-            yield AgentViolation(what, "Number the steps one after the other.", step.tag.name_span,
+            yield AgentViolation(what, "Number the steps consecutively.", step.tag.name_span,
                                  edits=_renumber(group))  # fmt: skip
             break
 
@@ -303,7 +303,7 @@ def step_number_letter(case: AgentFileContext) -> Iterator[AgentViolation]:
         for step in group:
             number = step.number if step.number is not None else number + 1
             changes += _rename(step, number) if step.letter else ()
-        yield AgentViolation(f"<{letters[0].tag.name}> has a letter in the place of its number", "Write the number.",
+        yield AgentViolation(f"<{letters[0].tag.name}> has a letter instead of a number", "Write the number.",
                              letters[0].tag.name_span, edits=tuple(changes))  # fmt: skip
 
 
@@ -329,8 +329,8 @@ def step_name(case: AgentFileContext) -> Iterator[AgentViolation]:
         wrong = [step for step in wrong if id(step.tag) not in slipped]
         if wrong:
             more = f", nor are {len(wrong) - 1} more" if len(wrong) > 1 else ""
-            yield AgentViolation(f"<{wrong[0].tag.name}> is no name of a step{more}",
-                                 "Write step_, its number, and for the first and the last ones what they are.",
+            yield AgentViolation(f"<{wrong[0].tag.name}> isn't a step name{more}",
+                                 "Write step_ and its number, and add preflight, postflight and return.",
                                  wrong[0].tag.name_span, edits=_renumber(group))  # fmt: skip
 
 
@@ -352,8 +352,8 @@ def step_role_unnamed(case: AgentFileContext) -> Iterator[AgentViolation]:
                 continue
             name = _render_name(step.number, step)
             yield AgentViolation(
-                f"<{step.tag.name}> is the {step.role} step, and its name does not say so",
-                f"Call it <{name}>.",
+                f"<{step.tag.name}> is the {step.role} step, but its name lacks that word",
+                f"Rename it to <{name}>.",
                 step.tag.name_span,
                 edits=_rename(step, step.number),
             )
@@ -379,7 +379,7 @@ def minimal_flow(case: AgentFileContext) -> Iterator[AgentViolation]:
     if len(steps) < MIN_STEPS:
         yield AgentViolation(
             f"the process flow has only {len(steps)} step{'s' * (len(steps) > 1)}",
-            "Write out what is read, decided, done and checked, a step each.",
+            "Write one step each for reading, deciding, doing and checking.",
             flow.name_span,
         )
         return
@@ -390,7 +390,7 @@ def minimal_flow(case: AgentFileContext) -> Iterator[AgentViolation]:
         words = len(document.text[process.inner_start : min(process.inner_end, process.inner_start + 2000)].split())
         if 0 < words < MIN_WORDS and not document.text_of(process).startswith(("{", "...")):
             yield AgentViolation(f"the process of <{step.tag.name}> has only {words} word{'s' * (words > 1)}",
-                                 "Say in numbered lines how the step is done.", process.name_span)  # fmt: skip
+                                 "Describe in numbered lines how to do the step.", process.name_span)  # fmt: skip
 
 
 @agent_rule("AGT157")
@@ -428,5 +428,5 @@ def steps_in_headings(case: AgentFileContext) -> Iterator[AgentViolation]:
     if outline.steps or outline.is_bare or "process_flow" in outline.hidden or len(headings) < 2:  # noqa: PLR2004
         return
     title = shorten(document.text[slice(*headings[0])].lstrip("# "))
-    yield AgentViolation(f"the steps are headings, from '{title}' on", "Write them as tags inside of <process_flow>.",
+    yield AgentViolation(f"the steps are headings, from '{title}' on", "Write them as tags inside <process_flow>.",
                          headings[0])  # fmt: skip

@@ -117,8 +117,8 @@ def token_unknown(case: AgentFileContext) -> Iterator[AgentViolation]:
         meant = find_similar(name, TOKENS, least=SURE)
         span = (blanks[0].start, blanks[0].end)
         yield AgentViolation(
-            f"{{{{{name}}}}} is no token of the manifest protocol",
-            f"Did you mean {{{{{meant}}}}}?" if meant else "Remove it, or see that something fills it in.",
+            f"{{{{{name}}}}} isn't a token of the manifest protocol",
+            f"Did you mean {{{{{meant}}}}}?" if meant else "Remove it, or make sure that another program replaces it.",
             span,
             severity="error" if meant else None,
             fix_message=f"Write {{{{{meant}}}}}",
@@ -149,7 +149,7 @@ def token_format(case: AgentFileContext) -> Iterator[AgentViolation]:
         right = f"{{{{{token}}}}}"
         sure = blank.name == token and (token not in _COMMON or blank.opened + blank.closed > 2)  # noqa: PLR2004 - `{DATE}`
         yield AgentViolation(
-            f"{show_blank(document, blank)} is not filled in: a token is written {right}",
+            f"{show_blank(document, blank)} isn't replaced: the token is written {right}",
             f"Write {right}.",
             (blank.start, blank.end),
             severity=None if sure else "warning",
@@ -208,7 +208,7 @@ def token_unclosed(case: AgentFileContext) -> Iterator[AgentViolation]:
         if "}}" not in rest.partition("{{")[0]:
             right = f"{{{{{blank.name}}}}}"
             yield AgentViolation(
-                f"the token {{{{{blank.name} is not closed",
+                f"the token {{{{{blank.name} isn't closed",
                 f"Write {right}.",
                 (blank.start, blank.end),
                 edits=((blank.start, blank.end, right),),
@@ -236,6 +236,6 @@ def token_unused(case: AgentFileContext) -> Iterator[AgentViolation]:
         at = (manifest or blanks[0])[1:3]
         yield AgentViolation(
             f"the file appends to the manifest and never uses {', '.join(missing)}",
-            "Say with them which task it is, which day, and what the topic is called.",
+            "Use them for the task, the date and the topic.",
             at,
         )

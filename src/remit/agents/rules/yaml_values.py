@@ -97,7 +97,7 @@ def _quote_word(document: AgentDocument, word: _Word) -> tuple[edits.Change, ...
 
 
 def _is_refused(document: AgentDocument, pointer: str) -> bool:
-    """Whether the harness refuses a value of the wrong type: opencode does not start, Claude Code drops the agent."""
+    """Whether the harness refuses a value of the wrong type: opencode doesn't start, Claude Code drops the agent."""
     if document.place == "opencode":
         return pointer in ("/description", "/mode", "/model", "/color", "/variant", "/disable", "/hidden")
     return document.profile == "claude" and pointer in ("/name", "/description")
@@ -127,8 +127,8 @@ def value_cut_by_comment(case: AgentFileContext) -> Iterator[AgentViolation]:
             continue
         start = start if start < end else swallowed.start("text")
         whole = document.text[start : swallowed.end()]
-        yield AgentViolation(f"YAML takes {swallowed['text'][:40]} for a comment, not for a part of {pointer[1:]}",
-                             "Put the whole value between quotes.", swallowed.span("text"), pointer,
+        yield AgentViolation(f"YAML reads {swallowed['text'][:40]} as a comment, not as part of {pointer[1:]}",
+                             "Quote the whole value.", swallowed.span("text"), pointer,
                              edits=((start, swallowed.end(), edits.quote(whole)),),
                              applicability="safe" if is_color else None)  # fmt: skip
 
@@ -176,7 +176,7 @@ def unquoted_number(case: AgentFileContext) -> Iterator[AgentViolation]:
         is_error = read != word.source or (document.profile == "standard" and word.pointer == "/version")
         is_error = is_error or _is_refused(document, word.pointer)
         told = f"is read as {read[:40]}" if read != word.source else "is a number"
-        yield AgentViolation(f"{word.source[:40]} {told}, {word.name} should be a text", "Put it between quotes.",
+        yield AgentViolation(f"{word.source[:40]} {told}, but {word.name} is a string", "Quote it.",
                              document.span_of(word.pointer), word.pointer, "error" if is_error else None,
                              _quote_word(document, word))  # fmt: skip
 
@@ -201,7 +201,7 @@ def sexagesimal_number(case: AgentFileContext) -> Iterator[AgentViolation]:
         read = str(_get_value(document, word.pointer))
         is_number = word.expected == "number"
         yield AgentViolation(f"{word.source[:40]} is read as the number {read[:40]}",
-                             f"Write {read[:40]}, if that is meant." if is_number else "Put it between quotes.",
+                             f"Write {read[:40]} if that is the intended value." if is_number else "Quote it.",
                              document.span_of(word.pointer), word.pointer,
                              edits=edits.replace_value(document, word.pointer, read) if is_number
                              else _quote_word(document, word),
@@ -223,8 +223,8 @@ def unquoted_date(case: AgentFileContext) -> Iterator[AgentViolation]:
     document = case.document
     for word in _find_words(document, "timestamp"):
         if word.expected == "text":
-            yield AgentViolation(f"{word.source[:40]} is read as a date, {word.name} should be a text",
-                                 "Put it between quotes.", document.span_of(word.pointer), word.pointer,
+            yield AgentViolation(f"{word.source[:40]} is read as a date, but {word.name} is a string",
+                                 "Quote it.", document.span_of(word.pointer), word.pointer,
                                  "error" if _is_refused(document, word.pointer) else None,
                                  _quote_word(document, word))  # fmt: skip
 
@@ -245,8 +245,8 @@ def unquoted_boolean(case: AgentFileContext) -> Iterator[AgentViolation]:
     for word in _find_words(document, "bool"):
         if word.expected == "text":
             read = "true" if _get_value(document, word.pointer) else "false"
-            told = "is no text" if read == word.source else f"is read as {read}"
-            yield AgentViolation(f"{word.source} {told}, {word.name} should be a text", "Put it between quotes.",
+            told = "isn't a string" if read == word.source else f"is read as {read}"
+            yield AgentViolation(f"{word.source} {told}, but {word.name} is a string", "Quote it.",
                                  document.span_of(word.pointer), word.pointer,
                                  "error" if _is_refused(document, word.pointer) else None,
                                  _quote_word(document, word))  # fmt: skip
@@ -283,7 +283,7 @@ def boolean_spelling(case: AgentFileContext) -> Iterator[AgentViolation]:
         if meant is not None and source.lower() != meant:
             name = pointer[1:].replace("/", ".")[:80]
             yield AgentViolation(
-                f"{name} is {source[:12]}, which not every reader takes for {meant}",
+                f"{name} is {source[:12]}, which not every program reads as {meant}",
                 f"Write {meant}.",
                 (start, end),
                 pointer,
@@ -335,7 +335,7 @@ def number_spelling(case: AgentFileContext) -> Iterator[AgentViolation]:
             text = word.source.lstrip("+").replace(found["octal"], found["octal"].lstrip("0") or "0")
         else:
             text = edits.quote(word.source)
-        yield AgentViolation(f"{word.source[:40]} is read as {read[:40]} by some and otherwise by others",
+        yield AgentViolation(f"{word.source[:40]} is read as {read[:40]} by some programs and differently by others",
                              f"Write {text[:40]}.",
                              document.span_of(word.pointer), word.pointer,
                              edits=edits.replace_value(document, word.pointer, text),

@@ -16,9 +16,9 @@ _FITTING = {"md": "document", "mdx": "document"} | dict.fromkeys(
     ("json", "jsonl", "yaml", "yml", "csv", "toml"), "data"
 )
 """What a file is by its ending; every other ending is code."""
-_WRITE = "Write the file before reporting it, name the one that is meant, or say partial."
+_WRITE = "Write the file before you claim it, correct its path, or return partial."
 """Not to leave it out: who was asked for it has not completed the work without it."""
-_SEPARATE = "Write / between folders and not a backslash, which is part of a name here."
+_SEPARATE = "Use / between folders: a backslash is part of a name here."
 
 
 def _claimed(case: ReturnContext) -> list[tuple[str, str]]:
@@ -60,7 +60,7 @@ def artifact_missing(case: ReturnContext) -> Iterator[ReturnViolation]:
     Good: write the file first, then claim it.
     """
     for pointer, path, severity in _on_disk(case, "missing", "unreadable"):
-        yield ReturnViolation(f"{path} is not there", _SEPARATE if "\\" in path else _WRITE, pointer, severity)
+        yield ReturnViolation(f"{path} doesn't exist", _SEPARATE if "\\" in path else _WRITE, pointer, severity)
 
 
 @return_rule("RET052")
@@ -74,7 +74,9 @@ def artifact_link_outside(case: ReturnContext) -> Iterator[ReturnViolation]:
     Good: a file of the project.
     """
     for pointer, path, _ in _on_disk(case, "outside"):
-        yield ReturnViolation(f"{path} leads outside the project", "Report a file inside the project.", pointer)
+        yield ReturnViolation(
+            f"{path} is a link to a file outside the project", "Claim a file inside the project.", pointer
+        )
 
 
 @return_rule("RET053")
@@ -88,7 +90,7 @@ def artifact_not_a_file(case: ReturnContext) -> Iterator[ReturnViolation]:
     Good: `docs/notes.md`
     """
     for pointer, path, severity in _on_disk(case, "special"):
-        yield ReturnViolation(f"{path} is not a regular file", "Report the file itself.", pointer, severity)
+        yield ReturnViolation(f"{path} isn't a regular file", "Claim the file itself.", pointer, severity)
 
 
 @return_rule("RET054")
@@ -119,8 +121,8 @@ def completed_without_artifacts(case: ReturnContext) -> Iterator[ReturnViolation
     if case.is_dialect("standard") and case.status == "completed" and case.get("artifacts") == []:
         known = case.expectation.kind not in (None, "utility")
         yield ReturnViolation(
-            "the work is completed, but no artifact is given",
-            "Name the files that were made.",
+            "the status is completed, but no file is claimed",
+            "List the files that you created in artifacts.",
             "/artifacts",
             "error" if known else "warning",
         )
@@ -138,8 +140,8 @@ def artifacts_without_success(case: ReturnContext) -> Iterator[ReturnViolation]:
     Good: `{"status": "partial", "artifacts": [{…}], …}`
     """
     if case.is_dialect("standard") and case.status in ("failed", "blocked") and case.items_at("artifacts"):
-        message = f"the work is {case.status}, but artifacts are given"
-        yield ReturnViolation(message, "Use partial where something usable was left.", "/artifacts")
+        message = f"the status is {case.status}, but files are claimed"
+        yield ReturnViolation(message, "Use status partial if the files are usable.", "/artifacts")
 
 
 @return_rule("RET057", severity="warning")
@@ -156,7 +158,7 @@ def artifact_duplicate(case: ReturnContext) -> Iterator[ReturnViolation]:
     for pointer, path in _claimed(case):
         plain = "/".join(part for part in path.split("/") if part not in ("", "."))
         if plain in seen:
-            yield ReturnViolation(f"{path} is given twice", "Give each file once.", pointer)
+            yield ReturnViolation(f"{path} is claimed twice", "Claim each file once.", pointer)
         seen.add(plain)
 
 

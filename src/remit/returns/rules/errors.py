@@ -24,7 +24,7 @@ def error_missing(case: ReturnContext) -> Iterator[ReturnViolation]:
     if case.is_dialect("standard") and case.status not in ("completed", None) and not case.get("errors"):
         yield ReturnViolation(
             f"the status is {case.word}, but errors is empty",
-            "Add an error that says what stopped the work.",
+            "Add an error that says why the work stopped.",
             "/errors",
         )
     if case.is_dialect("hyper") and case.status == "failed" and case.get("error") is None:
@@ -55,11 +55,11 @@ def completed_with_errors(case: ReturnContext) -> Iterator[ReturnViolation]:
         rows.append(("/error", case.get("error")))
     for pointer, item in rows:
         kind, code = (item.get("type"), item.get("code")) if isinstance(item, dict) else (None, None)
-        what = f"the status is {case.word}, but the error {str(code or kind or '')[:40]!r} is reported"
+        what = f"the status is {case.word}, but the return has the error {str(code or kind or '')[:40]!r}"
         if is_after_work(kind, code):
-            yield ReturnViolation(what, "Follow the recommendation of the error.", pointer, "warning")
+            yield ReturnViolation(what, "Follow the error's recommendation.", pointer, "warning")
         else:
-            yield ReturnViolation(what, "Report another status, or remove the error.", pointer)
+            yield ReturnViolation(what, "Use another status, or remove the error.", pointer)
 
 
 @return_rule("RET062", severity="warning")
@@ -80,5 +80,5 @@ def error_code_format(case: ReturnContext) -> Iterator[ReturnViolation]:
         code = item.get("code") if isinstance(item, dict) else None
         if isinstance(code, str) and not (code.isascii() and code.replace("_", "").isalnum() and code == code.upper()):
             yield ReturnViolation(
-                f"the error code {code[:40]!r} is not in capitals", "Write it like BUILD_ERROR.", pointer
+                f"the error code {code[:40]!r} isn't in upper case", "Write it like BUILD_ERROR.", pointer
             )

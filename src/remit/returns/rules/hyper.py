@@ -25,7 +25,7 @@ def markers_missing(case: ReturnContext) -> Iterator[ReturnViolation]:
     Good: `<!-- AGENT_OUTPUT_START -->`, the fenced block, `<!-- AGENT_OUTPUT_END -->`
     """
     if case.is_dialect("hyper") and not case.marked:
-        yield ReturnViolation("the block does not stand between the output markers",
+        yield ReturnViolation("the return isn't between the output markers",
                               f"Write {START_MARKER} before it and {END_MARKER} after it.")  # fmt: skip
 
 
@@ -45,7 +45,7 @@ def key_point_count(case: ReturnContext) -> Iterator[ReturnViolation]:
         points = item.get("key_points") if isinstance(item, dict) else None
         if isinstance(points, list) and not KEY_POINTS[0] <= len(points) <= KEY_POINTS[1]:
             yield ReturnViolation(
-                f"the artifact has {len(points)} key points, 3 to 5 are wanted",
+                f"the artifact has {len(points)} key points, expected 3 to 5",
                 "Give 3 to 5 key points.",
                 f"/artifacts/{index}/key_points",
             )
@@ -66,7 +66,7 @@ def artifact_summary_too_long(case: ReturnContext) -> Iterator[ReturnViolation]:
     for index, item in enumerate(case.items_at("artifacts")):
         summary = item.get("summary") if isinstance(item, dict) else None
         if isinstance(summary, str) and count_sentences(summary) > 2:  # noqa: PLR2004 - the rule itself
-            yield ReturnViolation("the artifact's summary has more than two sentences", "Say it in one or two.",
+            yield ReturnViolation("the artifact's summary has more than two sentences", "Use one or two sentences.",
                                   f"/artifacts/{index}/summary")  # fmt: skip
 
 
@@ -82,5 +82,5 @@ def partial_without_next_steps(case: ReturnContext) -> Iterator[ReturnViolation]
     """
     if case.is_dialect("hyper") and case.status == "partial" and not case.get("next_steps"):
         yield ReturnViolation(
-            "the work is partial, but next_steps is empty", "Say in next_steps what is left and why.", "/next_steps"
+            "the status is partial, but next_steps is empty", "Add to next_steps what is left and why.", "/next_steps"
         )

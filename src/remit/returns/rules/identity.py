@@ -34,7 +34,7 @@ def wrong_session(case: ReturnContext) -> Iterator[ReturnViolation]:
         given = case.get(*pointer[1:].split("/"))
         if isinstance(given, str) and given != issued:
             yield ReturnViolation(
-                f"the session id is not the issued one, {issued}", f"Put {issued} into metadata.session_id.", pointer
+                f"the session id is not the issued one, {issued}", f"Set metadata.session_id to {issued}.", pointer
             )
 
 
@@ -53,7 +53,7 @@ def conflicting_session_ids(case: ReturnContext) -> Iterator[ReturnViolation]:
     top, inner = case.get("session_id"), case.get("metadata", "session_id")
     if top is not None and inner is not None and top != inner:
         yield ReturnViolation(
-            "session_id differs between the top and metadata", "Give it once, in metadata.", "/session_id"
+            "session_id has different values at the top and in metadata", "Give it only in metadata.", "/session_id"
         )
 
 
@@ -74,7 +74,9 @@ def session_id_format(case: ReturnContext) -> Iterator[ReturnViolation]:
     pointer, given = next(((place, text) for place, text in places.items() if text), ("", ""))
     if given and given != case.expectation.session_id and not _SESSION_FORM.match(given):
         yield ReturnViolation(
-            "the session id does not have the usual form", "Use the id that the caller issued.", pointer
+            "the session id doesn't have the usual form sess_{time}_{6 characters}",
+            "Use the id that the caller issued.",
+            pointer,
         )
 
 
@@ -95,9 +97,7 @@ def wrong_agent(case: ReturnContext) -> Iterator[ReturnViolation]:
     if expected is None or not given or case.expectation.names_agent(given):
         return
     severity: Severity = "error" if case.is_dialect("hyper") else "warning"
-    yield ReturnViolation(
-        f"the return names the agent {given}, asked was {expected}", f"Write {expected}.", pointer, severity
-    )
+    yield ReturnViolation(f"expected agent {expected}, got {given}", f"Write {expected}.", pointer, severity)
 
 
 @return_rule("RET044", severity="warning")
@@ -116,14 +116,19 @@ def wrong_call_chain(case: ReturnContext) -> Iterator[ReturnViolation]:
     known = case.expectation
     if type(depth) is int and known.depth is not None and depth != known.depth:
         yield ReturnViolation(
-            f"the depth is {depth}, known is {known.depth}", f"Write {known.depth}.", "/metadata/delegation_depth"
+            f"expected delegation_depth {known.depth}, got {depth}",
+            f"Write {known.depth}.",
+            "/metadata/delegation_depth",
         )
     elif type(depth) is int and depth > MAX_DEPTH:
-        yield ReturnViolation(f"the depth is {depth}, at most {MAX_DEPTH} is allowed", "Do not delegate this far.",
-                              "/metadata/delegation_depth")  # fmt: skip
+        yield ReturnViolation(
+            f"delegation_depth is {depth}, the maximum is {MAX_DEPTH}",
+            "Don't start nested runs at this depth.",
+            "/metadata/delegation_depth",
+        )
     if isinstance(path, list) and known.path is not None and not _is_same_path(path, known.path, known.depth):
         yield ReturnViolation(
-            "the delegation path is not the known one", f"Write {list(known.path)}.", "/metadata/delegation_path"
+            "delegation_path isn't the path of this run", f"Write {list(known.path)}.", "/metadata/delegation_path"
         )
 
 

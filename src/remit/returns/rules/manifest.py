@@ -89,8 +89,8 @@ def status_mismatch(case: ReturnContext) -> Iterator[ReturnViolation]:
     for report in case.tell("rival"):
         yield report._replace(severity=None if case.status == "completed" else "warning")
     if case.reply_status is not None and isinstance(case.word, str) and case.word != case.reply_status:
-        yield ReturnViolation(f"the reply says {case.reply_status}, the manifest's last entry says {case.word}",
-                              "Make the entry and the reply say the same.", "/status")  # fmt: skip
+        yield ReturnViolation(f"the reply's status is {case.reply_status}, the manifest's last entry has {case.word}",
+                              "Use the same status in the entry and in the reply.", "/status")  # fmt: skip
 
 
 @return_rule("RET084", severity="warning")
@@ -108,7 +108,7 @@ def entry_id_format(case: ReturnContext) -> Iterator[ReturnViolation]:
     entry_id, day = case.text_at("id"), case.text_at("date")
     if entry_id and not _is_id(entry_id, day):
         yield ReturnViolation(
-            "the id is not made of the topic and the date", f"Write it like topic-slug-{day or 'YYYY-MM-DD'}.", "/id"
+            "the id isn't the topic followed by the date", f"Write it like topic-slug-{day or 'YYYY-MM-DD'}.", "/id"
         )
 
 
@@ -124,7 +124,9 @@ def entry_date_invalid(case: ReturnContext) -> Iterator[ReturnViolation]:
     """
     day = case.text_at("date") if case.is_dialect("manifest") else ""
     if day and not _is_date(day):
-        yield ReturnViolation("the date is not a day written YYYY-MM-DD", "Write the day as YYYY-MM-DD.", "/date")
+        yield ReturnViolation(
+            "the date isn't a valid date in the form YYYY-MM-DD", "Write the date as YYYY-MM-DD.", "/date"
+        )
 
 
 @return_rule("RET086", severity="warning")
@@ -141,11 +143,13 @@ def key_findings_count(case: ReturnContext) -> Iterator[ReturnViolation]:
     given = case.is_dialect("manifest") and isinstance(case.get("key_findings"), list)
     if given and not KEY_FINDINGS[0] <= len(findings) <= KEY_FINDINGS[1]:
         yield ReturnViolation(
-            f"there are {len(findings)} key findings, 3 to 7 are wanted", "Give 3 to 7 findings.", "/key_findings"
+            f"there are {len(findings)} key findings, expected 3 to 7", "Give 3 to 7 findings.", "/key_findings"
         )
     for index, finding in enumerate(findings):
         if isinstance(finding, str) and count_sentences(finding) > 1:
-            yield ReturnViolation("the finding has more than one sentence", "Say it in one.", f"/key_findings/{index}")
+            yield ReturnViolation(
+                "the finding has more than one sentence", "Use one sentence.", f"/key_findings/{index}"
+            )
 
 
 @return_rule("RET087", severity="warning")
@@ -160,7 +164,9 @@ def findings_file_name(case: ReturnContext) -> Iterator[ReturnViolation]:
     """
     name = case.text_at("file").rpartition("/")[2] if case.is_dialect("manifest") else ""
     if name and not _is_file_name(name):
-        yield ReturnViolation("the file is not named by date and topic", "Name it YYYY-MM-DD_topic-slug.md.", "/file")
+        yield ReturnViolation(
+            "the file's name isn't the date and the topic", "Name it YYYY-MM-DD_topic-slug.md.", "/file"
+        )
 
 
 @return_rule("RET088")
@@ -176,12 +182,14 @@ def reason_missing(case: ReturnContext) -> Iterator[ReturnViolation]:
     """
     if case.is_dialect("manifest") and case.status in ("partial", "blocked") and not case.get("needs_followup"):
         yield ReturnViolation(
-            f"the work is {case.word}, but needs_followup is empty", "Write BLOCKED: and the reason.", "/needs_followup"
+            f"the status is {case.word}, but needs_followup is empty",
+            'Add "BLOCKED:" and the reason to needs_followup.',
+            "/needs_followup",
         )
     reasons = case.items_at("needs_followup") if case.is_dialect("manifest") and case.status == "completed" else []
     if any(isinstance(reason, str) and reason.strip().startswith(REASON_MARK) for reason in reasons):
-        message = "the work is complete, but needs_followup names a blocker"
-        yield ReturnViolation(message, "Write blocked, or remove the blocker.", "/needs_followup")
+        message = "the status is complete, but needs_followup has a blocker"
+        yield ReturnViolation(message, "Use status blocked, or remove the blocker.", "/needs_followup")
 
 
 @return_rule("RET089")
@@ -198,8 +206,8 @@ def findings_file_missing(case: ReturnContext) -> Iterator[ReturnViolation]:
     facts = case.evidence.get(case.text_at("file")) if case.is_dialect("manifest") else None
     if facts is not None and facts.state in ("missing", "empty", "unreadable"):
         yield ReturnViolation(
-            "the manifest has the entry, but the findings file is not written",
-            "Go through the checklist: file, line, task, reply.",
+            "the manifest has the entry, but the findings file doesn't exist",
+            "Write the findings file, then the entry, then reply.",
             "/file",
             case.missing_severity,
         )
@@ -222,4 +230,4 @@ def findings_file_incomplete(case: ReturnContext) -> Iterator[ReturnViolation]:
     if not any(line.startswith("# ") for line in lines):
         absent.insert(0, "a title")
     if absent:
-        yield ReturnViolation(f"the findings file lacks {', '.join(absent)}", "Add what is missing.", "/file")
+        yield ReturnViolation(f"the findings file lacks {', '.join(absent)}", "Add the missing parts.", "/file")

@@ -188,7 +188,7 @@ def text_after_return(case: ReturnContext) -> Iterator[ReturnViolation]:
     sentence = " ".join((case.text[slice(*case.after)] if case.after else case.final).split())
     if sentence:
         hint = "Read it before you use the result."
-        yield ReturnViolation(f"after the return the agent wrote '{sentence}'", hint, span=case.after)
+        yield ReturnViolation(f"text follows the return: '{sentence}'", hint, span=case.after)
 
 
 @return_rule("RET014", severity="note")
@@ -206,4 +206,4 @@ def undeclared_format(case: ReturnContext) -> Iterator[ReturnViolation]:
     if offered is not None and case.dialect is not None and not case.is_dialect(offered):
         name, used = case.expectation.agent or "NAME", case.dialect.name
         hint = f'Declare it in remit.toml: [agents."{name}"] format = "{used}".'
-        yield ReturnViolation(f"nothing declares a format, so the return is judged as {used}", hint)
+        yield ReturnViolation(f"the agent's format isn't declared; the return was validated as {used}", hint)

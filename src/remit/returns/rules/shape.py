@@ -115,7 +115,7 @@ def _misspelt(value: Mapping[str, object], known: Mapping[str, object], pointer:
     unknown = [key for key in list(value)[:_MAX_COMPARED] if key not in known]
     for key in unknown if absent else ():
         if meant := find_similar(key, absent, least=SURE):
-            yield ReturnViolation(f"{key} is not a known key", f"Did you mean {meant}?", f"{pointer}/{key}")
+            yield ReturnViolation(f"{key} isn't a key of this format", f"Did you mean {meant}?", f"{pointer}/{key}")
 
 
 @return_rule("RET026")
@@ -158,5 +158,5 @@ def mixed_formats(case: ReturnContext) -> Iterator[ReturnViolation]:
     other = {"complete": "completed", "partial": "partial", "error": "failed"}.get(case.text_at("meta", "status"))
     if case.is_dialect("standard") and other is not None and case.status is not None and other != case.status:
         yield ReturnViolation(
-            f"status is {case.word}, but meta.status is {case.get('meta', 'status')}", "Send one format.", "/status"
+            f"status is {case.word}, but meta.status is {case.get('meta', 'status')}", "Use one format.", "/status"
         )

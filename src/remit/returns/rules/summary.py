@@ -40,8 +40,8 @@ def summary_too_long(case: ReturnContext) -> Iterator[ReturnViolation]:
     summary = case.text_at("summary") if case.is_dialect("standard") else ""
     tokens = count_excess(summary) if len(summary) <= MAX_CHARS else 0
     if tokens:
-        message = f"summary has {tokens} tokens, {MAX_TOKENS} are allowed"
-        yield ReturnViolation(message, "Shorten summary; put the detail into an artifact.", "/summary")
+        message = f"summary has {tokens} tokens, the maximum is {MAX_TOKENS}"
+        yield ReturnViolation(message, "Shorten summary and put details in an artifact.", "/summary")
 
 
 @return_rule("RET031", severity="warning")
@@ -56,8 +56,10 @@ def summary_above_target(case: ReturnContext) -> Iterator[ReturnViolation]:
     """
     summary = case.text_at("summary") if case.is_dialect("standard") else ""
     if WANTED_CHARS < len(summary) <= MAX_CHARS:
-        hint = "Keep outcomes, leave out how they came about."
-        yield ReturnViolation(f"the summary has {len(summary)} characters, {WANTED_CHARS} are wanted", hint, "/summary")
+        hint = "Keep the results and leave out the steps."
+        yield ReturnViolation(
+            f"the summary has {len(summary)} characters, expected at most {WANTED_CHARS}", hint, "/summary"
+        )
 
 
 def count_excess(summary: str) -> int:
@@ -90,8 +92,8 @@ def summary_sentences(case: ReturnContext) -> Iterator[ReturnViolation]:
     summary = case.text_at("summary") if case.is_dialect("standard") else ""
     count = count_sentences(summary)
     if summary.strip() and not SENTENCES[0] <= count <= SENTENCES[1]:
-        yield ReturnViolation(f"the summary has {count} sentence{'s' * (count != 1)}, 2 to 5 are wanted",
-                              "Say in 2 to 5 sentences what came out.", "/summary")  # fmt: skip
+        yield ReturnViolation(f"the summary has {count} sentence{'s' * (count != 1)}, expected 2 to 5",
+                              "Summarize the results in 2 to 5 sentences.", "/summary")  # fmt: skip
 
 
 @return_rule("RET033", severity="warning")
@@ -107,4 +109,4 @@ def summary_markup(case: ReturnContext) -> Iterator[ReturnViolation]:
     summary = case.text_at("summary") if case.is_dialect("standard") else ""
     for pattern, what in ((_MARKUP, "markup"), (_EMOJI, "an emoji")):
         if pattern.search(summary, 0, 2 * MAX_CHARS):  # what is longer is refused anyway
-            yield ReturnViolation(f"the summary has {what} in it", f"Leave {what} out.", "/summary")
+            yield ReturnViolation(f"the summary contains {what}", f"Remove {what}.", "/summary")

@@ -35,13 +35,18 @@ def _is_named(document: AgentDocument) -> bool:
 
 
 def _name_wrong(message: str, severity: Severity | None = None) -> FieldProblem:
-    return FieldProblem("AGT201", message, "Write it in small letters, digits and hyphens.", "Write {meant}.",
+    return FieldProblem("AGT201", message, "Use lowercase letters, digits and hyphens.", "Write {meant}.",
                         severity=severity, at_value=True)  # fmt: skip
 
 
 def _make_description(effect: str, severity: Severity | None, *, is_own: bool) -> FieldSpec:
-    problem = FieldProblem("AGT202", f"description is {{state}}: {effect}", "Say what it does and when to use it.",
-                           severity=severity, when=lambda document: is_own_folder(document) is is_own)  # fmt: skip
+    problem = FieldProblem(
+        "AGT202",
+        f"description is {{state}}: {effect}",
+        "Describe what the agent does and when to use it.",
+        severity=severity,
+        when=lambda document: is_own_folder(document) is is_own,
+    )
     no_text = problem._replace(message=f"description is {{value}}: {effect}",
                                when=lambda file: file.has_head and is_own_folder(file) is is_own)  # fmt: skip
     return FieldSpec("description", "text", default=find_title, missing=problem, wrong_type=no_text)
@@ -84,67 +89,130 @@ def _choose(key: str, code: str, choices: tuple[str, ...]) -> FieldSpec:
     return FieldSpec(key, "text", choices, wrong_type=problem, wrong=problem)
 
 
-_NO_LIST = FieldProblem("AGT226", "{key} is {value} and not a list, so it is ignored", "Write a list.")
+_NO_LIST = FieldProblem("AGT226", "{key} is {value}, expected a list, so Claude Code ignores it", "Write a list.")
 TABLE = FieldTable(
     "claude",
     fields=(
         FieldSpec(
-            "name", "text",
+            "name",
+            "text",
             default=lambda document: edits.render_scalar(document.stem),
-            missing=FieldProblem("AGT200", "name is {state}: Claude Code passes over the file",
-                                 "Write it in small letters and hyphens.", when=_is_named),
-            wrong_type=FieldProblem("AGT200", "name is {value}: Claude Code passes over the file",
-                                    "Write it as a text.", at_value=True, when=_is_named),
+            missing=FieldProblem(
+                "AGT200",
+                "name is {state}, so Claude Code skips the file",
+                "Use lowercase letters and hyphens.",
+                when=_is_named,
+            ),
+            wrong_type=FieldProblem(
+                "AGT200",
+                "name is {value}, so Claude Code skips the file",
+                "Write a string.",
+                at_value=True,
+                when=_is_named,
+            ),
             checks=(
-                FieldCheck(_name_wrong("the name {value} begins with a hyphen, so the agent is dropped", "error"),
-                           lambda _, name: name.startswith("-"), _write_slug),
-                FieldCheck(_name_wrong("the name {value} is not in small letters and hyphens"),
-                           lambda _, name: not name.startswith("-") and not _NAME.match(name.strip()), _write_slug),
-                FieldCheck(FieldProblem("AGT209", "Claude Code calls this agent {value}, and not {stem}",
-                                        "Give both the same name.", fix_message="Call it {meant}.", at_value=True),
-                           lambda document, name: bool(_NAME.match(name.strip())) and name.strip() != document.stem,
-                           lambda document, _: document.stem if _NAME.match(document.stem) else ""),
+                FieldCheck(
+                    _name_wrong("the name {value} begins with a hyphen, so the agent is dropped", "error"),
+                    lambda _, name: name.startswith("-"),
+                    _write_slug,
+                ),
+                FieldCheck(
+                    _name_wrong("the name {value} has characters other than lowercase letters and hyphens"),
+                    lambda _, name: not name.startswith("-") and not _NAME.match(name.strip()),
+                    _write_slug,
+                ),
+                FieldCheck(
+                    FieldProblem(
+                        "AGT209",
+                        "Claude Code names this agent {value}, not {stem}",
+                        "Use the same name for the file and the agent.",
+                        fix_message="Rename it to {meant}.",
+                        at_value=True,
+                    ),
+                    lambda document, name: bool(_NAME.match(name.strip())) and name.strip() != document.stem,
+                    lambda document, _: document.stem if _NAME.match(document.stem) else "",
+                ),
             ),
         ),
         _make_description("Claude Code drops the agent", None, is_own=True),
-        _make_description("nobody can tell when to use it", "warning", is_own=False),
-        FieldSpec("description", "text", checks=(
-            FieldCheck(FieldProblem("AGT203", "the description has {length} characters, and every session carries them",
-                                    "Keep to what it does and when to use it; move the rest to the body."),
-                       lambda _, text: len(text) > MAX_DESCRIPTION, words=lambda _, text: {"length": len(text)}),
-        )),
+        _make_description("the model can't tell when to use it", "warning", is_own=False),
         FieldSpec(
-            "model", "text",
-            wrong_type=FieldProblem("AGT220", "model is {value} and not a text, so it is ignored",
-                                    "Write an alias, such as sonnet.", at_value=True),
+            "description",
+            "text",
             checks=(
-                FieldCheck(FieldProblem("AGT220", "{value} is neither an alias nor the id of a model",
-                                        "Did you mean {meant}?", fix_message="Write {meant}.", at_value=True),
-                           lambda document, model: bool(_read_model(document, model)), _read_model),
+                FieldCheck(
+                    FieldProblem(
+                        "AGT203",
+                        "the description has {length} characters, which every session loads",
+                        "Keep what the agent does and when to use it; move the rest to the body.",
+                    ),
+                    lambda _, text: len(text) > MAX_DESCRIPTION,
+                    words=lambda _, text: {"length": len(text)},
+                ),
+            ),
+        ),
+        FieldSpec(
+            "model",
+            "text",
+            wrong_type=FieldProblem(
+                "AGT220",
+                "model is {value}, expected a string, so Claude Code ignores it",
+                "Write an alias, such as sonnet.",
+                at_value=True,
+            ),
+            checks=(
+                FieldCheck(
+                    FieldProblem(
+                        "AGT220",
+                        "{value} is neither a model alias nor a model id",
+                        "Did you mean {meant}?",
+                        fix_message="Write {meant}.",
+                        at_value=True,
+                    ),
+                    lambda document, model: bool(_read_model(document, model)),
+                    _read_model,
+                ),
             ),
         ),
         _choose("permissionMode", "AGT221", claude.MODES),
-        FieldSpec("maxTurns", accepts=_is_counted, checks=(
-            FieldCheck(FieldProblem("AGT223", "maxTurns is {value}, so there is no limit",
-                                    "Write a whole number above 0.", at_value=True)),
-        )),
+        FieldSpec(
+            "maxTurns",
+            accepts=_is_counted,
+            checks=(
+                FieldCheck(
+                    FieldProblem(
+                        "AGT223",
+                        "maxTurns is {value}, so the agent has no limit",
+                        "Write a whole number above 0.",
+                        at_value=True,
+                    )
+                ),
+            ),
+        ),
         _choose("memory", "AGT224", claude.MEMORIES),
         _choose("isolation", "AGT224", ("worktree",))._replace(accepts=lambda value: value == "remote"),
         _choose("effort", "AGT224", claude.EFFORTS)._replace(accepts=_is_effort),
         _choose("color", "AGT225", claude.COLORS),
         FieldSpec("mcpServers", "list", wrong_type=_NO_LIST._replace(when=is_own_folder)),
         FieldSpec("skills", "list", accepts=lambda value: isinstance(value, str), wrong_type=_NO_LIST),
-        FieldSpec("background", "boolean", wrong_type=FieldProblem(
-            "AGT227", "background is {value}, which Claude Code ignores", "Write true or false.", at_value=True,
-        )),
+        FieldSpec(
+            "background",
+            "boolean",
+            wrong_type=FieldProblem(
+                "AGT227",
+                "background is {value}, which Claude Code ignores",
+                "Write true or false.",
+                at_value=True,
+            ),
+        ),
     ),
     keys=claude.FILE_KEYS,
-    misspelt=FieldProblem("AGT206", "Claude Code knows no key {key}, and ignores it", "Did you mean {meant}?"),
+    misspelt=FieldProblem("AGT206", "Claude Code has no key {key} and ignores it", "Did you mean {meant}?"),
     unknown=FieldProblem("AGT207", "Claude Code ignores these keys: {keys}", "Remove them, or keep them as comments."),
     renamed={**RESTRICTIONS, "permissions": ""},
     foreign=frozenset({*STANDARD_KEYS, *opencode.FILE_KEYS, *COMMAND_KEYS}),
     ignores_extensions=True,
-)  # fmt: skip
+)
 
 add_table(TABLE, (
     RuleRow("AGT200", "claude-name-missing", fix="unsafe"),

@@ -34,7 +34,7 @@ def claude_hooks_invalid(case: AgentFileContext) -> Iterator[AgentViolation]:
     told = "an empty list" if hooks == [] else show(hooks)
     hint = f"Write each event, such as {claude.BEFORE_TOOL}, with its hooks under it."
     yield AgentViolation(
-        f"hooks is {told} and not a table of events, so no hook runs",
+        f"hooks is {told}, expected a table of events, so no hook runs",
         "Remove it." if hooks == [] else hint,
         case.document.key_span("/hooks"),
         "/hooks",
@@ -63,7 +63,7 @@ def claude_hook_invalid(case: AgentFileContext) -> Iterator[AgentViolation]:
             hint = hint if meant else f"Events are {claude.BEFORE_TOOL}, {claude.AFTER_TOOL}, {claude.STOP} and others."
             can_fix = meant and meant not in hooks
             yield AgentViolation(
-                f"{show(event)} is no event of Claude Code, so no hook runs",
+                f"Claude Code has no event {show(event)}, so no hook runs",
                 hint,
                 document.key_span(pointer),
                 pointer,
@@ -82,7 +82,7 @@ def claude_hook_invalid(case: AgentFileContext) -> Iterator[AgentViolation]:
 def _find_hook_fault(groups: object) -> str:
     """What is wrong with the hooks of an event; nothing where they can be read."""
     if not isinstance(groups, list):
-        return f"is {show(groups)} and not a list"
+        return f"is {show(groups)}, expected a list"
     for group in groups:
         inner = group.get("hooks") if isinstance(group, dict) else None
         if not isinstance(inner, list):

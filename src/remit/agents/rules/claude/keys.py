@@ -31,8 +31,8 @@ def claude_restriction_ignored(case: AgentFileContext) -> Iterator[AgentViolatio
     document = case.document
     if "permissions" in case.values:
         yield AgentViolation(
-            "Claude Code itself does not read permissions: they hold only where its hooks call Remit",
-            "See that they do: remit hooks install claude. Tools that are not needed at all are left out of tools.",
+            "Claude Code doesn't read permissions; they are enforced only if its hooks call Remit",
+            "Install the hooks: remit hooks install claude. Remove tools from `tools` that the agent doesn't need.",
             document.key_span("/permissions"),
             "/permissions",
             "warning",
@@ -43,15 +43,15 @@ def claude_restriction_ignored(case: AgentFileContext) -> Iterator[AgentViolatio
             continue
         pointer = f"/{key}"
         if meant in case.values or meant in taken:
-            yield AgentViolation(f"Claude Code does not read {key}", f"Say it in {meant}, and remove this key.",
+            yield AgentViolation(f"Claude Code doesn't read {key}", f"Move it to {meant}, and remove this key.",
                                  document.key_span(pointer), pointer, "warning")  # fmt: skip
             continue
         taken.add(meant)
         can_fix = isinstance(case.values[key], str | list) and key != "permission"
-        held = "every tool may be used" if meant == "tools" else "nothing is taken away"
+        held = "every tool is allowed" if meant == "tools" else "no tool is denied"
         yield AgentViolation(
-            f"Claude Code does not read {key}, so {held}",
-            f"Say it in {meant}.",
+            f"Claude Code doesn't read {key}, so {held}",
+            f"Move it to {meant}.",
             document.key_span(pointer),
             pointer,
             edits=edits.rename_key(document, pointer, meant) if can_fix else (),
@@ -76,8 +76,8 @@ def claude_plugin_key_ignored(case: AgentFileContext) -> Iterator[AgentViolation
     document = case.document
     ignored = [key for key in _NOT_IN_PLUGINS if case.get(key)] if not is_own_folder(document) else []
     if ignored:
-        yield AgentViolation(f"in a plugin, Claude Code ignores {list_names(ignored)}",
-                             f"Keep the agent in {claude.AGENT_FOLDERS[0]}, or do without.",
+        yield AgentViolation(f"Claude Code ignores {list_names(ignored)} in a plugin",
+                             f"Move the agent to {claude.AGENT_FOLDERS[0]}, or remove the key.",
                              document.key_span(f"/{ignored[0]}"), f"/{ignored[0]}")  # fmt: skip
 
 
@@ -93,7 +93,7 @@ def claude_bypasses_permissions(case: AgentFileContext) -> Iterator[AgentViolati
     Good: `permissionMode: acceptEdits`, and permission rules for the tools that it needs
     """
     if case.get("permissionMode") == claude.FREE_MODE and is_own_folder(case.document):
-        yield AgentViolation("the agent runs without any permission check", "Allow what it needs, and no more.",
+        yield AgentViolation("the agent runs without permission checks", "Allow only what the agent needs.",
                              case.document.span_of("/permissionMode"), "/permissionMode")  # fmt: skip
 
 
@@ -109,5 +109,5 @@ def claude_prompt_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
     """
     document = case.document
     if document.has_head and document.values and not document.text[document.body_start :].strip():
-        yield AgentViolation("the agent has no prompt", "Write below the frontmatter what it should do.",
+        yield AgentViolation("the agent has no prompt", "Write its instructions below the frontmatter.",
                              document.key_span("/name"))  # fmt: skip

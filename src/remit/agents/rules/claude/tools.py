@@ -116,7 +116,7 @@ def claude_tools_empty(case: AgentFileContext) -> Iterator[AgentViolation]:
     if "tools" in case.values and is_absent(value):
         yield AgentViolation(
             "tools is empty, so the agent has no tools at all",
-            "Name the tools, remove the key for every tool, or write [] if none is meant.",
+            "List the tools, remove the key to allow all tools, or write [] for none.",
             case.document.key_span("/tools"),
             "/tools",
             edits=edits.replace_value(case.document, "/tools", "[]"),
@@ -152,8 +152,8 @@ def _hint_at_tool(name: str, meant: str | None) -> str:
     if meant:
         return f"Did you mean {meant}?"
     if name.lower() in ("none", "null", "nothing"):
-        return "Write [] if no tool is meant."
-    return "Tools of an MCP server are called mcp__server__tool." if "mcp" in name.lower() else "Remove it."
+        return "Write [] for no tools."
+    return "Tools of an MCP server are named mcp__server__tool." if "mcp" in name.lower() else "Remove it."
 
 
 @agent_rule("AGT215", profiles=CLAUDE, severity="warning", fix="safe")
@@ -175,8 +175,8 @@ def claude_tool_conflict(case: AgentFileContext) -> Iterator[AgentViolation]:
     for entry in both[:MAX_REPORTS]:
         can_fix = len(both) < len(given) and entry.exact
         yield AgentViolation(
-            f"{entry.name} is given by tools and taken away by disallowedTools",
-            "Name it in one of them.",
+            f"{entry.name} is in both tools and disallowedTools",
+            "Keep it in one of them.",
             entry.span,
             entry.pointer,
             edits=_cut_entry(document, entry) if can_fix else (),
@@ -240,8 +240,8 @@ def claude_tool_unavailable(case: AgentFileContext) -> Iterator[AgentViolation]:
     for entry in _list_entries(case.document, "tools"):
         if entry.name in _NOT_FOR_SUBAGENTS and (entry.name, case.get("permissionMode")) != ("ExitPlanMode", "plan"):
             yield AgentViolation(
-                f"a subagent is never given {entry.name}",
-                "Let it return what it wants to ask.",
+                f"subagents never get {entry.name}",
+                "Have the agent return its question to its caller.",
                 entry.span,
                 entry.pointer,
             )

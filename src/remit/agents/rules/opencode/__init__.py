@@ -20,7 +20,7 @@ RESTRICTIONS = (
     "disallowed-tools", "disallowed_tools", "deny", "allow",
 )  # fmt: skip
 """Other programs' names of the key that says what an agent may do."""
-STOPS = "opencode does not start"
+STOPS = "opencode doesn't start"
 EDITS = opencode.EDITING_TOOLS
 """Names of tools under which opencode looks for no permission."""
 

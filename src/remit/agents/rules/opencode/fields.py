@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from remit.agents.document import AgentDocument
 
 _PLAIN_NUMBER = lazy(r"\d{1,9}(?:\.\d{1,9})?\Z")
-_NO_TEXT = FieldProblem("AGT301", f"{{key}} is {{given}}, so {STOPS}", "Write a text, or remove the key.")
-_NO_NUMBER = FieldProblem("AGT303", f"{{key}} is {{value}} and not a number, so {STOPS}",
+_NO_TEXT = FieldProblem("AGT301", f"{{key}} is {{given}}, so {STOPS}", "Write a string, or remove the key.")
+_NO_NUMBER = FieldProblem("AGT303", f"{{key}} is {{value}}, expected a number, so {STOPS}",
                           "Write a number, or remove the key.", fix_message="Write {meant}.")  # fmt: skip
-_ODD_NUMBER = FieldProblem("AGT303", "{key} is {value}, which no provider takes",
+_ODD_NUMBER = FieldProblem("AGT303", "{key} is {value}, which no provider accepts",
                            "Write a number from {least} to {most}.", severity="warning", at_value=True)  # fmt: skip
 _STEPS = FieldProblem("AGT304", f"{{key}} is {{value}}, so {STOPS}", "Write a whole number above 0.", at_value=True)
 _NO_BOOLEAN = FieldProblem("AGT306", f"{{key}} is {{given}}, so {STOPS}", "Write true or false.")
@@ -40,17 +40,17 @@ TABLE = FieldTable(
     fields=(
         FieldSpec(
             "description", "text", default=find_title, wrong_type=_NO_TEXT,
-            missing=FieldProblem("AGT300", "description is {state}", "Say what it does and when to use it.",
+            missing=FieldProblem("AGT300", "description is {state}", "Describe what the agent does and when to use it.",
                                  when=lambda document: document.get("mode") != "primary"),
         ),
         FieldSpec("model", "text", wrong_type=_NO_TEXT),
         FieldSpec("variant", "text", wrong_type=_NO_TEXT),
         FieldSpec(
             "name", "text",
-            wrong_type=_NO_TEXT._replace(message="{key} is {given}, so nobody can call it"),
+            wrong_type=_NO_TEXT._replace(message="{key} is {given}, so no agent can call it"),
             checks=(
-                FieldCheck(FieldProblem("AGT309", "opencode calls this agent {value}, and not {stem}",
-                                        "Give both the same name.", at_value=True),
+                FieldCheck(FieldProblem("AGT309", "opencode names this agent {value}, not {stem}",
+                                        "Use the same name for the file and the agent.", at_value=True),
                            lambda document, name: name.strip().rpartition("/")[2] not in ("", document.stem)),
             ),
         ),
@@ -65,10 +65,10 @@ TABLE = FieldTable(
         FieldSpec("hidden", "boolean", wrong_type=_NO_BOOLEAN),
     ),
     keys=opencode.FILE_KEYS,
-    misspelt=FieldProblem("AGT313", "opencode knows no key {key}, and sends it to the model provider",
+    misspelt=FieldProblem("AGT313", "opencode has no key {key} and sends it to the model provider",
                           "Did you mean {meant}?"),
     unknown=FieldProblem("AGT314", "opencode sends these keys to the model provider: {keys}",
-                         "Make comments of them, or put under options what the provider should have."),
+                         "Turn them into comments, or move options for the provider to options."),
     renamed={**dict.fromkeys(RESTRICTIONS, ""), "permissions": "permission", "maxSteps": "steps"},
     foreign=frozenset({*STANDARD_KEYS, *claude.FILE_KEYS}),
     checks_empty=True,

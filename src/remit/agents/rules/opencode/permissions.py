@@ -60,7 +60,7 @@ def opencode_permission_invalid(case: AgentFileContext) -> Iterator[AgentViolati
         name = ".".join(("permission", *path))[:80]
         meant, hint = _find_action(action)
         if isinstance(action, dict):
-            hint = "Write allow, ask or deny: it takes no patterns." if path else hint
+            hint = "Write allow, ask or deny; this permission has no patterns." if path else hint
         yield AgentViolation(f"{name} is {show(action)}, so {STOPS}", hint, document.key_span(pointer), pointer,
                              edits=edits.replace_value(document, pointer, meant) if meant else (),
                              fix_message=f"Write {meant}.")  # fmt: skip
@@ -98,8 +98,8 @@ def opencode_permission_ignored(case: AgentFileContext) -> Iterator[AgentViolati
         can_fix = "edit" not in rights and index == 0
         is_harmless = rights[tool] == "allow"
         yield AgentViolation(
-            f"opencode never looks at the permission {tool}: edit covers every change to a file",
-            "Write edit." if can_fix else "Say it in edit, and remove this.",
+            f"opencode doesn't read the permission {tool}; edit covers every change to a file",
+            "Write edit." if can_fix else "Move it to edit, and remove this permission.",
             document.key_span(pointer),
             pointer,
             "warning" if is_harmless else None,
@@ -162,7 +162,7 @@ def opencode_permission_overridden(case: AgentFileContext) -> Iterator[AgentViol
         lost = [word for word in words[:at] if table[word] != table["*"]]
         if lost and isinstance(table["*"], str):
             yield AgentViolation(
-                f'"*" stands last and overrules {list_names(lost, 3)}',
+                f'"*" is last and overrides {list_names(lost, 3)}',
                 'Put "*" first: the last match wins.',
                 document.key_span(f"{pointer}/*"),
                 f"{pointer}/*",
@@ -185,7 +185,7 @@ def opencode_permission_asks(case: AgentFileContext) -> Iterator[AgentViolation]
     if path is not None:
         pointer = "/permission" + "".join(f"/{escape_key(part)}" for part in path)
         name = ".".join(("permission", *path))[:80]
-        yield AgentViolation(f"{name} is ask, which is refused wherever nobody can answer",
+        yield AgentViolation(f"{name} is ask, which opencode rejects if no user can answer",
                              "Write allow or deny if scripts start this agent.", case.document.span_of(pointer),
                              pointer)  # fmt: skip
 
@@ -223,9 +223,9 @@ def opencode_deny_rule_bypassable(case: AgentFileContext) -> Iterator[AgentViola
         others = [each for each in rules if each is not denial]
         if _may_run(others, command) or any(_may_run(rules, way) for way in ways):
             pointer = "/permission" + "".join(f"/{escape_key(part)}" for part in denial.path)
-            rest = f", one of {len(denied)} denials," if len(denied) > 1 else ""
+            rest = f", one of {len(denied)} deny rules," if len(denied) > 1 else ""
             yield AgentViolation(
-                f"denying {show(denial.pattern)}{rest} does not hold: other spellings of it are allowed",
+                f"denying {show(denial.pattern)}{rest} has gaps: other spellings of it are allowed",
                 'Write "*": deny first, and allow the commands that the agent needs.',
                 document.key_span(pointer),
                 pointer,

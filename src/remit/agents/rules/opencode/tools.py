@@ -45,9 +45,9 @@ def opencode_tools_invalid(case: AgentFileContext) -> Iterator[AgentViolation]:
                                      fix_message=f"Write {meant}.")  # fmt: skip
         return
     changes = _make_permission(document, tools) if not is_standard and _can_take_permission(document) else ()
-    yield AgentViolation(f"tools is {show(tools)} and not a table, so {STOPS}", "Say it in permission.",
+    yield AgentViolation(f"tools is {show(tools)}, expected a table, so {STOPS}", "Move it to permission.",
                          document.key_span("/tools"), "/tools", edits=changes,
-                         fix_message="Make permissions of it.")  # fmt: skip
+                         fix_message="Convert it to permissions.")  # fmt: skip
 
 
 def _can_take_permission(document: AgentDocument) -> bool:
@@ -88,9 +88,9 @@ def opencode_tools_deprecated(case: AgentFileContext) -> Iterator[AgentViolation
     tools = case.get("tools")
     if not isinstance(tools, dict) or not all(isinstance(on, bool) for on in tools.values()):
         return
-    yield AgentViolation("tools is deprecated", "Say it in permission.", document.key_span("/tools"), "/tools",
+    yield AgentViolation("tools is deprecated", "Move it to permission.", document.key_span("/tools"), "/tools",
                          edits=_translate(document, tools) if tools and _can_take_permission(document) else (),
-                         fix_message="Make permissions of it.")  # fmt: skip
+                         fix_message="Convert it to permissions.")  # fmt: skip
 
 
 def _translate(document: AgentDocument, tools: dict[str, bool]) -> tuple[edits.Change, ...]:

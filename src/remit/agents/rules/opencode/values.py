@@ -127,8 +127,8 @@ def opencode_prompt_ignored(case: AgentFileContext) -> Iterator[AgentViolation]:
     if "prompt" in case.values:
         has_body = bool(document.text[document.body_start :].strip())
         yield AgentViolation(
-            "the body overrules prompt",
-            "Write it below the frontmatter.",
+            "opencode ignores prompt and uses the body",
+            "Move it below the frontmatter.",
             document.key_span("/prompt"),
             "/prompt",
             edits=edits.remove_key(document, "/prompt") if has_body else (),
@@ -149,7 +149,7 @@ def opencode_prompt_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
     document = case.document
     is_used = bool(document.values) and case.get("disable") is not True and "prompt" not in case.values
     if is_used and not document.unclosed_frontmatter and not document.text[document.body_start :].strip():
-        yield AgentViolation("the agent has no prompt", "Write below the frontmatter what it should do.",
+        yield AgentViolation("the agent has no prompt", "Write its instructions below the frontmatter.",
                              document.key_span("/description"))  # fmt: skip
 
 
@@ -172,8 +172,8 @@ def opencode_restriction_ignored(case: AgentFileContext) -> Iterator[AgentViolat
             continue
         can_fix = key == "permissions" and "permission" not in case.values and is_permission(case.values[key])
         yield AgentViolation(
-            f"opencode does not read {key}, so nothing of it holds, and sends it to the model provider",
-            "Say it in permission.",
+            f"opencode doesn't read {key} and sends it to the model provider",
+            "Move it to permission.",
             document.key_span(f"/{key}"),
             f"/{key}",
             edits=edits.rename_key(document, f"/{key}", "permission") if can_fix else (),
