@@ -121,6 +121,6 @@ def test_the_file_is_sorted_and_comes_back_as_it_was() -> None:
     ],
 )
 def test_what_is_no_baseline_is_told_and_not_taken_for_an_empty_one(text: str) -> None:
-    with pytest.raises(ConfigError, match=r"known\.json is not a baseline") as caught:
+    with pytest.raises(ConfigError, match=r"known\.json isn't a baseline") as caught:
         parse_baseline(text, "known.json")
     assert "--baseline" in caught.value.hint

@@ -248,7 +248,7 @@ def test_an_exception_in_what_is_allowed_is_denied() -> None:
 
 def test_a_denial_that_only_a_hook_can_enforce_is_named_at_its_place() -> None:
     compiled = compile_text()
-    assert "Claude Code does not keep bash from rm, sudo" in tell(compiled, "CMP003")
+    assert "Claude Code doesn't keep bash from rm, sudo" in tell(compiled, "CMP003")
     assert lines_of(compiled, "/permissions/deny/0/bash") == [23]
     assert not tell(compile_text(to="opencode"), "CMP003")
 
@@ -456,7 +456,7 @@ def test_every_setting_is_in_the_file_or_named_as_lost(values: dict[str, Any], t
 
 
 def test_codex_keeps_no_agent_from_calling_others() -> None:
-    assert "Codex does not keep the agent from calling others" in tell(compile_text(CALLS_NONE, "codex"), "CMP003")
+    assert "Codex doesn't keep the agent from calling others" in tell(compile_text(CALLS_NONE, "codex"), "CMP003")
     assert not [each for each in tell(compile_text(CALLS_NONE), "CMP003") if "calling" in each]
 
 
@@ -507,7 +507,7 @@ def test_whoever_may_call_anyone_may() -> None:
 def test_a_name_that_is_no_file_name_is_changed_for_the_agent_and_for_its_callers() -> None:
     compiled = compile_text(change('name: "planner"', 'name: "../../Big Planner"'))
     assert compiled.path == ".claude/agents/Big-Planner.md"
-    assert "the name ../../Big Planner became Big-Planner" in tell(compiled, "CMP002")
+    assert "the name ../../Big Planner was changed to Big-Planner" in tell(compiled, "CMP002")
     assert "Agent(Big-Planner, " in compile_text(change(TARGET_LIST, '    - "../../Big Planner"\n')).text
 
 
@@ -521,15 +521,15 @@ def test_a_source_that_the_harness_loads_too_is_told(to: str) -> None:
 @pytest.mark.parametrize(
     ("text", "path", "message"),
     [
-        (CLAUDE, CLAUDE_PATH, "only a file of the standard is compiled"),
+        (CLAUDE, CLAUDE_PATH, "only standard agent files can be compiled"),
         ("# Planner\n", SOURCE, "no frontmatter"),
-        (change("timeout: 1800", "timeout: [1800"), SOURCE, "the frontmatter cannot be read for certain"),
-        (change("timeout: 1800", "timeout: 1800\ntimeout: 60"), SOURCE, "given twice"),
-        (change("description: ", "description: ''\nsummary: "), SOURCE, "no description"),
+        (change("timeout: 1800", "timeout: [1800"), SOURCE, "the frontmatter can't be read reliably"),
+        (change("timeout: 1800", "timeout: 1800\ntimeout: 60"), SOURCE, "duplicate key"),
+        (change("description: ", "description: ''\nsummary: "), SOURCE, "the description is missing"),
         (STANDARD.split("---\n\n", maxsplit=1)[0] + "---\n", SOURCE, "no instructions"),
         (change('name: "planner"', 'name: "…"'), SOURCE, "no letter or digit"),
-        (STANDARD, ".claude/agents/planner.md", "take the place of its source"),
-        (STANDARD.encode() + b"\xff", SOURCE, "not UTF-8"),
+        (STANDARD, ".claude/agents/planner.md", "overwrite its source"),
+        (STANDARD.encode() + b"\xff", SOURCE, "isn't UTF-8"),
         (STANDARD.encode() + b"\0", SOURCE, "NUL"),
     ],
 )

@@ -143,7 +143,7 @@ def test_three_levels_below_a_command_are_allowed_and_the_fourth_is_not() -> Non
     assert graph.find_chain("d") == ("a", "b", "c", "d")
     [(path, finding)] = find(files, "GRF002")
     assert path == "agents/c.md"
-    assert finding.message.endswith("depth 4, at most 3 is allowed: a → b → c → d")
+    assert finding.message.endswith("depth 4, the maximum is 3: a → b → c → d")
 
 
 def test_what_is_deeper_still_is_not_told_again() -> None:
@@ -181,7 +181,7 @@ def test_a_chain_that_no_command_begins_is_too_deep_as_well() -> None:
     files = write_agent("a", "b") | write_agent("b", "c") | write_agent("c", "d") | write_agent("d")
     [(path, finding)] = find(files, "GRF002")
     assert path == "agents/c.md"
-    assert finding.message.endswith("depth 4, at most 3 is allowed: a → b → c → d")
+    assert finding.message.endswith("depth 4, the maximum is 3: a → b → c → d")
     assert [path for path, _ in find(files, "GRF004")] == [f"agents/{name}.md" for name in "abcd"]
 
 
@@ -253,7 +253,7 @@ def test_an_unknown_target_is_told_with_the_name_that_was_meant() -> None:
     """R1.5."""
     [(_, finding)] = find(WORKSPACES["GRF003"].bad, "GRF003")
     assert (finding.message, finding.hint) == (
-        snapshot("the agent reseacher does not exist"),
+        snapshot("the agent reseacher doesn't exist"),
         snapshot("Did you mean researcher?"),
     )
     [(_, finding)] = find(write_agent("a", "zzz", command="/a"), "GRF003")
@@ -406,7 +406,7 @@ def test_two_files_of_one_harness_with_one_name_are_told_at_the_second() -> None
     """R1.1."""
     [(path, finding)] = find(WORKSPACES["GRF008"].bad, "GRF008")
     assert path == "agents/other/child.md"
-    assert finding.message == snapshot("the name child is taken by agents/child.md")
+    assert finding.message == snapshot("the name child is already used by agents/child.md")
 
 
 def test_of_the_same_agent_in_two_harnesses_the_standard_one_counts() -> None:

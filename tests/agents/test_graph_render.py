@@ -41,7 +41,7 @@ def test_a_tree_shows_who_may_call_whom_with_kind_and_time() -> None:
             " Claude Code",
             " └─ tester",
             "    └─ any agent",
-            " reached by nobody",
+            " unreachable",
             " └─ lonely (planning)",
         ]
     )

@@ -63,7 +63,7 @@ def test_only_the_codes_that_silence_nothing_are_named() -> None:
     [told] = apply_ignores([make(7)], parse_document(CLAUDE_PATH, text).ignores)
     assert (told.code, told.message) == (
         "IGN001",
-        "the ignore doesn't hide AGT102 and names ZZZ, which isn't a rule",
+        "the ignore comment doesn't hide AGT102 and names ZZZ, which isn't a rule",
     )
     assert told.fix is None, "one of its codes is needed"
 
@@ -72,14 +72,14 @@ def test_only_the_codes_that_silence_nothing_are_named() -> None:
 def test_a_code_that_no_rule_has_is_told(code: str) -> None:
     text = f"{HEAD}<!-- remit: ignore[{code}] -->\nnext\n"
     [told] = apply_ignores([], parse_document(CLAUDE_PATH, text).ignores)
-    assert told.message == f"the ignore names {code}, which isn't a rule"
+    assert told.message == f"the ignore comment names {code}, which isn't a rule"
     assert told.fix is not None
 
 
 def test_a_retired_code_is_no_mistake_but_not_needed() -> None:
     text = f"{HEAD}<!-- remit: ignore[AGT153] -->\nnext\n"
     [told] = apply_ignores([], parse_document(CLAUDE_PATH, text).ignores)
-    assert told.message == "the ignore doesn't hide AGT153"
+    assert told.message == "the ignore comment doesn't hide AGT153"
     assert told.fix is not None
 
 

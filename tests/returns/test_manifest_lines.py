@@ -98,17 +98,17 @@ def test_what_is_wrong_behind_another_name_is_told_where_it_stands() -> None:
 @pytest.mark.parametrize(
     ("line", "part"),
     [
-        ("nonsense", "not JSON"),
-        ("[1]", "a list, not an object"),
-        ('"text"', "a text, not an object"),
-        ('{"id": "x", "file": ', "does not end"),
+        ("nonsense", "isn't valid JSON"),
+        ("[1]", "a list, expected an object"),
+        ('"text"', "a text, expected an object"),
+        ('{"id": "x", "file": ', "isn't closed"),
         ("<<<<<<< HEAD", "unfinished merge"),
         ("=======", "unfinished merge"),
         (make_line(id="x-2026-01-19").strip() + make_line(id="y-2026-01-19").strip(), "2 entries"),
-        (make_line(id="x-2026-01-19").strip() + "x", "not JSON"),
-        ("{" * 100_000, "not JSON"),
-        ('{"a":' * 100_000, "does not end|nested too deeply"),
-        ('{"id": ' + "9" * 5000 + "}", "not JSON"),
+        (make_line(id="x-2026-01-19").strip() + "x", "isn't valid JSON"),
+        ("{" * 100_000, "isn't valid JSON"),
+        ('{"a":' * 100_000, "isn't closed|nested too deeply"),
+        ('{"id": ' + "9" * 5000 + "}", "isn't valid JSON"),
     ],
 )
 def test_a_bad_line_is_told_and_hides_nothing(line: str, part: str) -> None:

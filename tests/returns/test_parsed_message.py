@@ -105,7 +105,7 @@ def test_a_file_with_backslashes_that_is_not_there_is_answered_with_the_separato
     message = fenced(standard({"/artifacts/0/path": path}))
     missing = check_values(message, evidence={path: ArtifactFacts(path, "missing", 1)})
     errors = [each for each in missing.findings if each.severity == "error"]
-    assert [(each.code, each.hint.startswith("Write / between folders")) for each in errors] == [("RET051", True)]
+    assert [(each.code, each.hint.startswith("Use / between folders")) for each in errors] == [("RET051", True)]
     assert check_values(message, evidence={path: ArtifactFacts(path, "file", 1)}).accepted
 
 

@@ -156,9 +156,9 @@ def test_keys_behind_a_missing_bracket_of_a_list_are_kept() -> None:
         ('{"a": two words}', "expected a"),
         ('{"a": 007}', "expected a value|begins with a zero"),
         ("{12: 1}", "expected a key"),
-        ('{"a" is 1, "b": 2}', "a key runs over quotes"),
-        ('{"a": "the "real one", "b": 1}', "not escaped"),
-        ('{"a": / 1}', "'/' starts neither"),
+        ('{"a" is 1, "b": 2}', "a key contains quotes"),
+        ('{"a": "the "real one", "b": 1}', "isn't escaped"),
+        ('{"a": / 1}', "unexpected '/'"),
     ],
 )
 def test_what_has_no_single_reading_cannot_be_read(text: str, reason: str) -> None:
@@ -172,7 +172,7 @@ def test_what_has_no_single_reading_cannot_be_read(text: str, reason: str) -> No
     ("text", "reason"),
     [
         ('{"a": ' + "[" * MAX_DEPTH + "]" * MAX_DEPTH + "}", "nested too deeply"),
-        ('{"a": [' + "1," * MAX_VALUES + "1]}", "more values"),
+        ('{"a": [' + "1," * MAX_VALUES + "1]}", "too many values"),
         ('{"a": ' + "7" * 4301 + "}", "too many digits"),
     ],
 )

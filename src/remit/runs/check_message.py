@@ -90,7 +90,7 @@ def _name_encoding(verdict: Verdict, text: str | bytes) -> Verdict:
         return verdict
     if not (text.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) or b"\0" in text[:_LOOKED_AT]):
         return verdict
-    told, hint = "the message holds no return: it is not UTF-8 text", "Save it as UTF-8, or name another file."
+    told, hint = "the message has no return: it isn't UTF-8 text", "Save it as UTF-8, or name another file."
     found = tuple(
         each._replace(message=told, hint=hint) if each.code == _NO_RETURN else each for each in verdict.findings
     )

@@ -175,7 +175,7 @@ def test_the_names_of_errors_are_compared_and_not_understood(old: str, new: str,
 
 def test_artifacts_are_not_what_else_the_section_names() -> None:
     text = change(only("artifact"), "  <summary_artifact>The plan.</summary_artifact>\n")
-    assert find(text)["AGT120"].message == "<artifact_creation> names no <artifact>"
+    assert find(text)["AGT120"].message == "<artifact_creation> has no <artifact>"
 
 
 def test_whatever_stands_in_the_error_handling_is_a_type_of_error() -> None:

@@ -122,7 +122,7 @@ def test_permissions_in_a_file_of_claude_code_hold_by_its_hooks(more: str) -> No
     text = f"---\nname: p\ndescription: Plans.\n{more}permissions: {{allow: [], deny: [{{bash: [rm]}}]}}\n---\nPlan.\n"
     (finding,) = [each for each in lint(text, ".claude/agents/p.md") if each.code == "AGT205"]
     assert finding.severity == "warning"
-    assert "hold only where its hooks call Remit" in finding.message
+    assert "enforced only if its hooks call Remit" in finding.message
     assert "remit hooks install claude" in (finding.hint or "")
 
 
@@ -167,9 +167,9 @@ def test_bash_that_is_off_needs_no_list() -> None:
 
 
 @pytest.mark.parametrize(("pattern", "places"), [
-    ("**/*", "write may change .remit, remit.toml, .opencode/agent, opencode.json"),
-    ("**/*.md", "write may change .opencode/agent"),
-    ("*.json", "write may change opencode.json"),
+    ("**/*", "write can change .remit, remit.toml, .opencode/agent, opencode.json"),
+    ("**/*.md", "write can change .opencode/agent"),
+    ("*.json", "write can change opencode.json"),
     ("docs/**", ""),
 ])  # fmt: skip
 def test_places_that_rule_the_agent(pattern: str, places: str) -> None:
@@ -221,7 +221,7 @@ def test_what_cannot_be_run_or_is_denied_as_a_whole_has_no_other_spelling(allowe
 
 def test_without_an_allow_list_one_finding_stands_for_all_denials() -> None:
     (finding,) = find(change(ALLOWED_BASH, ""), "AGT064")
-    assert finding.message == "denying 'rm', one of 2 denials, has gaps: other spellings of it aren't denied"
+    assert finding.message == "denying 'rm', one of 2 deny rules, has gaps: other spellings of it aren't denied"
     assert finding.fix is None
 
 

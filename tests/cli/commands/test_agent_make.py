@@ -166,8 +166,8 @@ NAME = "an agent's name is at most 64 of a-z, 0-9 and single hyphens, not "
 @pytest.mark.parametrize(
     ("args", "sentence"),
     [
-        (["plannin", "a"], "unknown agent type 'plannin; did you mean 'planning'?'"),
-        (["zzz", "a"], "unknown agent type 'zzz; known are: planning, implementation, research, '"),
+        (["plannin", "a"], "unknown agent type 'plannin'; did you mean 'planning'?"),
+        (["zzz", "a"], "unknown agent type 'zzz'; known are: planning, implementation, research, '"),
         (["planning", "a", "--profile", "claud"], "no agent can be made for claud; did you mean 'claude'?"),
         (["planning", "a", "--profile", "command"], "no agent can be made for command; known are: standard, "),
         (["planning", "My_Agent"], f"{NAME}'My_Agent'; use 'my-agent'"),
@@ -326,7 +326,7 @@ def test_what_cannot_be_read_stops_no_other(inside: Inside) -> None:
     before = list_files(inside.folder)
     ended = inside("agent", "upgrade", ".")
     assert (ended.code, ended.err) == (1, b"")
-    assert ended.text.count("can't upgrade   ✗ the file: it ") == 6
+    assert ended.text.count("the file cannot be migrated: it ") == 6
     after = list_files(inside.folder)
     assert [name for name in after if after[name] != before[name]] == [".claude/agents/old-reviewer.md"]
 
@@ -335,8 +335,8 @@ def test_what_cannot_be_read_stops_no_other(inside: Inside) -> None:
     ("args", "sentence"),
     [
         ("missing.md", "'missing.md' cannot be read: no such file or directory; check the path"),
-        ("agents --kind plannin", "unknown agent type 'plannin; did you mean 'planning'?'"),
-        ("empty --kind zzz", "unknown agent type 'zzz; known are: '"),
+        ("agents --kind plannin", "unknown agent type 'plannin'; did you mean 'planning'?"),
+        ("empty --kind zzz", "unknown agent type 'zzz'; known are: '"),
         ("", "PATH… is missing; see 'remit agent upgrade --help'"),
         ("agents --output-format github", "there is no output format 'github'; known are: full, json"),
     ],
@@ -387,7 +387,7 @@ def test_agents_are_compiled_and_checked(remit: Remit, to: str) -> None:
     ended = remit("agent", "build", "--to", to, "--check")
     assert (ended.code, ended.err) == (1, b"")
     assert ended.text == (
-        f"agents/a.md:2:1: CMP008 error {path} is not there\n✗ {path}: out of date\n1 agent: 1 out of date\n"
+        f"agents/a.md:2:1: CMP008 error {path} doesn't exist\n✗ {path}: out of date\n1 agent: 1 out of date\n"
     )
     assert list_files(remit.folder) == before
 
@@ -437,10 +437,10 @@ def test_each_format_says_what_is_out_of_date(inside: Inside) -> None:
     make_sources(inside, "a")
     check = ("agent", "build", "--to", "claude", "--check", "--output-format")
     assert inside(*check, "concise").text == snapshot(
-        "agents/a.md:2:1: CMP008 error .claude/agents/a.md is not there\n1 agent: 1 out of date\n"
+        "agents/a.md:2:1: CMP008 error .claude/agents/a.md doesn't exist\n1 agent: 1 out of date\n"
     )
     assert inside(*check, "github").text == snapshot(
-        "::error file=agents/a.md,line=2,col=1,endLine=2,title=CMP008::.claude/agents/a.md is not there%0A"
+        "::error file=agents/a.md,line=2,col=1,endLine=2,title=CMP008::.claude/agents/a.md doesn't exist%0A"
         "Run `remit agent build` without --check.\n"
     )
     [shape] = load(inside(*check, "json"))
@@ -546,7 +546,7 @@ def test_a_broken_source_stops_no_other(inside: Inside) -> None:
     ended = inside("agent", "build", "--to", "claude", "--output-format", "concise")
     assert ended.code == 1
     assert "agents/b.md:2:1: CMP007 error the frontmatter can't be read reliably: " in ended.text
-    assert "CMP007 error the file can't be compiled: it is not UTF-8\n" in ended.text
+    assert "CMP007 error the file can't be compiled: it isn't UTF-8\n" in ended.text
     assert ended.text.endswith("4 agents: 2 written, 2 cannot be compiled\n")
     assert {file.name for file in (inside.folder / ".claude/agents").glob("*.md")} == {"a.md", "c.md"}
 

@@ -221,7 +221,7 @@ NO_TEXT = [GOOD.encode("utf-16"), GOOD.encode("utf-16-le"), b"\x7fELF\2\1\1\0\xf
 def test_of_what_is_no_text_that_is_said(inside: Inside, data: bytes, options: tuple[str, ...]) -> None:
     ended = inside("check", inside.write("a.md", data), *options)
     assert ended.code == 1
-    assert "error[RET001]: the message has no return: it is not UTF-8 text\n" in ended.text
+    assert "error[RET001]: the message has no return: it isn't UTF-8 text\n" in ended.text
     assert "help: Save it as UTF-8" in ended.text
 
 

@@ -728,7 +728,7 @@ def test_a_baseline_that_cannot_be_read_is_no_empty_one(inside: Inside) -> None:
     ended = inside("lint", "--baseline", "known.json")
     assert ended.code == 2
     assert smooth(ended.complaint) == snapshot(
-        "known.json is not a baseline; remove it, and run the command once with --baseline to create it again"
+        "known.json isn't a baseline; remove it, and run the command once with --baseline to create it again"
     )
     (inside.folder / "link.json").symlink_to("nowhere/known.json")
     assert inside("lint", "--baseline", "link.json").code == 2

@@ -60,7 +60,7 @@ def not_enforced(document: AgentDocument, pointer: str, to: str, what: str) -> D
     Good: Remit's hook (`remit hooks install claude`), which checks each use of a tool against the source; or switching
     the tool off.
     """
-    return _make("CMP003", "warning", document, pointer, f"{HARNESSES[to]} doesn't enforce {what}",
+    return _make("CMP003", "warning", document, pointer, f"{HARNESSES[to]} doesn't keep {what}",
                  f"Install Remit's hooks to enforce it: remit hooks install {to}.")  # fmt: skip
 
 

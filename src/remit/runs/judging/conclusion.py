@@ -264,7 +264,7 @@ def _reject(ended: AttemptEnd) -> Conclusion:
     advice = f"Fix {ended.agent or 'the'} subagent return format"
     if kind == "fabricated":
         advice = "Look at what is there before you count on anything, then try again"
-    message = _join_diagnostics(findings) or "the final message holds no return"
+    message = _join_diagnostics(findings) or "the final message has no return"
     if ended.exit_code:
         message = f"{message}; and {_describe_exit(ended)}"
     told = _fail(ended, "exited", kind, message, advice=advice)._replace(verdict=verdict, findings=findings)
