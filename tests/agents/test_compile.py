@@ -474,7 +474,7 @@ def test_who_may_call_all_but_one(to: str, task: object) -> None:
 
 def test_built_in_agents_are_no_agents_of_a_harness() -> None:
     assert tell(compile_text(to="codex"), "CMP005") == snapshot(
-        ["Codex has no status-sync-manager, git-workflow-manager of its own"]
+        ["Codex has no agent status-sync-manager, git-workflow-manager"]
     )
 
 

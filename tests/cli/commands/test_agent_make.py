@@ -167,7 +167,7 @@ NAME = "an agent's name is at most 64 of a-z, 0-9 and single hyphens, not "
     ("args", "sentence"),
     [
         (["plannin", "a"], "unknown agent type 'plannin'; did you mean 'planning'?"),
-        (["zzz", "a"], "unknown agent type 'zzz'; known are: planning, implementation, research, '"),
+        (["zzz", "a"], "unknown agent type 'zzz'; known are: planning, implementation, research, "),
         (["planning", "a", "--profile", "claud"], "no agent can be made for claud; did you mean 'claude'?"),
         (["planning", "a", "--profile", "command"], "no agent can be made for command; known are: standard, "),
         (["planning", "My_Agent"], f"{NAME}'My_Agent'; use 'my-agent'"),
@@ -336,7 +336,7 @@ def test_what_cannot_be_read_stops_no_other(inside: Inside) -> None:
     [
         ("missing.md", "'missing.md' cannot be read: no such file or directory; check the path"),
         ("agents --kind plannin", "unknown agent type 'plannin'; did you mean 'planning'?"),
-        ("empty --kind zzz", "unknown agent type 'zzz'; known are: '"),
+        ("empty --kind zzz", "unknown agent type 'zzz'; known are: "),
         ("", "PATH… is missing; see 'remit agent upgrade --help'"),
         ("agents --output-format github", "there is no output format 'github'; known are: full, json"),
     ],
@@ -559,7 +559,7 @@ def test_compiled_files_are_no_sources(inside: Inside) -> None:
         ended = inside("agent", "build", "--to", "claude", "--check", *paths)
         assert (ended.code, ended.text) == (0, snapshot("✓ .claude/agents/a.md: up to date\n1 agent: 1 up to date\n"))
     ended = inside("agent", "build", "--to", "claude", TARGETS["opencode"])  # but one that is named is looked at
-    assert (ended.code, "only a file of the standard is compiled" in ended.text) == (1, True)
+    assert (ended.code, "only standard agent files can be compiled" in ended.text) == (1, True)
 
 
 @pytest.mark.parametrize("to", TARGETS)
