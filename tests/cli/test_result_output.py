@@ -11,7 +11,7 @@ from remit.result import MIN_TOKENS, FailedStep, Result, ResultArtifact, ResultU
 from remit.runs.results.fit_budget import fit_result
 from remit.sentences import format_duration
 from remit.terminal import Paint
-from remit.views.json_shapes import shape_result
+from remit.views.json_objects import build_result
 
 PLAIN, COLOURED = Paint(on=False), Paint(on=True)
 DONE = Result("sess_1_abc", "writer", "completed", "It is written.", "accepted", "exited")
@@ -66,10 +66,10 @@ def test_whoever_reads_it_hears_the_first_advice_or_that_a_person_is_needed() ->
     assert list_steps(WHOLE._replace(next_steps=("Wait.",))) == ["Wait."]
     both = WHOLE._replace(errors=(slow, broken), next_steps=("Mend it.",))
     assert list_steps(both) == ["A person is needed.", "Mend it."]
-    assert "needs_user" not in shape_result(fit_result(WHOLE))["remit"]
+    assert "needs_user" not in build_result(fit_result(WHOLE))["remit"]
     long = broken._replace(message="the build fails " * 100)
     cut = fit_result(both._replace(errors=(slow, *[long] * 9)), MIN_TOKENS)
-    assert shape_result(cut)["remit"]["needs_user"] is True
+    assert build_result(cut)["remit"]["needs_user"] is True
     assert list_steps(cut._replace(errors=cut.errors[:1]))[0] == "A person is needed."
     without = both._replace(errors=(broken,), next_steps=())
     assert list_steps(without) == ["A person is needed.", "Mend it."]  # what steps there were gave way
@@ -122,10 +122,10 @@ def test_exit_codes(status: str, stop_reason: str, code: int) -> None:
 
 def test_json_tells_of_the_request_only_where_there_is_something() -> None:
     finding = Diagnostic("INP003", "warning", "the agent knows no input 'x'", "")
-    assert "diagnostics" not in shape_result(DONE)["remit"]
-    assert shape_result(DONE, [finding])["remit"]["diagnostics"][0]["code"] == "INP003"
-    assert "show" in shape_result(DONE)["remit"]
-    assert "show" not in shape_result(DONE._replace(session_id=""))["remit"]
+    assert "diagnostics" not in build_result(DONE)["remit"]
+    assert build_result(DONE, [finding])["remit"]["diagnostics"][0]["code"] == "INP003"
+    assert "show" in build_result(DONE)["remit"]
+    assert "show" not in build_result(DONE._replace(session_id=""))["remit"]
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from remit.ledger.runs import Run, add_run, advance, load_run
 from remit.runs.request import Request
 from remit.views import workers as shown
 from remit.views.run_list import list_runs
-from remit.views.run_tree import load_node, load_tree
+from remit.views.run_tree import load_run_details, load_tree
 from tests.support.cluster_callers import KEY, Caller
 from tests.support.cluster_rows import NOTHING_USED, publish
 from tests.support.commands import Inside, Remit
@@ -496,6 +496,8 @@ def test_the_api_has_workers_queues_and_leases(stage: Stage) -> None:
     runs = {each["session_id"]: each for each in list_runs(home)["items"]}
     assert runs[OWN]["worker"] == "alpha"
     assert runs["sess_1700000003_cccccc"]["standing"] == "queued"
-    assert load_tree(home, OWN)["items"][0]["machine"]["worker"] == "alpha"
-    assert load_node(home, OWN)["standing"]["worker"] == "alpha"
+    machine = load_tree(home, OWN)["items"][0]["machine"]
+    assert machine is not None
+    assert machine["worker"] == "alpha"
+    assert load_run_details(home, OWN)["run"]["worker"] == "alpha"
     home.close()

@@ -175,7 +175,7 @@ def test_the_command_line_shows_them(stage: Stage, child: Child, remit: Remit) -
     below.hand_over(below.report("one.md"))
     ended = remit("wait", below.session_id)
     assert ended.code == 0, ended
-    shown = load(remit("show", below.session_id, "--json"))
+    shown = load(remit("show", below.session_id, "--json"))["run"]
     assert (shown["status"], shown["session_id"]) == ("completed", below.session_id)
     assert "Looked at it." in remit("show", below.session_id, "--full").text
     assert remit("logs", below.session_id).code == 0
@@ -183,7 +183,7 @@ def test_the_command_line_shows_them(stage: Stage, child: Child, remit: Remit) -
     assert b"Traceback" not in doctor.err
     assert below.session_id.encode() not in doctor.out
     assert remit("gc").code == 0
-    assert load(remit("show", below.session_id, "--json"))["status"] == "completed"
+    assert load(remit("show", below.session_id, "--json"))["run"]["status"] == "completed"
 
 
 @pytest.mark.slow

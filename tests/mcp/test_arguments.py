@@ -1,4 +1,4 @@
-"""Arguments are held against the tools' own schemas, as any validator of JSON Schema would."""
+"""Arguments of tools are checked against the schemas that the tools publish."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from remit.errors import UsageError
-from remit.mcp.arguments import check_arguments
 from remit.mcp.catalog import BY_NAME, TOOLS
+from remit.validation import build_input_schema, check_fields
 from tests.support.amounts import choose
 
 VALUES = (
@@ -25,29 +25,32 @@ VALUES = (
 def test_the_schemas_are_schemas(tool: str) -> None:
     from jsonschema import Draft202012Validator  # noqa: PLC0415 - takes long, and many only collect the tests
 
-    Draft202012Validator.check_schema(BY_NAME[tool].takes)
-    Draft202012Validator.check_schema(BY_NAME[tool].gives)
+    described = BY_NAME[tool].describe()
+    Draft202012Validator.check_schema(described["inputSchema"])
+    Draft202012Validator.check_schema(described["outputSchema"])
+    assert "$ref" not in str(described)
 
 
 @pytest.mark.slow
 @settings(max_examples=choose(60, 300))
 @given(data=st.data())
-def test_what_fits_is_what_json_schema_says_fits(data: st.DataObject) -> None:
+def test_arguments_fit_if_json_schema_says_so(data: st.DataObject) -> None:
     from jsonschema import Draft202012Validator  # noqa: PLC0415 - as above
 
     tool = data.draw(st.sampled_from(TOOLS))
-    names = [*tool.takes["properties"], "unknown"]
+    schema = build_input_schema(tool.takes)
+    names = [*schema["properties"], "unknown"]
     asked: dict[str, Any] = data.draw(st.dictionaries(st.sampled_from(names), VALUES, max_size=4))
-    for name in tool.takes["required"]:
+    for name in schema["required"]:
         if data.draw(st.booleans()):
             asked.setdefault(name, "word")
     without_null = {name: value for name, value in asked.items() if value is not None}
-    fits = Draft202012Validator(tool.takes).is_valid(without_null)
-    # A whole number with a fraction of nothing is one for JSON Schema; Python tells them apart, and so do we.
+    fits = Draft202012Validator(schema).is_valid(without_null) and "unknown" not in asked
+    # JSON Schema takes 2.0 for an integer; Python tells them apart, and so does Remit.
     if any(isinstance(value, float) and value.is_integer() for value in without_null.values()):
         return
     try:
-        assert check_arguments(asked, tool.takes) == without_null
+        assert check_fields(asked, tool.takes) == without_null
         passed = True
     except UsageError:
         passed = False
@@ -55,38 +58,42 @@ def test_what_fits_is_what_json_schema_says_fits(data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tool", "given", "sentence"),
+    ("tool", "given", "message", "hint"),
     [
-        ("delegate", {"agent": "x"}, "prompt is missing; it is a text"),
-        ("delegate", {"agent": "x", "prompt": ""}, "prompt is empty; say what it is"),
-        ("delegate", {"agent": "x", "prompt": "y", "caller": ""}, "caller is empty; leave it out, or say what it is"),
-        ("delegate", {"agent": "x", "prompt": "y", "detach": "yes"}, "detach cannot be 'yes'; give true or false"),
-        ("delegate", {"agent": 3, "prompt": "y"}, "agent cannot be 3; give a text"),
-        ("delegate", {"agent": "x", "prompt": "y", "command": "rm"},
-         f"there is no argument 'command'; known are: {', '.join(BY_NAME['delegate'].takes['properties'])}"),
-        ("delegate", {"agent": "x", "prompt": "y", "inputs": {"a": 1}}, "inputs.a cannot be 1; give a text"),
-        ("delegate", {"agent": "x", "prompt": "y", "budget": {"max_turns": 0}},
-         "budget.max_turns cannot be 0; give at least 1"),
-        ("delegate", {"agent": "x", "prompt": "y", "budget": {"max_turn": 3}},
-         "there is no argument 'budget.max_turn'; did you mean 'max_turns'?"),
-        ("result", {"session_id": "s", "part": "anser"}, "part cannot be 'anser'; did you mean 'answer'?"),
-        ("result", {"session_id": "s", "wait_seconds": 9999}, "wait_seconds cannot be 9999; give at most 3600"),
-        ("find_findings", {"words": ["a", 1]}, "words[1] cannot be 1; give a text"),
-        ("find_findings", {"words": ["a"] * 51}, "words has 51; give at most 50"),
-        ("status", {"session_id": "x" * 201}, "session_id has 201 characters; give at most 200"),
+        ("delegate", {"agent": "x"}, "Object missing required field `prompt`", ""),
+        ("delegate", {"prompt": ""}, "Expected `str` of length >= 1 - at `$.prompt`", "What the agent is to do."),
+        ("delegate", {"prompt": "y", "detach": "yes"}, "Expected `bool`, got `str` - at `$.detach`",
+         "Return at once; the run continues."),
+        ("delegate", {"prompt": "y", "inputs": {"a": 1}}, "Expected `str`, got `int` - at `$.inputs[...]`",
+         "Inputs that the agent's file asks for, by name."),
+        ("delegate", {"prompt": "y", "max_turns": 0}, "Expected `int` >= 1 - at `$.max_turns`",
+         "Limit on model turns, nested runs included."),
+        ("result", {"session_id": "s", "part": "anser"}, "Invalid enum value 'anser' - at `$.part`",
+         "did you mean 'answer'?"),
+        ("result", {"session_id": "s", "wait_seconds": 9999}, "Expected `float` <= 3600.0 - at `$.wait_seconds`",
+         "Time to wait for the end of the run. Default: don't wait."),
     ],
 )  # fmt: skip
-def test_who_calls_a_tool_wrongly_is_told_how_to(tool: str, given: dict[str, Any], sentence: str) -> None:
+def test_a_wrong_argument_is_named_with_what_it_may_be(
+    tool: str, given: dict[str, Any], message: str, hint: str
+) -> None:
     with pytest.raises(UsageError) as refused:
-        check_arguments(given, BY_NAME[tool].takes)
-    assert str(refused.value) == sentence
+        check_fields(given, BY_NAME[tool].takes)
+    assert (refused.value.message, refused.value.hint) == (f"invalid request: {message}", hint)
 
 
-def test_what_is_null_is_left_out() -> None:
-    assert check_arguments({"session_id": None, "all": True}, BY_NAME["status"].takes) == {"all": True}
-    assert check_arguments(None, BY_NAME["status"].takes) == {}
+def test_an_unknown_argument_is_named_with_the_one_that_was_meant() -> None:
+    with pytest.raises(UsageError) as refused:
+        check_fields({"prompt": "y", "max_turn": 3}, BY_NAME["delegate"].takes)
+    assert (refused.value.message, refused.value.hint) == ("unknown field 'max_turn'", "did you mean 'max_turns'?")
+
+
+def test_an_argument_that_is_null_is_not_given() -> None:
+    assert check_fields({"session_id": None, "all": True}, BY_NAME["status"].takes) == {"all": True}
+    assert check_fields(None, BY_NAME["status"].takes) == {}
 
 
 def test_no_tool_runs_a_command_of_the_caller() -> None:
     """An agent that may call a tool, and may not use a shell, gets none this way."""
-    assert not {"command", "program", "env", "manifest", "root"} & {*BY_NAME["delegate"].takes["properties"]}
+    fields = build_input_schema(BY_NAME["delegate"].takes)["properties"]
+    assert not {"command", "program", "env", "manifest", "root"} & {*fields}

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.mcp.output_limits import MAX_CHARS, MAX_TOTAL_CHARS, Bounds, fit_findings
+from remit.mcp.output_limits import MAX_CHARS, MAX_TOTAL_CHARS, Bounds, fit_diagnostics
 from remit.model import Diagnostic
 from remit.storage.secrets import MARK
 
@@ -62,8 +62,8 @@ def test_no_secret_goes_out() -> None:
 
 def test_findings_come_with_the_gravest_first() -> None:
     found = [Diagnostic(f"N{each}", "note", "n", "") for each in range(150)] + [Diagnostic("E1", "error", SECRET, "")]
-    told = fit_findings([(each, "a.md") for each in found])
+    told = fit_diagnostics([(each, "a.md") for each in found])
     assert told["findings"][0]["code"] == "E1"
     assert SECRET not in told["findings"][0]["message"]
     assert (len(told["findings"]), told["more_findings"]) == (100, 51)
-    assert "more_findings" not in fit_findings([])
+    assert "more_findings" not in fit_diagnostics([])

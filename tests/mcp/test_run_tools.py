@@ -86,7 +86,7 @@ def begin(place: Place, runner: str, **more: Any) -> int:  # noqa: ANN401 - of `
 
 
 def test_work_is_handed_on_and_its_result_comes_back(place: Place) -> None:
-    told = place.peer.call("delegate", prompt="Write a report.", runner="obeys", budget={"max_turns": 5})
+    told = place.peer.call("delegate", prompt="Write a report.", runner="obeys", max_turns=5)
     result = told["result"]
     assert told["over"] is True
     assert [result["remit"][name] for name in ("status", "verdict", "stop_reason")] == [
@@ -143,7 +143,7 @@ def test_a_prompt_is_a_text_whatever_it_says(place: Place) -> None:
 @pytest.mark.thorough
 def test_progress_is_told_at_most_once_a_second_and_only_to_who_asked(place: Place) -> None:
     began = time.monotonic()
-    asked = place.peer.begin("delegate", progress="p-1", prompt="Go.", runner="slow", timeout_seconds=60)
+    asked = place.peer.begin("delegate", progress="p-1", prompt="Go.", runner="slow", timeout=60)
     silent = place.peer.begin("delegate", prompt="Go.", runner="slow")
     for each in (asked, silent):
         assert place.peer.end_call("delegate", each)["structuredContent"]["result"]["status"] == "completed"
@@ -162,7 +162,7 @@ def test_two_at_once_go_on_beside_each_other_and_beside_other_tools(place: Place
     began = time.monotonic()
     asked = [place.peer.begin("delegate", prompt="Go.", runner="slow") for _ in range(2)]
     wait_until(lambda: len(place.agents["slow"].did("began")) == 2, "both began")
-    assert {each["standing"] for each in place.peer.call("status")["delegations"]} == {"running"}
+    assert {each["standing"] for each in place.peer.call("status")["runs"]} == {"running"}
     assert time.monotonic() - began < 3.5 + 20
     found = [place.peer.end_call("delegate", each)["structuredContent"] for each in asked]
     assert len({each["session_id"] for each in found}) == 2
@@ -245,7 +245,7 @@ def test_who_does_not_wait_longer_lets_it_go_on(place: Place) -> None:
     asked = begin(place, "waits", wait_seconds=0.2)
     told = place.peer.end_call("delegate", asked)["structuredContent"]
     assert told["over"] is False
-    assert told["standing"]["standing"] in ("starting", "running")
+    assert told["run"]["standing"] in ("starting", "running")
     session_id = told["session_id"]
     assert place.peer.call("result", session_id=session_id)["over"] is False
     assert place.peer.call("result", session_id=session_id, wait_seconds=0.2)["over"] is False
@@ -260,7 +260,7 @@ def test_who_stops_waiting_for_a_result_ends_nothing(place: Place) -> None:
     session_id = place.peer.end_call("delegate", asked)["structuredContent"]["session_id"]
     waiting = place.peer.begin("result", session_id=session_id, wait_seconds=60)
     place.peer.notify("notifications/cancelled", requestId=waiting)
-    assert place.peer.call("status")["delegations"][0]["standing"] == "running"
+    assert place.peer.call("status")["runs"][0]["standing"] == "running"
     (place.root.parent / "go").touch()
     assert place.peer.call("result", session_id=session_id, wait_seconds=60)["result"]["status"] == "completed"
 
@@ -473,7 +473,7 @@ def add_harness_run(root: Path) -> str:
 def test_one_that_a_harness_has_started_is_ended_there_and_that_is_told(place: Place) -> None:
     session_id = add_harness_run(place.root)
     told = place.peer.call("cancel", session_id=session_id)
-    assert (told["over"], told["harness"], told["standing"]["state"]) == (False, "claude", "running")
+    assert (told["over"], told["harness"], told["run"]["state"]) == (False, "claude", "running")
     assert f"{session_id} runs in claude, which cannot be ended from here" in told["message"]
     assert len(find_reasons(place.root, session_id)) == 1
 

@@ -17,6 +17,7 @@ from inline_snapshot import snapshot
 
 from remit.mcp.catalog import TOOLS
 from remit.mcp.stdio import MAX_LINE_BYTES, Wire
+from remit.validation import build_input_schema, list_fields
 from tests.support.mcp_peer import OPENING, SERVE, Peer, make_environ
 
 if TYPE_CHECKING:
@@ -173,7 +174,8 @@ def test_texts_that_steer_and_halves_of_characters_come_through_as_data(peer: Pe
 def test_a_failure_has_code_sentence_and_hint(peer: Peer) -> None:
     error = peer.fail("task_move", number=3, marker="RESEARCHED")
     assert error == {
-        "code": "USAGE", "message": "this workspace has no tasks", "hint": "remit task new TITLE makes the first",
+        "code": "USAGE", "message": "this workspace has no tasks",
+        "hint": "ask the user to fix this on the command line",
         "recoverable": False, "data": {},
     }  # fmt: skip
 
@@ -214,8 +216,8 @@ def draw_messages(draw: st.DrawFn) -> Any:  # noqa: ANN401 - any JSON value
         methods = ("resources/read", "resources/list", "initialize", "notifications/cancelled", "server/discover", "x")
         return {"jsonrpc": "2.0", "id": "f", "method": draw(st.sampled_from(methods)), "params": draw(VALUES)}
     tool = draw(st.sampled_from([tool for tool in TOOLS if tool.name != "delegate"]))
-    given = draw(st.dictionaries(st.sampled_from([*tool.takes["properties"]]), VALUES, max_size=4))
-    for name in tool.takes["required"]:
+    given = draw(st.dictionaries(st.sampled_from([*list_fields(tool.takes)]), VALUES, max_size=4))
+    for name in build_input_schema(tool.takes)["required"]:
         given.setdefault(name, draw(st.sampled_from(TEXTS)))
     return {"jsonrpc": "2.0", "id": "f", "method": "tools/call", "params": {"name": tool.name, "arguments": given}}
 
@@ -247,7 +249,7 @@ def test_a_script_gets_its_answers_although_its_input_ends_at_once(tmp_path: Pat
                            timeout=60, check=True)  # fmt: skip
     told = [json.loads(line) for line in ended.stdout.splitlines()]
     assert [each["id"] for each in told] == [1, 2]
-    assert told[1]["result"]["structuredContent"] == {"delegations": [], "more": 0}
+    assert told[1]["result"]["structuredContent"] == {"runs": [], "more": 0}
     assert ended.stderr == ""
 
 
@@ -266,7 +268,7 @@ def test_an_input_that_is_empty_ends_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_ends_it(tmp_path: Path, number: signal.Signals) -> None:
     with Peer(tmp_path) as peer:
-        assert peer.call("status")["delegations"] == []
+        assert peer.call("status")["runs"] == []
         peer.process.send_signal(number)
         assert peer.process.wait(START_S * 2) == 0
         assert peer.strays == []

@@ -29,7 +29,7 @@ def test_an_agent_works_on_a_task_of_an_outside_tracker(cleo: Cleo) -> None:
         assert told["over"] is True
         assert told["result"]["remit"]["status"] == "completed", told
         shown = peer.call("task_show", task="T1234")
-        (standing,) = peer.call("status", session_id=told["session_id"])["delegations"]
+        (standing,) = peer.call("status", session_id=told["session_id"])["runs"]
         assert peer.strays == []
     assert standing["task_id"] == "T1234"
     assert shown["task"] == "T1234"
@@ -45,7 +45,7 @@ def test_a_detached_run_knows_its_outside_task(cleo: Cleo) -> None:
         told = peer.call(
             "delegate", agent="cleo-subagent", prompt="Find out.", runner="scripted", task="T1234", detach=True
         )
-        assert told["standing"]["task_id"] == "T1234"
+        assert told["run"]["task_id"] == "T1234"
         ended = peer.call("result", session_id=told["session_id"], wait_seconds=60)
     assert ended["result"]["remit"]["status"] == "completed"
     assert ["complete", "T1234"] in cleo.calls

@@ -55,7 +55,7 @@ def use(tool: str, **given: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON v
     told = asyncio.run(call(tool, Call(given, HostedRuns())))
     from jsonschema import Draft202012Validator  # noqa: PLC0415 - takes long, and many only collect the tests
 
-    Draft202012Validator(BY_NAME[tool].gives).validate(json.loads(json.dumps(told)))
+    Draft202012Validator(BY_NAME[tool].describe()["outputSchema"]).validate(json.loads(json.dumps(told)))
     return told
 
 
@@ -188,7 +188,7 @@ def test_an_outside_system_is_asked_only_where_the_user_agreed_to_it(
     assert "remit config trust" in refuse("task_show", task="T-1").hint
     assert not (root / "T-1").exists()
     grant_trust(TrustRequest(str(root), get_executing(load_settings(str(root)), root=str(root))))
-    assert use("task_show", task="T-1") == {"task": "T-1", "section": ""}
+    assert use("task_show", task="T-1") == {"task": "T-1", "section": "", "truncated": False, "sessions": []}
     assert (root / "T-1").exists()
 
 
@@ -198,7 +198,7 @@ def test_settings_that_cannot_be_followed_are_told(root: Path, text: str) -> Non
     (root / "remit.toml").write_text(text)
     error = refuse("delegate", agent="scribe", prompt="Go.", runner="claude")
     assert error.hint
-    assert use("status", all=True)["delegations"] == []
+    assert use("status", all=True)["runs"] == []
 
 
 # --- agent files -----------------------------------------------------------------------------------------------------
@@ -281,7 +281,7 @@ def test_only_inside_a_run_is_a_return_handed_in(root: Path) -> None:
 
 
 def test_where_nothing_was_delegated_nothing_is_made(root: Path) -> None:
-    assert use("status", all=True) == {"delegations": [], "more": 0}
+    assert use("status", all=True) == {"runs": [], "more": 0}
     for tool in ("result", "cancel", "status"):
         assert "nothing was delegated here yet" in refuse(tool, session_id="sess_1").message
     assert not (root / ".remit").exists()
@@ -292,8 +292,8 @@ def test_where_nothing_was_delegated_nothing_is_made(root: Path) -> None:
     [
         ({"agent": "nobody"}, "there is no agent 'nobody'"),
         ({"agent": "scribe", "runner": "nowhere"}, "nowhere"),
-        ({"agent": "scribe", "timeout_seconds": 0}, "the timeout cannot be 0"),
-        ({"agent": "scribe", "budget": {"max_usd": 0}}, "max_usd cannot be 0"),
+        ({"agent": "scribe", "timeout": 0}, "the timeout cannot be 0"),
+        ({"agent": "scribe", "max_usd": 0}, "max_usd cannot be 0"),
         ({"agent": "scribe", "task": 9}, "no task"),
         ({"agent": "../../etc/passwd"}, "there is no agent"),
         ({"agent": "scribe", "detach": True, "wait_seconds": 3}, "detach waits for nothing"),

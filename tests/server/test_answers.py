@@ -15,6 +15,7 @@ from remit.server.endpoint import Answer, find_handler, make_etag, parse_query
 from remit.server.idempotency import KEPT_S, Kept
 from remit.server.operations import BASE, OPERATIONS
 from remit.server.problems import ProblemError
+from remit.validation import list_fields
 from remit.views.render import HTTP_STATUSES, get_http_status
 from tests.support.http_server import API, JSON, Served, add_rows, happen, run_server
 from tests.support.markup_payloads import PAYLOADS
@@ -188,7 +189,7 @@ def test_what_is_not_there_is_missing(served: Served) -> None:
     "body",
     ["", "[]", "{", '"x"', "null", "nul", '{"agent": "a", "agent": "b", "prompt": "x"}', '{"agent": NaN}', "{}",
      '{"agent": "a"}', '{"agent": "a", "prompt": ""}', '{"agent": "a", "prompt": "x", "more": 1}', "[" * 5000,
-     '{"agent": "a", "prompt": "x", "timeout_seconds": -1}', '{"agent": "a", "prompt": "x", "budget": {"tokens": 0}}',
+     '{"agent": "a", "prompt": "x", "timeout": -1}', '{"agent": "a", "prompt": "x", "max_tokens": 0}',
      '{"agent": "a", "prompt": "x", "inputs": {"a": 1}}', '{"agent": "\\ud800", "prompt": "x"}', "\xff", "{}{}"],
 )  # fmt: skip
 def test_a_body_that_does_not_fit_is_told(served: Served, body: str) -> None:
@@ -212,7 +213,7 @@ def test_every_operation_has_a_function_and_a_place_of_its_own() -> None:
     assert len({(each.method, each.path) for each in OPERATIONS}) == len(OPERATIONS)
     for each in OPERATIONS:
         assert callable(find_handler(each)), each
-        assert {*each.names["properties"]} == {part[1:-1] for part in each.path.split("/") if part.startswith("{")}
+        assert {*list_fields(each.names)} == {part[1:-1] for part in each.path.split("/") if part.startswith("{")}
 
 
 def test_the_description_names_every_operation(served: Served) -> None:

@@ -276,7 +276,7 @@ def test_what_is_no_http_is_answered_and_closed(served: Served) -> None:
         assert head.startswith(b"HTTP/1.1 400"), data[:40]
         check_headers({name.lower(): value for name, _, value in
                        (line.decode().partition(": ") for line in head.split(b"\r\n")[1:])})  # fmt: skip
-        assert json.loads(body)["code"] == "BAD_REQUEST"
+        assert json.loads(body)["error"]["code"] == "BAD_REQUEST"
 
 
 def test_a_websocket_is_not_opened(served: Served) -> None:

@@ -28,7 +28,7 @@ def delegate(served: Served, **body: Any) -> tuple[dict[str, Any], dict[str, Any
     begun = served.post("/delegations", {"prompt": "Write a report.", "runner": "scripted"} | body)
     assert begun.status == 201, begun.body
     path = f"/delegations/{begun.value['session_id']}"
-    wait_until(lambda: served.get(path).value["standing"]["state"] == "finished", "its end")
+    wait_until(lambda: served.get(path).value["run"]["state"] == "finished", "its end")
     node: dict[str, Any] = served.get(path).value
     return begun.value, node
 
@@ -42,12 +42,12 @@ def test_an_agent_works_on_a_task_of_an_outside_tracker(cleo: Cleo) -> None:
         others = [served.get(f"/delegations?task={other}").value["items"] for other in ("T1200", "1234")]
         retried = served.post(f"/delegations/{begun['session_id']}/retry", {})
         wait_until(
-            lambda: served.get(f"/delegations/{retried.value['session_id']}").value["standing"]["state"] == "finished",
+            lambda: served.get(f"/delegations/{retried.value['session_id']}").value["run"]["state"] == "finished",
             "the end of the other run",
         )
         assert served.get("/delegations?task=T1234").value["total"] == 2
     assert node["result"]["remit"]["status"] == "completed", node
-    assert begun["task_id"] == node["standing"]["task_id"] == found["items"][0]["task_id"] == "T1234"
+    assert begun["task_id"] == node["run"]["task_id"] == found["items"][0]["task_id"] == "T1234"
     assert [each["session_id"] for each in found["items"]] == [begun["session_id"]]
     assert others == [[], []]
     assert [each[0] for each in cleo.calls[:6]] == ["show", "focus", "show", "complete", "research", "show"]

@@ -65,13 +65,15 @@ class Reply(NamedTuple):
 
     @property
     def problem(self) -> dict[str, Any]:
-        """The body as a problem, which is one in every respect."""
+        """The error in the body, which is a problem in every respect, with the problem's `status` and `detail`."""
         assert self.headers["content-type"] == PROBLEM, (self.status, self.headers, self.body[:300])
         told: dict[str, Any] = json.loads(self.body)
         assert told["status"] == self.status
-        assert told["type"] == f"urn:remit:problem:{told['code']}"
-        assert {*told} == {"type", "title", "status", "detail", "hint", "code", "data"}
-        return told
+        error: dict[str, Any] = told["error"]
+        assert {*told} == {"type", "title", "status", "detail", "error"}
+        assert {*error} == {"code", "message", "hint", "recoverable", "data"}
+        assert (told["type"], told["detail"]) == (f"urn:remit:problem:{error['code']}", error["message"])
+        return error | {"status": told["status"], "detail": told["detail"]}
 
 
 class Served:

@@ -166,7 +166,7 @@ def check_result(tool: str, result: dict[str, Any]) -> None:
     """What every answer of a tool has: text, and the same as data that its schema allows."""
     from jsonschema import Draft202012Validator  # noqa: PLC0415 - takes long, and many only collect the tests
 
-    Draft202012Validator(BY_NAME[tool].gives).validate(result["structuredContent"])
+    Draft202012Validator(BY_NAME[tool].describe()["outputSchema"]).validate(result["structuredContent"])
     (content,) = result["content"]
     assert content["type"] == "text"
     if not result["isError"]:

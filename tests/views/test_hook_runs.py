@@ -11,7 +11,7 @@ from remit.views.compliance import load_compliance
 from remit.views.diffs import load_diff
 from remit.views.live import load_log
 from remit.views.run_list import RunQuery, list_runs
-from remit.views.run_tree import load_node
+from remit.views.run_tree import load_run_details
 from tests.support.hook_session import Child, Stage, make_workspace
 from tests.support.ledger_rows import VARIABLES, opened
 
@@ -37,11 +37,11 @@ def test_each_of_its_answers_is_kept_with_what_it_claims(child: Child) -> None:
     child.stop(repaired)
     child.hand_over(repaired)
     with opened(child.stage.root) as home:
-        node = load_node(home, child.session_id)
+        node = load_run_details(home, child.session_id)
         classes = load_compliance(home)["total"]
     first, second = node["attempts"]
     assert [(claim["path"], claim["grade"]) for claim in first["claims"]] == [("nothing.md", "missing")]
-    assert any(finding.get("place") and finding.get("hint") for finding in first["findings"])
+    assert any(finding["location"] and finding["hint"] for finding in first["findings"])
     assert [(claim["path"], claim["grade"]) for claim in second["claims"]] == [("plan.md", "attributed")]
     assert [repair["kind"] for repair in second["repairs"]]
     assert (first["verdict"], second["verdict"]) == ("fabricated", "repaired")
@@ -52,9 +52,9 @@ def test_it_is_seen_at_work_and_can_only_be_told_to_end(child: Child) -> None:
     child.use("Read", file_path=str(child.stage.root / "old.md"))
     with opened(child.stage.root) as home:
         (row,) = list_runs(home, RunQuery(state="open"))["items"]
-        node = load_node(home, child.session_id)
+        node = load_run_details(home, child.session_id)
     assert (row["session_id"], row["standing"], row["runner"]) == (child.session_id, "running", "claude")
-    assert node["standing"]["said"].startswith("Read")
+    assert (node["run"]["said"] or "").startswith("Read")
     assert node["can"]["cancel"] is True
     assert "claude" in node["can"]["why"]["note"]
     log = load_log(child.session_id)

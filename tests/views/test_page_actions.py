@@ -24,7 +24,7 @@ from remit.storage.process_ancestry import find_mark
 from remit.storage.settings import load_settings
 from remit.views import page_actions
 from remit.views.run_details import find_session
-from remit.views.run_tree import load_node
+from remit.views.run_tree import load_run_details
 from tests.support.ledger_rows import Kept, answer, insert, make_repository, name, opened, run
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from remit.ledger.home import Home
 
 PERSON = page_actions.ConnectionPeer()
+GO = {"prompt": "Go.", "runner": "script"}
 CONNECT = """
 import os, socket, sys
 one = socket.create_connection(("127.0.0.1", int(os.environ["PORT"])))
@@ -66,8 +67,8 @@ def wait_for(home: Home, session_id: str, is_so: Callable[[Run], bool]) -> Run:
 
 def delegate(home: Home, script: str, root: Path, **more: object) -> str:
     (root / "agent.sh").write_text(script)
-    work = page_actions.RunRequest("Look at it.", runner="script", **more)  # type: ignore[arg-type]
-    return page_actions.delegate(home, work, asker=PERSON).session_id
+    given = {"prompt": "Look at it.", "runner": "script", **more}
+    return page_actions.delegate(home, given, asker=PERSON).session_id
 
 
 # --- what is done ----------------------------------------------------------------------------------------------------
@@ -76,7 +77,7 @@ def delegate(home: Home, script: str, root: Path, **more: object) -> str:
 @pytest.mark.slow
 def test_work_goes_on_by_itself_and_is_retried(root: Path) -> None:
     with opened(root) as home:
-        session_id = delegate(home, f"echo x >> made.md\n{answer('made.md')}", root, timeout_s=60.0)
+        session_id = delegate(home, f"echo x >> made.md\n{answer('made.md')}", root, timeout=60.0)
         row = wait_for(home, session_id, lambda row: row.state == "finished")
         assert (row.status, row.verdict) == ("completed", "accepted")
         again = page_actions.retry(home, session_id, timeout_s=50, asker=PERSON)
@@ -99,7 +100,7 @@ def test_what_is_at_work_is_cancelled_with_all_below_it(root: Path) -> None:
     with opened(root) as home:
         session_id, ticket = begin_to_wait(home, root)
         asker = page_actions.ConnectionPeer(ticket=ticket)
-        below = page_actions.delegate(home, page_actions.RunRequest("Go.", runner="script"), asker=asker).session_id
+        below = page_actions.delegate(home, GO, asker=asker).session_id
         child = wait_for(home, below, lambda row: row.state == "running")
         assert (child.parent_id, child.depth) == (session_id, 2)
         done = page_actions.cancel(home, session_id, reason="no longer\nwanted", asker=PERSON)
@@ -129,14 +130,12 @@ def test_what_cannot_be_is_refused_and_nothing_is_begun(root: Path) -> None:
     with opened(root) as home:
         insert(home, Kept(0, state="running"))
         with pytest.raises(UsageError, match="prompt is empty"):
-            page_actions.delegate(home, page_actions.RunRequest("  ", runner="script"), asker=PERSON)
+            page_actions.delegate(home, {**GO, "prompt": "  "}, asker=PERSON)
         with pytest.raises(RemitError):
-            page_actions.delegate(home, page_actions.RunRequest("Go.", runner="nobody"), asker=PERSON)
-        for budget, sentence in (({"max_tokens": -1}, "max_tokens cannot be"), ({"tokens": 1}, "no limit tokens")):
+            page_actions.delegate(home, {**GO, "runner": "nobody"}, asker=PERSON)
+        for budget, sentence in (({"max_tokens": -1}, "max_tokens cannot be"), ({"max_usd": 0}, "max_usd cannot be")):
             with pytest.raises(UsageError, match=sentence):
-                page_actions.delegate(
-                    home, page_actions.RunRequest("Go.", runner="script", budget=budget), asker=PERSON
-                )
+                page_actions.delegate(home, {**GO, **budget}, asker=PERSON)
         with pytest.raises(RemitError, match="not over"):
             page_actions.retry(home, name(0), asker=PERSON)
         assert [row.session_id for row in list_runs(home.ledger)] == [name(0)]
@@ -147,8 +146,8 @@ def test_work_on_a_task_says_how_it_is_begun_anew(root: Path) -> None:
     with opened(root) as home:
         with home.ledger.transaction() as db:
             changed = "json_set(details, '$.command', 'research')"
-            db.execute(f"UPDATE runs SET details = {changed}, task_number = 3")  # noqa: S608 - fixed
-        can = load_node(home, session_id)["can"]
+            db.execute(f"UPDATE delegations SET details = {changed}, task_number = 3")  # noqa: S608 - fixed
+        can = load_run_details(home, session_id)["can"]
     assert can["retry"] is False
     assert can["why"]["retry"].startswith("It was work on a task")
     assert "remit task research 3" in can["why"]["retry"]
@@ -175,7 +174,7 @@ class Door:
             )
             try:
                 if ticket:
-                    page_actions.delegate(home, page_actions.RunRequest("Go.", runner="script"), asker=asker)
+                    page_actions.delegate(home, GO, asker=asker)
                 else:
                     page_actions.check_person(home, asker)
             except RefusedError as error:
@@ -212,7 +211,7 @@ def test_who_shows_a_ticket_is_held_to_it(root: Path) -> None:
         insert(home, Kept(0))
         asker = page_actions.ConnectionPeer(ticket="remit1_" + "x" * 43)
         with pytest.raises(RefusedError, match="does not know this ticket"):
-            page_actions.delegate(home, page_actions.RunRequest("Go.", runner="script"), asker=asker)
+            page_actions.delegate(home, GO, asker=asker)
         with pytest.raises(RefusedError, match="does not know this ticket"):
             page_actions.cancel(home, name(0), asker=asker)
 

@@ -14,6 +14,7 @@ from remit.model import Diagnostic, Fix, Severity, TextEdit, TextSpan, VerdictNa
 from remit.runs import check_message
 from remit.terminal import Paint, is_visible
 from remit.views import render
+from remit.views.json_objects import build_checked_message, build_diagnostic, build_error
 from tests.support.message_files import ESCAPING, GOOD, REPAIRED, UNSURE
 
 PLAIN = Paint(on=False)
@@ -39,7 +40,7 @@ def refuse_constant(name: str) -> None:
 
 
 def test_a_finding_has_this_shape() -> None:
-    assert render.shape_finding(make_finding(place=TextSpan(2, 13, 3, 4)), "a.md") == {
+    assert build_diagnostic(make_finding(place=TextSpan(2, 13, 3, 4)), "a.md") == {
         "code": "RET022",
         "severity": "error",
         "message": "the status is not known",
@@ -49,14 +50,13 @@ def test_a_finding_has_this_shape() -> None:
         "location": {"row": 2, "column": 13},
         "end_location": {"row": 3, "column": 4},
         "fix": None,
-        "url": None,
     }
 
 
 def test_a_fix_has_this_shape() -> None:
     """The field names are those of other linters, so that their readers can read ours."""
     edits = (TextEdit(4, 6, "new", TextSpan(2, 1, 2, 3)), TextEdit(9, 9, "more"))
-    shaped = render.shape_finding(make_finding()._replace(fix=Fix("unsafe", "Write it anew.", edits)), "a.md")
+    shaped = build_diagnostic(make_finding()._replace(fix=Fix("unsafe", "Write it anew.", edits)), "a.md")
     assert shaped["fix"] == {
         "applicability": "unsafe",
         "message": "Write it anew.",
@@ -68,16 +68,16 @@ def test_a_fix_has_this_shape() -> None:
 
 
 def test_a_finding_without_a_place_has_the_same_keys() -> None:
-    without = render.shape_finding(make_finding(), "a.md")
+    without = build_diagnostic(make_finding(), "a.md")
     assert (without["location"], without["end_location"]) == (None, None)
-    assert list(without) == list(render.shape_finding(make_finding(place=TextSpan(1, 1, 1, 1)), "a.md"))
+    assert list(without) == list(build_diagnostic(make_finding(place=TextSpan(1, 1, 1, 1)), "a.md"))
 
 
 def test_a_verdict_has_this_shape() -> None:
     verdict = check_message.check(REPAIRED)
-    shape = render.shape_verdict(verdict, "a.md")
-    repairs = shape.pop("repairs")
-    assert shape == {
+    built: dict[str, Any] = {**build_checked_message(verdict, "a.md")}
+    repairs = built.pop("repairs")
+    assert built == {
         "filename": "a.md",
         "accepted": True,
         "verdict": "repaired",
@@ -89,11 +89,11 @@ def test_a_verdict_has_this_shape() -> None:
         "evidence": [],
     }
     assert [(repair["kind"], repair["location"]["row"]) for repair in repairs] == [("trailing_comma", 18)]
-    assert list(repairs[0]) == ["kind", "message", "location"]
+    assert list(repairs[0]) == ["kind", "message", "location", "end_location"]
 
 
 def test_a_refused_return_has_no_status() -> None:
-    shape = render.shape_verdict(check_message.check(ESCAPING), "a.md")
+    shape = build_checked_message(check_message.check(ESCAPING), "a.md")
     assert shape["payload"]["status"] == "completed"
     assert (shape["accepted"], shape["status"]) == (False, None)
     assert [finding["code"] for finding in shape["findings"]] == ["RET050"]
@@ -264,17 +264,15 @@ def test_a_bug_is_named_and_says_how_to_see_more() -> None:
 
 
 def test_an_error_for_programs_has_its_code_and_its_data() -> None:
-    shaped = render.shape_error(BusyError("it is held", hint="try again", by=("a", 1), seconds=2.5, file=Path("x")))
+    shaped = build_error(BusyError("it is held", hint="try again", by=("a", 1), seconds=2.5, file=Path("x")))
     assert json.loads(render.render_json(shaped)) == {
-        "error": {
-            "code": "BUSY",
-            "message": "it is held",
-            "hint": "try again",
-            "recoverable": True,
-            "data": {"by": ["a", 1], "seconds": 2.5, "file": "x"},
-        }
+        "code": "BUSY",
+        "message": "it is held",
+        "hint": "try again",
+        "recoverable": True,
+        "data": {"by": ["a", 1], "seconds": 2.5, "file": "x"},
     }
-    bug = render.shape_error(KeyError("x"))["error"]
+    bug = build_error(KeyError("x"))
     assert (bug["code"], bug["message"]) == ("UNKNOWN_ERROR", "this is a bug: KeyError: 'x'")
 
 

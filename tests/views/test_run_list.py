@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from remit.ledger.home import Home
+    from remit.schemas import RunPageObject
 
 
-def ids(page: dict[str, Any]) -> list[str]:
+def ids(page: RunPageObject) -> list[str]:
     return [item["session_id"] for item in page["items"]]
 
 
@@ -59,7 +60,9 @@ def test_what_is_added_meanwhile_moves_no_page(root: Path) -> None:
         insert(home, *(Kept(number) for number in range(10)))
         first = list_runs(home, limit=5)
         insert(home, *(Kept(number) for number in range(10, 20)))
-        assert ids(list_runs(home, limit=5, cursor=first["next_cursor"])) == [name(each) for each in (4, 3, 2, 1, 0)]
+        assert ids(list_runs(home, limit=5, cursor=first["next_cursor"] or "")) == [
+            name(each) for each in (4, 3, 2, 1, 0)
+        ]
 
 
 @pytest.mark.parametrize(

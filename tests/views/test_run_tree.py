@@ -10,7 +10,7 @@ import pytest
 from remit.errors import UsageError
 from remit.ledger.events import add_event
 from remit.views import run_details
-from remit.views.run_tree import PAGE_CHARS, load_answer_page, load_node, load_prompt_page, load_tree
+from remit.views.run_tree import PAGE_CHARS, load_answer_page, load_prompt_page, load_run_details, load_tree
 from tests.support.ledger_rows import Kept, answer, insert, make_repository, name, opened, run, run_agent
 
 if TYPE_CHECKING:
@@ -99,8 +99,8 @@ def test_a_node_tells_what_was_asked_claimed_and_done(root: Path) -> None:
     script = f"echo new > made.md; echo stray > stray.md; {answer('made.md', 'there.md', 'nowhere.md')}"
     result = run(root, script, prompt=f"Look at it with {SECRET}.", reasks=0)
     with opened(root) as home:
-        node = load_node(home, result.session_id)
-    assert node["standing"]["verdict"] == "fabricated"
+        node = load_run_details(home, result.session_id)
+    assert node["run"]["verdict"] == "fabricated"
     assert node["asked"]["words"].startswith("Look at it with [redacted")
     assert "# What to send back" in node["asked"]["prompt"]
     (attempt,) = node["attempts"]
@@ -109,10 +109,12 @@ def test_a_node_tells_what_was_asked_claimed_and_done(root: Path) -> None:
         "there.md": "unchanged",
         "nowhere.md": "missing",
     }
+    assert attempt["answer"] is not None
     assert attempt["answer"]["lines"] > 5
-    assert any(finding.get("place") for finding in attempt["findings"])
+    assert any(finding["location"] for finding in attempt["findings"])
     assert "stray.md" in [change["path"] for change in node["unclaimed"]]
-    assert node["result"]["status"] == "failed"
+    assert node["result"] is not None
+    assert node["result"]["remit"]["status"] == "failed"
     assert node["config"]["commit"]
     assert node["can"]["cancel"] is False
     assert node["can"]["retry"] is True
@@ -123,24 +125,24 @@ def test_a_node_tells_what_was_asked_claimed_and_done(root: Path) -> None:
 def test_a_node_is_found_by_a_part_of_its_id(root: Path) -> None:
     with opened(root) as home:
         insert(home, Kept(12, state="running"), Kept(13))
-        assert load_node(home, "1700000012")["standing"]["session_id"] == name(12)
+        assert load_run_details(home, "1700000012")["run"]["session_id"] == name(12)
         with pytest.raises(UsageError, match="could be"):
-            load_node(home, "sess_1700")
+            load_run_details(home, "sess_1700")
         with pytest.raises(UsageError, match="no delegation"):
-            load_node(home, "sess_9")
+            load_run_details(home, "sess_9")
 
 
 def test_to_look_for_one_makes_no_ledger(root: Path) -> None:
     (root / ".remit").mkdir()
     with opened(root) as home, pytest.raises(UsageError, match="nothing was delegated"):
-        load_node(home, "sess_1")
+        load_run_details(home, "sess_1")
     assert [*(root / ".remit").iterdir()] == []
 
 
 def test_one_that_is_open_can_be_cancelled_and_nothing_else(root: Path) -> None:
     with opened(root) as home:
         insert(home, Kept(0, state="running"), Kept(1, parent=0, root=0))
-        node = load_node(home, name(0))
+        node = load_run_details(home, name(0))
     assert node["can"] == {
         "cancel": True,
         "retry": False,
@@ -162,7 +164,7 @@ def test_the_context_that_an_agent_began_with_is_named(root: Path) -> None:
     (agents / "reader.md").write_text(text)
     session_id = run_agent(root, "reader", answer())
     with opened(root) as home:
-        context = load_node(home, session_id)["asked"]["context"]
+        context = load_run_details(home, session_id)["asked"]["context"]
     assert [(each["name"], each["chars"]) for each in context][:1] == [("notes.md", 14)]
 
 

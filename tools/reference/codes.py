@@ -16,6 +16,7 @@ from remit.tasks.moves import NEED_REASON, list_moves
 from remit.tasks.values import MARKERS
 from remit.views import render
 from remit.views.error_codes import FAULTS, PROBLEMS, REFUSALS, describe, list_errors
+from remit.views.json_objects import build_error
 from tools.reference.markdown import code, join, table
 from tools.reference.source import find_comment, match, search
 from tools.reference.words import (
@@ -73,7 +74,7 @@ above as its text. An error of the protocol is for what the harness did wrong.
 
 
 def _render_about() -> str:
-    return _ABOUT.format(", ".join(f'"{name}": …' for name in render.shape_error(errors.RemitError(""))["error"]))
+    return _ABOUT.format(", ".join(f'"{name}": …' for name in build_error(errors.RemitError(""))))
 
 
 def _list_endings() -> list[str]:

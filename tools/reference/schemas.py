@@ -28,7 +28,7 @@ def render_schemas() -> dict[str, str]:
     told = {name: ABOUT[name] for name in check_message.SCHEMAS}
     files = {f"schemas/{name}.json": _render(check_message.schema(name)) for name in told}
     files["schemas/openapi.json"] = _render(describe())
-    files["schemas/mcp-tools.json"] = _render([tool.shape() for tool in TOOLS])
+    files["schemas/mcp-tools.json"] = _render([tool.describe() for tool in TOOLS])
     rows = [(f"[{name}.json]({name}.json)", text) for name, text in told.items()]
     served = f"The HTTP API, as OpenAPI 3.1; `remit serve` has it at `{BASE}/openapi.json`."
     rows += [("[openapi.json](openapi.json)", served)]

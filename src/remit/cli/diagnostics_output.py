@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remit.cli.output import get_paint, hand_over, say
-from remit.views.render import SEVERITIES, count, render_github, render_json, render_line, shape_finding
+from remit.views.json_objects import build_diagnostic
+from remit.views.render import SEVERITIES, count, render_github, render_json, render_line
 
 if TYPE_CHECKING:
     from remit.model import Diagnostic
@@ -114,7 +115,7 @@ class Json(Show):
         """One object of the list."""
         del text
         comma = "," if sum(self.totals.values()) > 1 else ""
-        return f"{comma}{render_json(shape_finding(finding, filename))}"
+        return f"{comma}{render_json(build_diagnostic(finding, filename))}"
 
 
 class Github(Show):

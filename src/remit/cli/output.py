@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from remit.errors import RemitError
 from remit.terminal import Paint, escape, wants_colour, write, write_bytes
-from remit.views.render import render_error, render_json, shape_error
+from remit.views.json_objects import build_error
+from remit.views.render import render_error, render_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,7 +92,7 @@ def complain(error: BaseException, *, as_json: bool = False) -> None:
     paint = get_paint(stderr=True)
     with suppress(RemitError):  # where it cannot be told, the exit code still says it
         if as_json:
-            write_bytes(f"{render_json(shape_error(error))}\n".encode(), stream=sys.stderr)
+            write_bytes(f"{render_json({'error': build_error(error)})}\n".encode(), stream=sys.stderr)
             return
         message, hint = render_error(error)
         lines = [f"{paint('error', 'error:')} {message}"]

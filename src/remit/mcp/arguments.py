@@ -1,120 +1,138 @@
-"""Arguments: what a tool was given, held against what it takes.
+"""What each tool takes, as types."""
 
-Owns the checking against our own schemas, which use few of JSON Schema's words, and what is said where something does
-not fit: a model that called a tool wrongly has to know how to call it.
-"""
+from typing import Annotated, Literal, Required, TypedDict
 
-from __future__ import annotations
+from msgspec import Meta
 
-import re
-from typing import TYPE_CHECKING, Any
+from remit.request_fields import (
+    FormatName,
+    Marker,
+    Reason,
+    RunId,
+    RunRequest,
+    Task,
+    Text,
+    Texts,
+    Word,
+    Words,
+)
 
-from remit.errors import UsageError
-from remit.spelling import did_you_mean
+MAX_WAIT_S = 3600
+MAX_MESSAGE = 2 * 1024 * 1024
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-_NAMES = {
-    "string": "a text", "integer": "a whole number", "number": "a number", "boolean": "true or false",
-    "array": "a list", "object": "an object",
-}  # fmt: skip
-_SHOWN = 60
-
-
-def check_arguments(given: Mapping[str, Any] | None, schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments, where they fit; what is null counts as left out."""
-    found = {name: value for name, value in (given or {}).items() if value is not None}
-    _check(found, schema, "")
-    return found
+_Caller = Annotated[Word, Meta(description="Only for a subagent of a harness: its own session id, as instructed.")]
+_Page = Annotated[int, Meta(ge=1, description="Page, from 1. Default: 1.")]
+_Message = Annotated[str, Meta(min_length=1, max_length=MAX_MESSAGE)]
 
 
-def _check(value: Any, schema: Mapping[str, Any], name: str) -> None:  # noqa: ANN401 - any JSON value
-    allowed = [each for each in list_kinds(schema) if _is_of(value, each["type"])]
-    if not allowed:
-        raise UsageError(f"{name} cannot be {_spell(value)}", hint=f"give {_describe_kinds(schema)}")
-    schema = allowed[0]
-    kind = schema["type"]
-    if kind == "string":
-        _check_text(value, schema, name)
-    elif kind in ("integer", "number"):
-        _check_number(value, schema, name)
-    elif kind == "array":
-        _check_length(value, schema.get("maxItems"), name)
-        for at, each in enumerate(value):
-            _check(each, schema["items"], f"{name}[{at}]")
-    elif kind == "object":
-        _check_object(value, schema, name)
+class DelegateArguments(RunRequest, total=False):
+    """A run, and how long to wait for it."""
+
+    detach: Annotated[bool, Meta(description="Return at once; the run continues.")]
+    wait_seconds: Annotated[
+        float, Meta(ge=0, le=MAX_WAIT_S, description="Return after this time at the latest. Default: wait for the end.")
+    ]
+    caller: _Caller
 
 
-def _describe_kinds(schema: Mapping[str, Any]) -> str:
-    """The types that a schema allows, in words."""
-    return " or ".join(_NAMES[each["type"]] for each in list_kinds(schema))
+class StatusArguments(TypedDict, total=False):
+    """Which runs to list."""
+
+    session_id: RunId
+    all: Annotated[bool, Meta(description="List finished runs, too, newest first.")]
 
 
-def list_kinds(schema: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """The alternatives of a schema, each of one type."""
-    kinds: Sequence[Mapping[str, Any]] = schema.get("anyOf", (schema,))
-    return kinds
+class ResultArguments(TypedDict, total=False):
+    """Which result to get."""
+
+    session_id: Required[RunId]
+    part: Annotated[Literal["result", "report", "answer"], Meta(description="Default: result.")]
+    page: _Page
+    wait_seconds: Annotated[
+        float, Meta(ge=0, le=MAX_WAIT_S, description="Time to wait for the end of the run. Default: don't wait.")
+    ]
 
 
-def _is_of(value: object, kind: str) -> bool:
-    if kind == "integer":
-        return isinstance(value, int) and not isinstance(value, bool)
-    if kind == "number":
-        return isinstance(value, int | float) and not isinstance(value, bool)
-    types: dict[str, type] = {"string": str, "boolean": bool, "array": list, "object": dict}
-    return isinstance(value, types[kind])
+class CancelArguments(TypedDict, total=False):
+    """Which run to cancel."""
+
+    session_id: Required[RunId]
+    reason: Annotated[Word, Meta(description="Reason; the result has it.")]
+    caller: _Caller
 
 
-def _check_text(value: str, schema: Mapping[str, Any], name: str) -> None:
-    if "enum" in schema and value not in schema["enum"]:
-        raise UsageError(f"{name} cannot be {_spell(value)}", hint=did_you_mean(value[:_SHOWN], schema["enum"]))
-    if len(value) < schema.get("minLength", 0):
-        raise UsageError(f"{name} is empty", hint="leave it out, or say what it is")
-    _check_length(value, schema.get("maxLength"), name, unit=" characters")
-    if "pattern" in schema and re.search(schema["pattern"], value) is None:
-        allowed = schema.get("description", f"a text that matches {schema['pattern']}")
-        raise UsageError(f"{name} cannot be {_spell(value)}", hint=f"give {allowed}")
+class CheckReturnArguments(TypedDict, total=False):
+    """A final message to check."""
+
+    message: Required[Annotated[_Message, Meta(description="The whole final message.")]]
+    format: Annotated[FormatName, Meta(description="Format of the return. Default: known or detected.")]
+    session_id: Annotated[Word, Meta(description="Issued session id, if Remit can't know it.")]
+    agent: Annotated[Word, Meta(description="Name of the agent, if Remit can't know it.")]
+    caller: _Caller
 
 
-def _check_length(value: str | list[Any], most: int | None, name: str, *, unit: str = "") -> None:
-    if most is not None and len(value) > most:
-        raise UsageError(f"{name} has {len(value):,}{unit}", hint=f"give at most {most:,}")
+class SubmitReturnArguments(TypedDict, total=False):
+    """A return to submit."""
+
+    message: Required[Annotated[_Message, Meta(description="The return: the JSON object that was asked for.")]]
+    caller: _Caller
 
 
-def _check_number(value: float, schema: Mapping[str, Any], name: str) -> None:
-    least, most = schema.get("minimum"), schema.get("maximum")
-    if least is not None and value < least:
-        raise UsageError(f"{name} cannot be {_spell(value)}", hint=f"give at least {least}")
-    if most is not None and value > most:
-        raise UsageError(f"{name} cannot be {_spell(value)}", hint=f"give at most {most}")
+class FindFindingsArguments(TypedDict, total=False):
+    """Which findings to list."""
+
+    words: Annotated[
+        Words, Meta(description="Words that all have to occur; words in quotation marks have to stand together.")
+    ]
+    topic: Annotated[Word, Meta(description="Only findings with this topic.")]
+    task: Annotated[Word, Meta(description="Only findings of this task.")]
+    status: Annotated[Word, Meta(description="Only findings with this status: complete, partial or blocked.")]
+    since: Annotated[Word, Meta(description="Only from this day on, YYYY-MM-DD.")]
+    until: Annotated[Word, Meta(description="Only up to this day, YYYY-MM-DD.")]
+    actionable: Annotated[bool, Meta(description="Only findings that ask for action, or that don't.")]
+    pending: Annotated[bool, Meta(description="Only findings that need a follow-up.")]
+    limit: Annotated[int, Meta(ge=1, le=50, description="How many to a page. Default: 10.")]
+    page: _Page
 
 
-def _check_object(value: Mapping[str, Any], schema: Mapping[str, Any], name: str) -> None:
-    known, others = schema.get("properties", {}), schema.get("additionalProperties", False)
-    prefix = f"{name}." if name else ""
-    for missing in (each for each in schema.get("required", ()) if each not in value):
-        raise UsageError(f"{prefix}{missing} is missing", hint=f"it is {_describe_kinds(known[missing])}")
-    if len(value) > schema.get("maxProperties", len(value)):
-        raise UsageError(f"{name} has {len(value)} names", hint=f"give at most {schema['maxProperties']}")
-    for key, each in value.items():
-        is_needed = key in schema.get("required", ())
-        if each == "" and is_needed and any(kind.get("minLength") for kind in list_kinds(known[key])):
-            raise UsageError(f"{prefix}{key} is empty", hint="say what it is")
-        if key in known:
-            _check(each, known[key], f"{prefix}{key}")
-        elif isinstance(others, dict):
-            _check(each, others, f"{prefix}{key[:_SHOWN]}")
-        else:
-            told = f"there is no argument {_spell(f'{prefix}{key}')}"
-            raise UsageError(told, hint=did_you_mean(key[:_SHOWN], tuple(known)))
+class AddFindingArguments(TypedDict, total=False):
+    """A finding to add."""
+
+    title: Required[Annotated[Text, Meta(description="Title, for users.")]]
+    key_findings: Required[Annotated[Texts, Meta(description="3 to 7 findings, one sentence each.")]]
+    topics: Annotated[Words, Meta(description="Tags to find it by.")]
+    status: Annotated[Literal["complete", "partial", "blocked"], Meta(description="Default: complete.")]
+    actionable: Annotated[bool, Meta(description="Whether the findings ask for action. Default: true.")]
+    needs_followup: Annotated[Texts, Meta(description="Tasks to look at, or what is missing.")]
+    linked_tasks: Annotated[Words, Meta(description="Tasks that it was made for.")]
+    date: Annotated[Word, Meta(description="Day, YYYY-MM-DD. Default: today.")]
+    slug: Annotated[Word, Meta(description="Topic in id and file name. Default: made from the title.")]
+    file: Annotated[Text, Meta(description="Findings file. Default: DATE_TOPIC.md beside the manifest.")]
+    write_file: Annotated[bool, Meta(description="Create the findings file.")]
+    summary: Annotated[Text, Meta(description="For write_file: the outcome, in 2 or 3 sentences.")]
+    recommendations: Annotated[Texts, Meta(description="For write_file: what to do now.")]
+    sources: Annotated[Texts, Meta(description="For write_file: the sources.")]
 
 
-def _spell(value: object) -> str:
-    """A value as it was given, as much as tells which."""
-    if isinstance(value, str):
-        return f"'{value[:_SHOWN]}{'…' if len(value) > _SHOWN else ''}'"
-    if isinstance(value, dict | list):
-        return "an object" if isinstance(value, dict) else "a list"
-    return "true" if value is True else "false" if value is False else str(value)[:_SHOWN]
+class TaskShowArguments(TypedDict):
+    """Which task to show."""
+
+    task: Task
+
+
+class TaskMoveArguments(TypedDict, total=False):
+    """Which marker to give a task."""
+
+    number: Required[Task]
+    marker: Required[Marker]
+    reason: Reason
+    phase: Annotated[Word, Meta(description="A phase of the plan instead of the task.")]
+
+
+class LintArguments(TypedDict, total=False):
+    """Which agent files to lint."""
+
+    paths: Annotated[Texts, Meta(description="Files or folders of the workspace. Default: all agent files.")]
+    select: Annotated[Words, Meta(description="Rules to apply, by code. Default: all.")]
+    ignore: Annotated[Words, Meta(description="Rules not to apply, by code.")]
+    fail_on: Annotated[Literal["error", "warning", "note"], Meta(description="Lowest severity that counts as failed.")]

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from remit.storage.secrets import redact
-from remit.views.render import SEVERITIES, shape_finding
+from remit.views.json_objects import build_diagnostic
+from remit.views.render import SEVERITIES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,8 +23,6 @@ MAX_TOTAL_CHARS = 60_000
 """Of all texts of an answer."""
 _MAX_ITEMS, _MAX_NAMES, _MAX_DEPTH, _MAX_NAME_CHARS = 200, 100, 8, 100
 _MAX_FINDINGS = 100
-_OF_FINDING = ("code", "severity", "message", "hint", "pointer", "filename", "location")
-"""What is told of a finding; the rest is for editors."""
 _MARGIN = 500
 """Beyond what is kept, so that of a secret at the cut enough is seen to know it for one."""
 
@@ -67,10 +66,11 @@ class Bounds:
         return kept
 
 
-def fit_findings(found: Sequence[tuple[Diagnostic, str]]) -> dict[str, Any]:
-    """Findings with their files, the gravest first, as many as somebody reads; and how many there are besides."""
-    ranked = sorted(found, key=lambda each: SEVERITIES.index(each[0].severity))[:_MAX_FINDINGS]
-    shaped = [shape_finding(finding, filename) for finding, filename in ranked]
-    kept = Bounds().fit([{name: each[name] for name in _OF_FINDING if each[name] is not None} for each in shaped])
+def fit_diagnostics(found: Sequence[tuple[Diagnostic, str]]) -> dict[str, Any]:
+    """Diagnostics with their files; of many, the most severe, and how many more there are."""
+    shown = list(found)
+    if len(shown) > _MAX_FINDINGS:
+        shown = sorted(shown, key=lambda each: SEVERITIES.index(each[0].severity))[:_MAX_FINDINGS]
+    kept = Bounds().fit([build_diagnostic(diagnostic, filename) for diagnostic, filename in shown])
     more = len(found) - len(kept)
     return {"findings": kept} | ({"more_findings": more} if more else {})

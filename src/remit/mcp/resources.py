@@ -134,7 +134,7 @@ def _read_agent(name: str, page: int) -> tuple[str, str]:
 
 def _read_entry(entry_id: str, page: int) -> tuple[str, str]:
     from remit.runs.workspace_findings import Manifest
-    from remit.views.json_shapes import shape_entry
+    from remit.views.json_objects import build_finding_details
 
     _check_single(page)
     opened = Manifest()
@@ -142,8 +142,7 @@ def _read_entry(entry_id: str, page: int) -> tuple[str, str]:
         shown = opened.show(entry_id)
     finally:
         opened.close()
-    told = shape_entry(shown.entry) | {"tasks": list(shown.tasks), "pending": shown.is_pending}
-    return JSON, render_json(Bounds().fit(told), indent=1)
+    return JSON, render_json(Bounds().fit(build_finding_details(shown, opened.root)), indent=1)
 
 
 def _read_findings_file(entry_id: str, page: int) -> tuple[str, str]:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from remit.errors import UsageError
 from remit.mcp.catalog import PAGE_CHARS
-from remit.mcp.output_limits import Bounds, fit_findings
-from remit.views.render import count, render_json, shape_own
+from remit.mcp.output_limits import Bounds, fit_diagnostics
+from remit.views.json_objects import build_checked_return
+from remit.views.render import count, render_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,10 +21,7 @@ if TYPE_CHECKING:
     from remit.mcp.tools import Call
     from remit.result import Result
     from remit.runs.progress import RunProgress
-    from remit.runs.request import Request
     from remit.runs.submit_return import OwnVerdict
-    from remit.runs.workspace import Workspace
-    from remit.views.run_details import Standing
 
 _MAX_STANDINGS = 50
 _MAX_SAID = 200
@@ -31,61 +29,44 @@ _MAX_SAID = 200
 
 async def delegate(asked: Call) -> dict[str, Any]:
     """Hand work to an agent."""
-    from remit.views.json_shapes import shape_asides, shape_result
+    from remit.runs.request import build_request
+    from remit.views.json_objects import build_request_diagnostics, build_result
 
     given = asked.given
     if given.get("detach") and "wait_seconds" in given:
         raise UsageError("detach waits for nothing, and wait_seconds does", hint="give one of the two")
     caller = given.get("caller", "")
     if given.get("detach"):
-        prepared, result = asked.serving.detach(lambda ws: _ask(ws, given), caller=caller), None
+        prepared, result = asked.serving.detach(lambda ws: build_request(ws, given), caller=caller), None
     else:
         prepared, result = await asked.serving.delegate(
-            lambda ws: _ask(ws, given),
+            lambda ws: build_request(ws, given),
             caller=caller,
             wait_s=given.get("wait_seconds"),
             tell=asked.tell,
             on_begun=asked.on_begun,
         )
     told: dict[str, Any] = {"session_id": prepared.row.session_id, "agent": prepared.row.agent}
-    told |= {"over": True, "result": shape_result(result)} if result else _stand(prepared.row.session_id)
-    return told | ({"request_findings": shape_asides(prepared.findings)} if prepared.findings else {})
+    told |= {"over": True, "result": build_result(result)} if result else _load_open(prepared.row.session_id)
+    return told | ({"request_findings": build_request_diagnostics(prepared.findings)} if prepared.findings else {})
 
 
-def _ask(ws: Workspace, given: Mapping[str, Any]) -> Request:
-    from remit.runs.admission.limits import Budget, check_budget
-    from remit.runs.request import Request
-
-    names = ("inputs", "runner", "return_format", "format", "worktree", "confine")
-    fields = {name: given[name] for name in names if name in given}
-    if "task" in given:
-        from remit.runs.tasks.task_facts import find_task
-        from remit.runs.tasks.task_numbers import parse_task
-
-        fields |= find_task(ws.home, ws.settings, parse_task(str(given["task"])))
-    budget = check_budget(Budget(**given.get("budget", {})))
-    return Request(given.get("agent"), given["prompt"], timeout_s=given.get("timeout_seconds"), budget=budget, **fields)
-
-
-def _stand(session_id: str) -> dict[str, Any]:
-    """How a delegation stands that is not over."""
+def _load_open(session_id: str) -> dict[str, Any]:
+    """The run, which isn't over."""
+    from remit.views.json_objects import build_runs
     from remit.views.run_details import list_tree, open_home
 
     home = open_home()
     try:
-        return {"over": False, "standing": _shape_standing(list_tree(home, session_id)[0])}
+        (run,) = build_runs(home, list_tree(home, session_id)[:1])
     finally:
         home.close()
-
-
-def _shape_standing(standing: Standing) -> dict[str, Any]:
-    from remit.views.json_shapes import shape_standing
-
-    return shape_standing(standing)
+    return {"over": False, "run": Bounds().fit(run)}
 
 
 def status(asked: Call) -> dict[str, Any]:
-    """Show who is at work."""
+    """List runs."""
+    from remit.views.json_objects import build_runs
     from remit.views.run_details import find_session, list_tree, list_work, open_home
 
     home = open_home()
@@ -94,10 +75,10 @@ def status(asked: Call) -> dict[str, Any]:
             found = list_tree(home, find_session(home, asked.given["session_id"]))
         else:
             found = list_work(home, everything=asked.given.get("all", False))
+        shown = build_runs(home, found[:_MAX_STANDINGS])
     finally:
         home.close()
-    shown = [_shape_standing(each) for each in found[:_MAX_STANDINGS]]
-    return {"delegations": Bounds().fit_each(shown), "more": len(found) - len(shown)}
+    return {"runs": Bounds().fit_each(shown), "more": len(found) - len(shown)}
 
 
 async def result(asked: Call) -> dict[str, Any]:
@@ -123,6 +104,7 @@ def _find_session(word: str) -> str:
 
 def _load_result(session_id: str, given: Mapping[str, Any]) -> dict[str, Any]:
     from remit.runs.text_pages import cut_page, load_answer
+    from remit.views.json_objects import build_result
     from remit.views.run_details import load_record, open_home
 
     part, page = given.get("part", "result"), given.get("page", 1)
@@ -137,25 +119,18 @@ def _load_result(session_id: str, given: Mapping[str, Any]) -> dict[str, Any]:
     if part == "answer":
         return told | {"part": part} | cut_page(answer, page, size=PAGE_CHARS)._asdict()
     if report is None:
-        return told | {"standing": _shape_standing(record.standing)}
+        return told | _load_open(session_id)
     if part == "report":
-        text = render_json(_shape_whole(report), indent=1)
+        text = render_json(build_result(report), indent=1)
         return told | {"part": part} | cut_page(text, page, size=PAGE_CHARS)._asdict()
-    return told | {"result": _shape_short(report, record.config.result_tokens)}
+    return told | {"result": build_result(_fit_short(report, record.config.result_tokens))}
 
 
-def _shape_short(report: Result, max_tokens: int) -> dict[str, Any]:
+def _fit_short(report: Result, max_tokens: int) -> Result:
     from remit.result import DEFAULT_TOKENS
     from remit.runs.results.fit_budget import fit_result
-    from remit.views.json_shapes import shape_result
 
-    return shape_result(fit_result(report, max_tokens=max_tokens or DEFAULT_TOKENS))
-
-
-def _shape_whole(report: Result) -> dict[str, Any]:
-    from remit.views.json_shapes import shape_result
-
-    return shape_result(report)
+    return fit_result(report, max_tokens=max_tokens or DEFAULT_TOKENS)
 
 
 def load_result(session_id: str) -> dict[str, Any]:
@@ -165,7 +140,7 @@ def load_result(session_id: str) -> dict[str, Any]:
 
 async def cancel(asked: Call) -> dict[str, Any]:
     """End a delegation."""
-    from remit.views.json_shapes import shape_result
+    from remit.views.json_objects import build_result
 
     session_id = await asyncio.to_thread(_find_session, asked.given["session_id"])
     reason = " ".join(asked.given.get("reason", "").split())
@@ -175,8 +150,8 @@ async def cancel(asked: Call) -> dict[str, Any]:
         from remit.runs.wait_cancel import describe_open
 
         apart = {"harness": waited.harness, "message": describe_open(waited)} if waited.harness else {}
-        return told | apart | _stand(session_id)
-    return told | {"agent": waited.result.agent, "over": True, "result": shape_result(waited.result)}
+        return told | apart | _load_open(session_id)
+    return told | {"agent": waited.result.agent, "over": True, "result": build_result(waited.result)}
 
 
 # --- returns ---------------------------------------------------------------------------------------------------------
@@ -211,10 +186,8 @@ def submit_return(asked: Call) -> dict[str, Any]:
 
 
 def _fit_own(verdict: OwnVerdict) -> dict[str, Any]:
-    shape = shape_own(verdict, "message")
-    del shape["findings"]
-    fitted: dict[str, Any] = Bounds().fit(shape)
-    return fitted | fit_findings([(finding, "message") for finding in verdict.findings])
+    fitted: dict[str, Any] = Bounds().fit({**build_checked_return(verdict._replace(findings=()), "message")})
+    return fitted | fit_diagnostics([(diagnostic, "message") for diagnostic in verdict.findings])
 
 
 def render_progress(seen: list[RunProgress]) -> str:

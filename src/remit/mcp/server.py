@@ -35,7 +35,9 @@ from remit.mcp.stdio import INTERNAL_ERROR, INVALID_REQUEST, get_request_id
 from remit.mcp.tools import Call, call
 from remit.runs.hosted_runs import HostedRuns
 from remit.spelling import did_you_mean
-from remit.views.render import render_error, render_json, shape_error
+from remit.terminal import quote
+from remit.views.json_objects import build_error
+from remit.views.render import render_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from remit.mcp.handshake import Desk
     from remit.runs.hosted_runs import Tell
     from remit.runs.progress import RunProgress
+    from remit.schemas import ErrorObject
 
     Context = ServerRequestContext[Any]
     Forget = Callable[[str | int | None], None]
@@ -226,10 +229,15 @@ async def _call_tool(
 
 
 def _fail(error: Exception) -> types.CallToolResult:
-    shaped = _clean(Bounds().fit(shape_error(error)))
-    text = Bounds().text(f"{shaped['error']['code']}: {'; '.join(filter(None, render_error(error)))}")
+    built = _clean(Bounds().fit(build_error(error, "mcp")))
+    shaped, text = {"error": built}, Bounds().text(f"{built['code']}: {_describe(built)}")
     content = [{"type": "text", "text": _clean(text)}]
     return types.CallToolResult.model_validate({"content": content, "structuredContent": shaped, "isError": True})
+
+
+def _describe(error: ErrorObject) -> str:
+    """An error as one sentence with its hint."""
+    return "; ".join(quote(each) for each in (error["message"], error["hint"]) if each)
 
 
 def _clean(value: Any) -> Any:  # noqa: ANN401 - any JSON value
@@ -260,8 +268,7 @@ async def _read_resource(_: Context, params: types.ReadResourceRequestParams) ->
         read = await asyncio.to_thread(read_resource, str(params.uri))
     except RemitError as error:
         code = NOT_FOUND if isinstance(error, UsageError) else INTERNAL_ERROR
-        raise MCPError(
-            code, Bounds().text("; ".join(filter(None, render_error(error)))), _clean(Bounds().fit(shape_error(error)))
-        ) from None
+        built = _clean(Bounds().fit(build_error(error, "mcp")))
+        raise MCPError(code, Bounds().text(_describe(built)), {"error": built}) from None
     content = {"uri": read.uri, "mimeType": read.kind, "text": _clean(read.text)}
     return types.ReadResourceResult.model_validate({"contents": [content]})

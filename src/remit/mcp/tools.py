@@ -9,8 +9,8 @@ import asyncio
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from remit.mcp.arguments import check_arguments
 from remit.mcp.catalog import BY_NAME
+from remit.validation import check_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -37,7 +37,7 @@ class Call(NamedTuple):
 
 async def call(name: str, asked: Call) -> dict[str, Any]:
     """Call a tool of the catalogue; what it gives."""
-    asked = asked._replace(given=check_arguments(asked.given, BY_NAME[name].takes))
+    asked = asked._replace(given=check_fields(asked.given, BY_NAME[name].takes))
     home = next(home for home, names in _HOMES.items() if name in names)
     function = getattr(import_module(home), name)
     told: dict[str, Any] = await (function(asked) if name in _WAITING else asyncio.to_thread(function, asked))

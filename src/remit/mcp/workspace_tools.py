@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from remit.errors import UsageError
 from remit.mcp.catalog import PAGE_CHARS
-from remit.mcp.output_limits import Bounds, fit_findings
-from remit.storage.spec_root import LINKS
+from remit.mcp.output_limits import Bounds, fit_diagnostics
 from remit.views.render import SEVERITIES
 
 if TYPE_CHECKING:
     from remit.mcp.tools import Call
-    from remit.runs.tasks.workspace_tasks import ShownTask
 
 _USUAL_ENTRIES = 10
 _LISTS = ("topics", "key_findings", "needs_followup", "linked_tasks")
@@ -27,7 +25,7 @@ def find_findings(asked: Call) -> dict[str, Any]:
     from remit.manifest.field_values import parse_day
     from remit.manifest.places import find_manifest
     from remit.runs.workspace_findings import Manifest, make_query
-    from remit.views.json_shapes import shape_entry
+    from remit.views.json_objects import build_finding
 
     given, page = asked.given, asked.given.get("page", 1)
     chosen = {name: given.get(name) for name in ("topic", "task", "status", "actionable")}
@@ -38,7 +36,7 @@ def find_findings(asked: Call) -> dict[str, Any]:
     try:
         query = make_query(words=tuple(given.get("words", ())), pending=given.get("pending", False), **chosen, **days)
         found = opened.find(query, limit=given.get("limit", _USUAL_ENTRIES), page=page)
-        entries = [shape_entry(entry) for entry in found.entries]
+        entries = [build_finding(entry) for entry in found.entries]
         return {
             "entries": Bounds().fit_each(entries),
             "page": page,
@@ -55,6 +53,7 @@ def add_finding(asked: Call) -> dict[str, Any]:
 
     from remit.manifest.field_values import parse_day, parse_slug
     from remit.runs.workspace_findings import Manifest, make_page
+    from remit.views.json_objects import build_added_finding
 
     given = dict(asked.given)
     if "date" in given:
@@ -70,15 +69,8 @@ def add_finding(asked: Call) -> dict[str, Any]:
             page = make_page(fields, summary=given.get("summary", ""), **more)
         added = opened.add(fields, day=datetime.now().astimezone().date().isoformat(), slug=slug, page=page)
         file = opened.find_findings_file(str(added.fields.get("file")))
-        told = {
-            "added": added.accepted,
-            "id": str(added.fields["id"]),
-            "manifest": _name_below(opened.file, opened.root),
-            "entry": dict(added.fields),
-            "findings_file": None if file is None else _name_below(file, opened.root),
-        }
-        fitted: dict[str, Any] = Bounds().fit(told)
-        return fitted | fit_findings([(finding, fitted["manifest"]) for finding in added.findings])
+        page_name = None if file is None else _name_below(file, opened.root)
+        return dict(Bounds().fit(build_added_finding(added, _name_below(opened.file, opened.root), page_name)))
     finally:
         opened.close()
 
@@ -93,42 +85,20 @@ def _name_below(file: str, root: str) -> str:
 def task_show(asked: Call) -> dict[str, Any]:
     """Show a task."""
     from remit.runs.tasks.task_numbers import parse_number
-    from remit.runs.tasks.workspace_tasks import Tasks
+    from remit.views.stores import load_outside_task, load_task
 
-    tasks, task_id = Tasks(), str(asked.given["task"])
-    try:
-        outside = tasks.ask_outside("show", task_id)
-        if outside is not None:
-            return {"task": task_id, "section": Bounds().text(outside.output, PAGE_CHARS)}
-        shown = tasks.show(parse_number(task_id))
-        bounds = Bounds()
-        section = bounds.text(shown.section, PAGE_CHARS)
-        shaped: dict[str, Any] = bounds.fit(_shape_task(shown))
-        return {"task": task_id} | shaped | {"section": section}
-    finally:
-        tasks.home.close()
-
-
-def _shape_task(shown: ShownTask) -> dict[str, Any]:
-    facts, plan = shown.facts, shown.plan
-    return {
-        "number": facts.number,
-        "title": facts.title,
-        "marker": facts.marker,
-        "closed": facts.closed,
-        "priority": facts.priority or None,
-        "fields": facts.fields,
-        "plan": plan and {"path": plan.path, "resume": plan.resume and plan.resume.number},
-        LINKS: list(shown.entries),
-        "moves": list(shown.moves),
-        "focused": shown.focused,
-    }
+    task_id = str(asked.given["task"])
+    shown = load_outside_task(task_id) or load_task(parse_number(task_id))
+    bounds = Bounds()
+    section = bounds.text(shown["section"], PAGE_CHARS)
+    return {**bounds.fit(shown), "section": section}
 
 
 def task_move(asked: Call) -> dict[str, Any]:
-    """Move a task."""
+    """Give a task another marker."""
     from remit.runs.tasks.task_numbers import parse_number
     from remit.runs.tasks.workspace_tasks import Tasks
+    from remit.views.json_objects import build_moved_task
 
     given = asked.given
     number, tasks = parse_number(str(given["number"])), Tasks()
@@ -138,15 +108,8 @@ def task_move(asked: Call) -> dict[str, Any]:
         moved = tasks.move(number, given["marker"], reason=reason, phase=phase, environ=environ)
     finally:
         tasks.home.close()
-    told = {
-        "number": moved.number,
-        "before": moved.before,
-        "after": moved.after,
-        "files": list(moved.files),
-        "taken_in": list(moved.absorbed),
-    }
-    fitted: dict[str, Any] = Bounds().fit(told)
-    return fitted | fit_findings([*zip(moved.diagnostics, moved.diagnostic_files, strict=True)])
+    fitted: dict[str, Any] = Bounds().fit(build_moved_task(moved))
+    return fitted
 
 
 def lint(asked: Call) -> dict[str, Any]:
@@ -165,4 +128,4 @@ def lint(asked: Call) -> dict[str, Any]:
     every = [(finding, path) for path, found in linted.findings.items() for finding in found]
     counts = {severity: sum(each.severity == severity for each, _ in every) for severity in SEVERITIES}
     told = {"failed": linted.failed, "files": len(linted.sources), "counts": counts, "known": linted.known}
-    return told | fit_findings(every)
+    return told | fit_diagnostics(every)

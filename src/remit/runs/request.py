@@ -6,12 +6,13 @@ import json
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from remit.model import NOTHING
-from remit.runs.admission.limits import Budget
+from remit.runs.admission.limits import Budget, check_budget
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from remit.runs.instructions import TaskFacts
+    from remit.runs.workspace import Workspace
 
 
 class RequestOptions(TypedDict, total=False):
@@ -86,6 +87,21 @@ class Request(NamedTuple):
     """What its harness calls the session that is taken up again."""
     retry_of: str = ""
     batch: str = ""
+
+
+_FIELDS = ("inputs", "runner", "return_format", "format", "worktree", "confine")
+
+
+def build_request(ws: Workspace, given: Mapping[str, Any]) -> Request:
+    """The request for a run from its fields as HTTP and MCP have them."""
+    fields = {name: given[name] for name in _FIELDS if name in given}
+    if "task" in given:
+        from remit.runs.tasks.task_facts import find_task  # noqa: PLC0415 - only with a task
+        from remit.runs.tasks.task_numbers import parse_task  # noqa: PLC0415
+
+        fields |= find_task(ws.home, ws.settings, parse_task(str(given["task"])))
+    budget = check_budget(Budget(**{name: given[name] for name in Budget._fields if name in given}))
+    return Request(given.get("agent"), given["prompt"], timeout_s=given.get("timeout"), budget=budget, **fields)
 
 
 def render_request(request: Request) -> str:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from remit.views.render import shape_verdict
+from remit.views.json_objects import build_checked_message
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from remit.server.endpoint import Asked
 
 _NAME = "message"
 
 
-def check_message(asked: Asked) -> dict[str, Any]:
+def check_message(asked: Asked) -> Mapping[str, Any]:
     """Judge a final message, with its artifacts as they are in this workspace."""
     from pathlib import Path
 
@@ -27,10 +29,10 @@ def check_message(asked: Asked) -> dict[str, Any]:
         session_id=given.get("session_id"),
         root=Path(find_workspace()),
     )
-    return clean(shape_verdict(verdict, _NAME))
+    return clean(dict(build_checked_message(verdict, _NAME)))
 
 
-def lint_agents(asked: Asked) -> dict[str, Any]:
+def lint_agents(asked: Asked) -> Mapping[str, Any]:
     """Judge agent files."""
     from remit.views.agents import lint_files
 

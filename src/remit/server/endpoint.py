@@ -18,12 +18,11 @@ from urllib.parse import parse_qsl
 from starlette.responses import Response
 
 from remit.errors import UsageError
-from remit.mcp.arguments import check_arguments, list_kinds
 from remit.server.assets import is_known
 from remit.server.problems import ProblemError
 from remit.server.request_body import load_body
 from remit.server.security import Headers
-from remit.spelling import did_you_mean
+from remit.validation import build_schema, check_fields
 from remit.views.render import render_json
 
 if TYPE_CHECKING:
@@ -82,11 +81,11 @@ class Endpoint:
             self._desk,
             scope["guest"],
             Headers(scope),
-            check_arguments(_type_all(scope["path_params"], operation.names), operation.names),
+            check_fields(_type_all(scope["path_params"], operation.names), operation.names),
             parse_query(scope["query_string"], operation.takes),
             {}
             if operation.body is None
-            else check_body(await load_body(scope, receive, max_bytes=operation.max_bytes), operation.body),
+            else check_fields(await load_body(scope, receive, max_bytes=operation.max_bytes), operation.body),
             scope.get("client"),
             scope.get("server"),
         )
@@ -128,20 +127,11 @@ def make_etag(text: str, event: object) -> str:
     return f'W/"e{event}-{sha256(_PASSING.sub("", text).encode()).hexdigest()[:16]}"'
 
 
-def check_body(body: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
-    """What a request carries, where it fits. Null is as good as nothing, but not for a name that nobody knows."""
-    for name in body.keys() - schema["properties"].keys():
-        known = (*schema["properties"],)
-        hint = did_you_mean(name[:60], known) if known else "leave it out"
-        raise UsageError(f"there is no '{name[:60]}' here", hint=hint)
-    return check_arguments(body, schema)
-
-
 # --- queries ---------------------------------------------------------------------------------------------------------
 
 
-def parse_query(query: bytes, schema: Mapping[str, Any]) -> dict[str, Any]:
-    """What stands behind the question mark, typed as the table says; each name once."""
+def parse_query(query: bytes, kind: Any) -> dict[str, Any]:  # noqa: ANN401 - a TypedDict is no type to a type checker
+    """The fields of a query, of the types that the table says; each name once."""
     try:
         pairs = parse_qsl(query.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=_MAX_FIELDS)
     except ValueError:
@@ -151,12 +141,16 @@ def parse_query(query: bytes, schema: Mapping[str, Any]) -> dict[str, Any]:
         if name in found:
             raise UsageError(f"{name[:60]} is given twice", hint="give it once")
         found[name] = value
-    return check_arguments(_type_all(found, schema), schema)
+    return check_fields(_type_all(found, kind), kind)
 
 
-def _type_all(given: Mapping[str, str], schema: Mapping[str, Any]) -> dict[str, Any]:
-    kinds = {name: [kind["type"] for kind in list_kinds(each)] for name, each in schema["properties"].items()}
-    return {name: _type(value, kinds.get(name, ["string"])) for name, value in given.items()}
+def _type_all(given: Mapping[str, str], kind: Any) -> dict[str, Any]:  # noqa: ANN401 - as above
+    known = build_schema(kind)["properties"]
+    return {name: _type(value, _list_types(known.get(name, {}))) for name, value in given.items()}
+
+
+def _list_types(schema: Mapping[str, Any]) -> list[str]:
+    return [each.get("type", "string") for each in schema.get("anyOf", (schema,))]
 
 
 def _type(value: str, kinds: Sequence[str]) -> object:

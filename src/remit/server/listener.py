@@ -21,7 +21,7 @@ from uvicorn import Config, Server
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from remit.errors import InputError, UsageError
-from remit.server.problems import CONTENT_TYPE, ProblemError, shape_problem, take_down
+from remit.server.problems import CONTENT_TYPE, ProblemError, build_problem, take_down
 from remit.server.security import HEADERS, MAX_HEAD_BYTES, Place
 from remit.views.render import render_json
 
@@ -85,7 +85,7 @@ class Connection(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:
         """Answer what is no HTTP."""
-        shaped = shape_problem(ProblemError(400, "BAD_REQUEST", msg.rstrip(".").lower(), hint="speak HTTP/1.1"))
+        shaped = build_problem(ProblemError(400, "BAD_REQUEST", msg.rstrip(".").lower(), hint="speak HTTP/1.1"))
         body = render_json(shaped).encode()
         headers = [(b"content-type", CONTENT_TYPE.encode()), (b"content-length", str(len(body)).encode()),
                    (b"connection", b"close"), (b"cache-control", b"no-store"), *HEADERS]  # fmt: skip

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from remit import __version__
-from remit.server import response_schemas
+from remit.schemas import ProblemObject
 from remit.server.operations import BASE, OPERATIONS
 from remit.server.problems import CONTENT_TYPE
+from remit.validation import build_input_schema, build_named_schemas, list_fields, list_kinds
 
 if TYPE_CHECKING:
-    from remit.mcp.schemas import Schema
     from remit.server.endpoint import Asked
     from remit.server.operations import Operation
+    from remit.validation import Schema
 
 _NAMING = {"id", "number", "session", "path", "page"}
 """What names something that may not be there."""
-_PROBLEM = {CONTENT_TYPE: {"schema": response_schemas.refer("Problem")}}
+_PLACE = "#/components/schemas/{name}"
 _ALWAYS = {
     "400": "The request does not fit.",
     "401": "No token, or none that is good.",
@@ -54,7 +56,7 @@ def describe() -> dict[str, Any]:
         "security": [{"bearer": []}, {"cookie": []}],
         "paths": paths,
         "components": {
-            "schemas": response_schemas.NAMED,
+            "schemas": _name_all()[1],
             "securitySchemes": {
                 "bearer": {"type": "http", "scheme": "bearer"},
                 "cookie": {"type": "apiKey", "in": "cookie", "name": "remit_session_PORT"},
@@ -72,8 +74,8 @@ def _describe(operation: Operation) -> dict[str, Any]:
         "responses": _describe_answers(operation),
     }
     if operation.body is not None:
-        is_needed = bool(operation.body["required"])
-        body = _allow_null(operation.body)
+        schema = build_input_schema(operation.body)
+        is_needed, body = bool(schema["required"]), _allow_null(schema)
         told["requestBody"] = {"required": is_needed, "content": {"application/json": {"schema": body}}}
     return told
 
@@ -87,13 +89,16 @@ def _allow_null(body: Schema) -> Schema:
 def _or_null(schema: Schema) -> Schema:
     if "anyOf" in schema:
         return schema | {"anyOf": [*schema["anyOf"], {"type": "null"}]}
-    return schema | {"type": [schema["type"], "null"]} | ({"enum": [*schema["enum"], None]} if "enum" in schema else {})
+    if "enum" in schema:
+        return schema | {"enum": [*schema["enum"], None]}
+    return schema | {"type": [schema["type"], "null"]}
 
 
 def _list_parameters(operation: Operation) -> list[dict[str, Any]]:
     """What stands in the path, in the query and in headers."""
     found = []
-    for where, schema in (("path", operation.names), ("query", operation.takes)):
+    for where, kind in (("path", operation.names), ("query", operation.takes)):
+        schema = build_input_schema(kind)
         for name, each in schema["properties"].items():
             is_needed = name in schema["required"]
             bare = {key: value for key, value in each.items() if key != "description"}
@@ -109,21 +114,34 @@ def _list_parameters(operation: Operation) -> list[dict[str, Any]]:
 def _describe_answers(operation: Operation) -> dict[str, Any]:
     content: dict[str, Any] = {}
     if operation.gives is not None:
-        content["application/json"] = {"schema": operation.gives}
+        content["application/json"] = {"schema": _refer(operation.gives)}
     if operation.streams is not None:
         content["text/event-stream"] = {"schema": {"type": "string"}}
     answers: dict[str, Any] = {
         str(operation.status): {"description": "What was asked for."} | ({"content": content} if content else {})
     }
     told = dict(_ALWAYS)
-    if {*response_schemas.list_names(operation.names), *response_schemas.list_names(operation.takes)} & _NAMING:
+    if {*list_fields(operation.names), *list_fields(operation.takes)} & _NAMING:
         told["404"] = "It is not there."
     if operation.body is not None:
         told |= {"408": "The body did not arrive.", "413": "The body is too large.", "415": "The body is no JSON."}
     if operation.changes:
         told |= {"404": "It is not there.", "422": "What it names cannot be used."}
-    if "event" in response_schemas.list_names(operation.gives or {}) or operation.gives == response_schemas.refer(
-        "Node"
-    ):
+    if operation.gives is not None and "event" in list_fields(operation.gives):
         answers["304"] = {"description": "Nothing has changed since the ETag of If-None-Match."}
-    return answers | {status: {"description": about, "content": _PROBLEM} for status, about in sorted(told.items())}
+    problem = {CONTENT_TYPE: {"schema": _refer(ProblemObject)}}
+    return answers | {status: {"description": about, "content": problem} for status, about in sorted(told.items())}
+
+
+@cache
+def _name_all() -> tuple[dict[Any, Schema], dict[str, Schema]]:
+    """A reference to the type of each answer, and the schemas that the references lead to."""
+    answers = [each for operation in OPERATIONS for each in (operation.gives, operation.streams) if each is not None]
+    kinds = [*dict.fromkeys(kind for gives in answers for kind in list_kinds(gives)), ProblemObject]
+    references, schemas = build_named_schemas(kinds, _PLACE)
+    return dict(zip(kinds, references, strict=True)), schemas
+
+
+def _refer(gives: Any) -> Schema:  # noqa: ANN401 - as above
+    found = [_name_all()[0][kind] for kind in list_kinds(gives)]
+    return found[0] if len(found) == 1 else {"anyOf": found}

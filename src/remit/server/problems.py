@@ -18,10 +18,14 @@ from starlette.responses import Response
 from remit.errors import BusyError, InputError, RemitError, UsageError
 from remit.storage.secrets import redact
 from remit.terminal import write
-from remit.views.render import get_http_status, render_json, shape_error
+from remit.views.json_objects import build_error
+from remit.views.render import get_http_status, render_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    from remit.schemas import ErrorObject, ProblemObject
+    from remit.views.hints import Interface
 
 CONTENT_TYPE = "application/problem+json"
 TYPE = "urn:remit:problem:"
@@ -69,17 +73,22 @@ def find_status(error: BaseException) -> int:
     return error.status if isinstance(error, ProblemError) else get_http_status(error)
 
 
-def shape_problem(error: BaseException) -> dict[str, Any]:
-    """An error as RFC 9457 has it, without secrets."""
-    status, told = find_status(error), shape_error(error)["error"]
+def build_problem(error: BaseException, interface: Interface = "http") -> ProblemObject:
+    """An error as RFC 9457 has it, without secrets, and as every interface has it."""
+    status, known = find_status(error), build_error(error, interface)
+    cleaned: ErrorObject = {
+        "code": known["code"],
+        "message": _clean(known["message"]),
+        "hint": _clean(known["hint"]),
+        "recoverable": known["recoverable"],
+        "data": {name: _clean(value) for name, value in known["data"].items()},
+    }
     return {
-        "type": f"{TYPE}{told['code']}",
+        "type": f"{TYPE}{known['code']}",
         "title": HTTPStatus(status).phrase,
         "status": status,
-        "detail": _clean(told["message"]),
-        "hint": _clean(told["hint"]),
-        "code": told["code"],
-        "data": {name: _clean(value) for name, value in told["data"].items()},
+        "detail": cleaned["message"],
+        "error": cleaned,
     }
 
 
@@ -95,7 +104,7 @@ def _clean(value: Any) -> Any:  # noqa: ANN401 - any JSON value
 def answer_problem(error: BaseException, *, for_people: bool) -> Response:
     """An error as an answer: JSON for programs, a small page for people."""
     known = error if isinstance(error, RemitError) else take_down(error)
-    shaped = shape_problem(known)
+    shaped = build_problem(known, "cli" if for_people else "http")  # who sees a page can run a command
     headers = dict(known.headers) if isinstance(known, ProblemError) else {}
     if isinstance(known, BusyError):
         headers["Retry-After"] = str(_BUSY_S)
@@ -118,9 +127,10 @@ def take_down(bug: BaseException) -> ProblemError:
     return ProblemError(500, RemitError.code, message, hint=hint, reference=reference)
 
 
-def render_page(shaped: Mapping[str, Any]) -> str:
+def render_page(problem: ProblemObject) -> str:
     """What people see who are not let in, or ask for what is not there."""
-    title, detail, hint = (escape_html(str(shaped[name])) for name in ("title", "detail", "hint"))
+    title, detail = escape_html(problem["title"]), escape_html(problem["detail"])
+    hint = escape_html(problem["error"]["hint"])
     return (
         '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
         '<meta name="color-scheme" content="light dark">\n'

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from remit.server.endpoint import Answer
-from remit.server.operations import BASE, USUAL
+from remit.server.operations import BASE
+from remit.server.parameters import USUAL
 from remit.server.problems import missing
 from remit.views.render import render_json
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from remit.views.page_actions import ConnectionPeer, StartedRun
 
 _FILTERS = ("state", "agent", "verdict", "status", "stop_reason", "task", "q", "roots")
-_LIMITS = {"tokens": "max_tokens", "cost_usd": "max_usd", "turns": "max_turns"}
 
 
 def open_workspace() -> closing[Home]:
@@ -36,7 +36,7 @@ def open_workspace() -> closing[Home]:
 # --- what can be seen ------------------------------------------------------------------------------------------------
 
 
-def list_runs(asked: Asked) -> dict[str, Any]:
+def list_delegations(asked: Asked) -> Mapping[str, Any]:
     """A page of the list."""
     from remit.views import run_list
 
@@ -47,15 +47,15 @@ def list_runs(asked: Asked) -> dict[str, Any]:
         )
 
 
-def get_delegation(asked: Asked) -> dict[str, Any]:
+def get_delegation(asked: Asked) -> Mapping[str, Any]:
     """One delegation in full."""
-    from remit.views.run_tree import load_node
+    from remit.views.run_tree import load_run_details
 
     with open_workspace() as home, missing():
-        return load_node(home, asked.path["id"], result_format=asked.query.get("format", ""))
+        return load_run_details(home, asked.path["id"], result_format=asked.query.get("format", ""))
 
 
-def get_tree(asked: Asked) -> dict[str, Any]:
+def get_tree(asked: Asked) -> Mapping[str, Any]:
     """The run that a delegation is in."""
     from remit.views.run_tree import load_tree
 
@@ -63,7 +63,7 @@ def get_tree(asked: Asked) -> dict[str, Any]:
         return load_tree(home, asked.path["id"])
 
 
-def get_prompt(asked: Asked) -> dict[str, Any]:
+def get_prompt(asked: Asked) -> Mapping[str, Any]:
     """The first message of an agent."""
     from remit.views.run_tree import load_prompt_page
 
@@ -71,7 +71,7 @@ def get_prompt(asked: Asked) -> dict[str, Any]:
         return load_prompt_page(home, asked.path["id"], page=asked.query.get("page", 1))
 
 
-def get_answer(asked: Asked) -> dict[str, Any]:
+def get_answer(asked: Asked) -> Mapping[str, Any]:
     """An answer of an agent."""
     from remit.views.run_tree import load_answer_page
 
@@ -79,7 +79,7 @@ def get_answer(asked: Asked) -> dict[str, Any]:
         return load_answer_page(home, asked.path["id"], asked.path["number"], page=asked.query.get("page", 1))
 
 
-def get_diff(asked: Asked) -> dict[str, Any]:
+def get_diff(asked: Asked) -> Mapping[str, Any]:
     """What became of a file."""
     from remit.views.diffs import load_diff
 
@@ -87,7 +87,7 @@ def get_diff(asked: Asked) -> dict[str, Any]:
         return load_diff(home, asked.path["id"], asked.query["path"])
 
 
-def get_log(asked: Asked) -> dict[str, Any]:
+def get_log(asked: Asked) -> Mapping[str, Any]:
     """What an agent has printed."""
     from remit.views.live import load_log
 
@@ -103,19 +103,19 @@ def delegate(asked: Asked) -> Answer:
     """Hand work to an agent."""
     from remit.views import page_actions
 
-    given = _read_task(asked.body)
-    budget = {_LIMITS[name]: value for name, value in given.pop("budget", {}).items()}
-    work = page_actions.RunRequest(**_rename_time(given), budget=budget)
-    return _begin(asked, "delegate", lambda home, asker: page_actions.delegate(home, work, asker=asker))
+    given = asked.body
+    return _begin(asked, "delegate", lambda home, asker: page_actions.delegate(home, given, asker=asker))
 
 
 def retry_delegation(asked: Asked) -> Answer:
     """Ask for the same once more."""
     from remit.views import page_actions
 
-    session_id, given = _find_session(asked.path["id"]), _rename_time(dict(asked.body))
+    session_id, timeout_s = _find_session(asked.path["id"]), asked.body.get("timeout")
     return _begin(
-        asked, f"retry {session_id}", lambda home, asker: page_actions.retry(home, session_id, **given, asker=asker)
+        asked,
+        f"retry {session_id}",
+        lambda home, asker: page_actions.retry(home, session_id, timeout_s=timeout_s, asker=asker),
     )
 
 
@@ -129,7 +129,7 @@ def resume_delegation(asked: Asked) -> Answer:
     )
 
 
-def cancel_delegation(asked: Asked) -> dict[str, Any]:
+def cancel_delegation(asked: Asked) -> Mapping[str, Any]:
     """End a delegation."""
     from remit.views import page_actions
 
@@ -146,12 +146,6 @@ def _read_task(given: Mapping[str, Any]) -> dict[str, Any]:
     from remit.runs.tasks.task_numbers import parse_task
 
     return {**given, "task": parse_task(str(given["task"]))}
-
-
-def _rename_time(given: dict[str, Any]) -> dict[str, Any]:
-    if "timeout_seconds" in given:
-        given["timeout_s"] = given.pop("timeout_seconds")
-    return given
 
 
 def _find_session(word: str) -> str:
@@ -187,17 +181,17 @@ def check_person(asked: Asked) -> None:
 
 def _begin(asked: Asked, what: str, begin: Callable[[Home, ConnectionPeer], StartedRun]) -> Answer:
     """Begin some work, once for each key that it is asked for with."""
-    from remit.views.json_shapes import shape_asides, shape_standing
+    from remit.views.json_objects import build_request_diagnostics, build_runs
     from remit.views.run_details import load_standings
     from remit.views.run_tree import load_row
 
     def act() -> Answer:
         with open_workspace() as home:
             begun = begin(home, _name_asker(asked))
-            (standing,) = load_standings(home, [load_row(home, begun.session_id)])
-        told = shape_standing(standing)
-        told |= {"request_findings": shape_asides(begun.findings)} if begun.findings else {}
-        return Answer(told, 201, {"Location": f"{BASE}/delegations/{quote(begun.session_id)}"})
+            (run,) = build_runs(home, load_standings(home, [load_row(home, begun.session_id)]))
+        more = {"request_findings": build_request_diagnostics(begun.findings)} if begun.findings else {}
+        started = {**run, **more}
+        return Answer(started, 201, {"Location": f"{BASE}/delegations/{quote(begun.session_id)}"})
 
     fingerprint = f"{asked.guest.id} {what} {render_json(dict(asked.body))}"
     return asked.desk.kept.carry_out(asked.headers.get("idempotency-key"), fingerprint, act)

@@ -12,10 +12,12 @@ from remit.server.problems import missing
 from remit.server.run_routes import check_person, open_workspace
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from remit.server.endpoint import Asked
 
 
-def list_agents(asked: Asked) -> dict[str, Any]:
+def list_agents(asked: Asked) -> Mapping[str, Any]:
     """The agent files and who calls whom."""
     from remit.views.agents import load_agents
 
@@ -23,7 +25,7 @@ def list_agents(asked: Asked) -> dict[str, Any]:
     return load_agents()
 
 
-def get_compliance(asked: Asked) -> dict[str, Any]:
+def get_compliance(asked: Asked) -> Mapping[str, Any]:
     """How often agents kept to their contract."""
     from remit.views.compliance import load_compliance
 
@@ -34,7 +36,7 @@ def get_compliance(asked: Asked) -> dict[str, Any]:
 # --- work ------------------------------------------------------------------------------------------------------------
 
 
-def list_tasks(asked: Asked) -> dict[str, Any]:
+def list_tasks(asked: Asked) -> Mapping[str, Any]:
     """The tasks by their markers."""
     from remit.views.stores import load_board
 
@@ -42,7 +44,7 @@ def list_tasks(asked: Asked) -> dict[str, Any]:
     return load_board()
 
 
-def get_task(asked: Asked) -> dict[str, Any]:
+def get_task(asked: Asked) -> Mapping[str, Any]:
     """One task."""
     from remit.runs.tasks.task_numbers import parse_number
     from remit.views.stores import load_outside_task, load_task
@@ -52,7 +54,7 @@ def get_task(asked: Asked) -> dict[str, Any]:
         return load_outside_task(task_id) or load_task(parse_number(task_id))
 
 
-def move_task(asked: Asked) -> dict[str, Any]:
+def move_task(asked: Asked) -> Mapping[str, Any]:
     """Give a task another marker."""
     from remit.runs.tasks.task_numbers import parse_number
     from remit.views import stores
@@ -62,14 +64,14 @@ def move_task(asked: Asked) -> dict[str, Any]:
     return stores.move_task(number, asked.body["marker"], reason=asked.body.get("reason", ""))
 
 
-def list_entries(asked: Asked) -> dict[str, Any]:
+def list_entries(asked: Asked) -> Mapping[str, Any]:
     """A page of the manifest."""
     from remit.views.stores import find_entries
 
     return find_entries(**asked.query)
 
 
-def get_entry(asked: Asked) -> dict[str, Any]:
+def get_entry(asked: Asked) -> Mapping[str, Any]:
     """One entry of the manifest."""
     from remit.views.stores import load_entry
 
@@ -77,7 +79,7 @@ def get_entry(asked: Asked) -> dict[str, Any]:
         return load_entry(asked.path["id"])
 
 
-def list_errors(asked: Asked) -> dict[str, Any]:
+def list_errors(asked: Asked) -> Mapping[str, Any]:
     """The errors by their causes."""
     from remit.views.stores import load_error_groups
 
@@ -87,7 +89,7 @@ def list_errors(asked: Asked) -> dict[str, Any]:
 # --- all of it -------------------------------------------------------------------------------------------------------
 
 
-def get_cluster(asked: Asked) -> dict[str, Any]:
+def get_cluster(asked: Asked) -> Mapping[str, Any]:
     """The machines that work for this workspace."""
     from remit.views.workers import load_cluster
 
@@ -96,7 +98,7 @@ def get_cluster(asked: Asked) -> dict[str, Any]:
         return load_cluster(home)
 
 
-def get_status(asked: Asked) -> dict[str, Any]:
+def get_status(asked: Asked) -> Mapping[str, Any]:
     """The workspace at a glance: what costs the same however much has happened in it."""
     from remit.views.stores import load_glance
 

@@ -5,14 +5,14 @@ Owns the view of them. Nothing is written: a baseline is neither made nor made s
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from remit.agent_files.lint import LintRequest, survey
 from remit.agents.graph_render import shape_graph
 from remit.errors import UsageError
 from remit.runs.choose_agent import list_harnesses, list_own_runners, load_settings_or_usual
 from remit.storage.settings import find_root, is_inside
-from remit.views.json_shapes import shape_finding
+from remit.views.json_objects import build_diagnostic
 from remit.views.run_details import clean
 
 if TYPE_CHECKING:
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
     from remit.agents.definition import Definition
     from remit.agents.graph import Graph
-    from remit.model import Diagnostic, Severity
+    from remit.model import Diagnostic
+    from remit.schemas import AgentObject, AgentsObject, LintCountsObject, LintedFileObject, LintedFilesObject
 
-_SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 MOST_PATHS = 100
 
 
-def load_agents() -> dict[str, Any]:
+def load_agents() -> AgentsObject:
     """All agent files with their findings, the graph of calls, how many findings there are, and who can run them."""
     linted = survey()
     defined = _list_defined(linted.graph)
-    files = [_shape_file(path, defined.get(path), found) for path, found in linted.findings.items()]
+    files = [_build_agent(path, defined.get(path), found) for path, found in linted.findings.items()]
     graph = shape_graph(linted.graph)
     unknown = [{"from": agent.name, "to": target.name} for agent, target in linted.graph.unknown]
     return {
@@ -46,7 +46,7 @@ def list_runners() -> list[str]:
     return [*list_harnesses(root), *list_own_runners(settings)]
 
 
-def lint_files(paths: Sequence[str] = ()) -> dict[str, Any]:
+def lint_files(paths: Sequence[str] = ()) -> LintedFilesObject:
     """What there is to say of the agent files below some paths of the workspace, or of all."""
     root = find_root()
     if len(paths) > MOST_PATHS:
@@ -56,7 +56,10 @@ def lint_files(paths: Sequence[str] = ()) -> dict[str, Any]:
         if "\0" in path or not (is_inside(place, root) or place.rstrip("/.") == root):
             raise UsageError(f"'{path[:200]}' is not in the workspace", hint="name a file or a folder inside it")
     found = survey(LintRequest(paths=tuple(within))).findings
-    files = [{"file": path, "findings": [*map(shape_finding, each)]} for path, each in found.items()]
+    files: list[LintedFileObject] = [
+        {"file": path, "findings": [build_diagnostic(finding, path) for finding in each]}
+        for path, each in found.items()
+    ]
     return {"files": files, "counts": _count(found)}
 
 
@@ -66,18 +69,23 @@ def _list_defined(graph: Graph) -> dict[str, Definition]:
     return {each.path: each for each in (*others, *graph.agents.values())}
 
 
-def _shape_file(path: str, defined: Definition | None, findings: Sequence[Diagnostic]) -> dict[str, Any]:
-    told = {"path": path, "findings": [*map(shape_finding, findings)]}
-    if defined is None:  # no agent is defined in it, or a file of another harness has its name
-        return told | {"name": None, "description": "", "profile": None, "kind": None}
-    return told | {
-        "name": defined.name,
-        "description": clean(defined.description),
-        "profile": defined.profile,
-        "kind": defined.kind,
+def _build_agent(path: str, defined: Definition | None, diagnostics: Sequence[Diagnostic]) -> AgentObject:
+    """An agent file. A file without an agent, or with the name of another harness's agent, has no name."""
+    return {
+        "path": path,
+        "name": None if defined is None else defined.name,
+        "description": "" if defined is None else clean(defined.description),
+        "profile": None if defined is None else defined.profile,
+        "kind": None if defined is None else defined.kind,
+        "findings": [build_diagnostic(each, path) for each in diagnostics],
     }
 
 
-def _count(findings: Mapping[str, Sequence[Diagnostic]]) -> dict[str, int]:
+def _count(findings: Mapping[str, Sequence[Diagnostic]]) -> LintCountsObject:
     severities = [each.severity for found in findings.values() for each in found]
-    return {"files": len(findings)} | {name: severities.count(name) for name in _SEVERITIES}
+    return {
+        "files": len(findings),
+        "error": severities.count("error"),
+        "warning": severities.count("warning"),
+        "note": severities.count("note"),
+    }

@@ -11,17 +11,14 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.attempts.process_owner import find_enclosing
-from remit.errors import RefusedError, RemitError, UsageError
+from remit.errors import RefusedError, RemitError
 from remit.ledger.events import read_clock_ms
-from remit.model import NOTHING
-from remit.runs.admission.limits import Budget, check_budget
 from remit.runs.admission.tickets import SESSION, TICKET, check_holder, find_within, hash_ticket
 from remit.runs.admission.tree_usage import load_tree
 from remit.runs.hosted_runs import HostedRuns
 from remit.runs.progress import is_in_harness
-from remit.runs.request import Request
+from remit.runs.request import Request, build_request
 from remit.runs.resume import make_resume, make_retry
-from remit.runs.tasks.task_facts import find_task
 from remit.runs.wait_cancel import list_open
 from remit.runs.workspace import Workspace
 from remit.storage.peers import ConnectionEnd, Peers, find_maker, find_peers, load_environ
@@ -35,6 +32,7 @@ if TYPE_CHECKING:
     from remit.ledger.runs import Run
     from remit.model import Diagnostic
     from remit.runs.admission.prepare import AdmittedRun
+    from remit.schemas import PossibleObject
 
 _MOST_REASON = 500
 _HINT = f"an agent delegates with its own tools, or shows its {TICKET}"
@@ -51,26 +49,6 @@ class ConnectionPeer(NamedTuple):
     """What proves which agent it is; empty for a person."""
     is_browser: bool = False
     """Whether it has a session, which no agent is given."""
-
-
-class RunRequest(NamedTuple):
-    """What a person wants done."""
-
-    prompt: str
-    agent: str | None = None
-    task: int | str | None = None
-    """Its number, or its id in an outside system."""
-    inputs: Mapping[str, str] = NOTHING
-    timeout_s: float | None = None
-    runner: str | None = None
-    return_format: str | None = None
-    """The format that the agent returns."""
-    format: str | None = None
-    """The format of the result. Default: the agent's own."""
-    worktree: bool = False
-    confine: bool = False
-    budget: Mapping[str, Any] = NOTHING
-    """By the names of `Budget`."""
 
 
 class StartedRun(NamedTuple):
@@ -149,21 +127,9 @@ def _open_serving(home: Home, asker: ConnectionPeer) -> HostedRuns:
 # --- what is done ----------------------------------------------------------------------------------------------------
 
 
-def delegate(home: Home, work: RunRequest, *, asker: ConnectionPeer) -> StartedRun:
-    """Hand work to an agent, in a process of its own."""
-    return _begin(home, asker, lambda ws: _ask(ws, work))
-
-
-def _ask(ws: Workspace, work: RunRequest) -> Request:
-    unknown = work.budget.keys() - {*Budget._fields}
-    if unknown:
-        raise UsageError(f"there is no limit {min(unknown)}", hint=f"known are: {', '.join(Budget._fields)}")
-    task = {} if work.task is None else find_task(ws.home, ws.settings, work.task)
-    return Request(
-        work.agent, work.prompt, work.inputs, work.runner, timeout_s=work.timeout_s, return_format=work.return_format,
-        format=work.format, worktree=work.worktree, confine=work.confine,
-        budget=check_budget(Budget(**work.budget)), **task,
-    )  # fmt: skip
+def delegate(home: Home, given: Mapping[str, Any], *, asker: ConnectionPeer) -> StartedRun:
+    """Start a run from the fields of a request, in a process of its own."""
+    return _begin(home, asker, lambda ws: build_request(ws, given))
 
 
 def retry(home: Home, session_id: str, *, timeout_s: float | None = None, asker: ConnectionPeer) -> StartedRun:
@@ -204,7 +170,7 @@ def cancel(home: Home, session_id: str, *, reason: str = "", asker: ConnectionPe
 # --- what could be done ----------------------------------------------------------------------------------------------
 
 
-def describe_actions(home: Home, row: Run) -> dict[str, Any]:
+def describe_actions(home: Home, row: Run) -> PossibleObject:
     """What can be done about a delegation, and why the rest cannot."""
     if row.state == "finished":
         ws = Workspace(home.root, lenient=True)
@@ -219,7 +185,7 @@ def describe_actions(home: Home, row: Run) -> dict[str, Any]:
     why = {name: reason for name, reason in told.items() if reason}
     if row.state != "finished" and is_in_harness(row, read_clock_ms()):
         why["note"] = f"Only {row.runner} can end its agent: once cancelled, its tools are refused."
-    return {name: name not in why for name in ("cancel", "retry", "resume")} | {"why": why}
+    return {"cancel": "cancel" not in why, "retry": "retry" not in why, "resume": "resume" not in why, "why": why}
 
 
 def _try(row: Run, make: Callable[[], Request]) -> str:

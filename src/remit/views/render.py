@@ -27,8 +27,7 @@ from remit.terminal import escape, is_visible, quote, shorten
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from remit.model import Diagnostic, Fix, JsonRepair, Severity, Verdict, VerdictName
-    from remit.runs.submit_return import OwnVerdict
+    from remit.model import Diagnostic, Severity, Verdict, VerdictName
     from remit.terminal import Paint
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
@@ -77,90 +76,6 @@ def get_http_status(error: BaseException) -> int:
 
 
 # JSON
-
-
-def shape_own(verdict: OwnVerdict, filename: str) -> dict[str, Any]:
-    """The JSON shape of what Remit thinks of an agent's own return."""
-    return {
-        "accepted": verdict.accepted,
-        "verdict": verdict.name,
-        "format": verdict.format,
-        "status": verdict.status,
-        "session_id": verdict.session_id,
-        "artifacts": [{"path": path, "grade": each.grade, "reason": each.reason}
-                      for path, each in verdict.grades.items()],
-        "repairs": [repair.message for repair in verdict.repairs],
-        "findings": [shape_finding(finding, filename) for finding in verdict.findings],
-    }  # fmt: skip
-
-
-def shape_finding(finding: Diagnostic, filename: str) -> dict[str, Any]:
-    """A finding's one JSON shape."""
-    place = finding.place
-    return {
-        "code": finding.code,
-        "severity": finding.severity,
-        "message": finding.message,
-        "hint": finding.hint,
-        "pointer": finding.pointer,
-        "filename": filename,
-        "location": None if place is None else {"row": place.line, "column": place.column},
-        "end_location": None if place is None else {"row": place.end_line, "column": place.end_column},
-        "fix": None if finding.fix is None else _shape_fix(finding.fix),
-        "url": None,  # where other linters lead to their pages; `remit explain CODE` is ours
-    }
-
-
-def _shape_fix(fix: Fix) -> dict[str, Any]:
-    edits = []
-    for edit in fix.edits:
-        place = edit.place
-        location = None if place is None else {"row": place.line, "column": place.column}
-        end = None if place is None else {"row": place.end_line, "column": place.end_column}
-        edits.append({"content": edit.content, "location": location, "end_location": end})
-    return {"applicability": fix.applicability, "message": fix.message, "edits": edits}
-
-
-def shape_verdict(verdict: Verdict, filename: str) -> dict[str, Any]:
-    """What became of one message. The status is told of an accepted return only: what is refused has none."""
-    return {
-        "filename": filename,
-        "accepted": verdict.accepted,
-        "verdict": verdict.name,
-        "format": verdict.format,
-        "transport": verdict.transport,
-        "status": verdict.returned.status if verdict.returned else None,
-        "payload": verdict.payload,
-        "repairs": [_shape_repair(repair) for repair in verdict.repairs],
-        "findings": [shape_finding(finding, filename) for finding in verdict.findings],
-        "evidence": [
-            {"path": facts.path, "state": facts.state, "size_bytes": facts.size_bytes}
-            for facts in verdict.evidence.values()
-        ],
-    }
-
-
-def _shape_repair(repair: JsonRepair) -> dict[str, Any]:
-    place = repair.place
-    location = None if place is None else {"row": place.line, "column": place.column}
-    return {"kind": repair.kind, "message": repair.message, "location": location}
-
-
-_JSON = (str, int, float, list, tuple, dict, type(None))
-
-
-def shape_error(error: BaseException) -> dict[str, Any]:
-    """Why a command could not run, in the one JSON shape that an error has."""
-    known = _name_bug(error)
-    return {
-        "error": {
-            "code": known.code,
-            "message": known.message,
-            "hint": known.hint,
-            "recoverable": known.recoverable,
-            "data": {name: value if isinstance(value, _JSON) else str(value) for name, value in known.data.items()},
-        }
-    }
 
 
 def render_json(value: object, *, indent: int | None = None) -> str:
@@ -289,11 +204,11 @@ def _count_verdict(verdicts: Sequence[VerdictName | None], verdict: VerdictName)
 
 def render_error(error: BaseException) -> tuple[str, str]:
     """The message of an error and its hint, both escaped; the hint may be empty."""
-    known = _name_bug(error)
+    known = name_bug(error)
     return quote(known.message), quote(known.hint)
 
 
-def _name_bug(error: BaseException) -> RemitError:
+def name_bug(error: BaseException) -> RemitError:
     """An error of ours as it is; whatever else it is, it is a bug."""
     if isinstance(error, RemitError):
         return error

@@ -307,7 +307,7 @@ def load_record(
     """All that is known of a delegation; with every text where it is asked for."""
     tree = list_tree(home, session_id, cluster=cluster)
     row = tree[0].row
-    folder = f"{home.folder}/{SESSIONS}/{session_id}"
+    folder = find_folder(home, session_id)
     return RunRecord(
         tree[0],
         clean(hide_environ(read_run_config(row.details))),
@@ -315,14 +315,21 @@ def load_record(
         clean(load_kept_report(home, row)),
         tuple(clean(each) for each in list_steps(home.ledger, session_id)),
         tuple(tree[1:]),
-        folder if os.path.isdir(folder) else "",
-        tuple(_list_files(folder)),
-        tuple(_load_texts(home, session_id)) if full else (),
-        clean(_load_arrived(home, row)),
+        folder,
+        tuple(list_files(folder)),
+        tuple(load_texts(home, session_id)) if full else (),
+        clean(load_arrived(home, row)),
     )
 
 
-def _load_arrived(home: Home, row: Run) -> Mapping[str, Any]:
+def find_folder(home: Home, session_id: str) -> str:
+    """The folder of a run's attempts; empty if there is none."""
+    folder = f"{home.folder}/{SESSIONS}/{session_id}"
+    return folder if os.path.isdir(folder) else ""
+
+
+def load_arrived(home: Home, row: Run) -> Mapping[str, Any]:
+    """How the work of another machine arrived here."""
     event = load_last_event(home.ledger, row.session_id, "arrived") if is_elsewhere(row) else None
     return {} if event is None else event.details
 
@@ -347,7 +354,7 @@ def _is_kept(home: Home, row: Run) -> bool:
     return "report" in list_texts(home, row.session_id)
 
 
-def _list_files(folder: str) -> list[str]:
+def list_files(folder: str) -> list[str]:
     """The files that agent and shim have left, as paths; none is opened."""
     found = []
     for number in sorted(filter(str.isdecimal, _list_names(folder)), key=int):
@@ -373,7 +380,7 @@ def _list_names(folder: str) -> list[str]:
         return []
 
 
-def _load_texts(home: Home, session_id: str) -> list[tuple[str, str]]:
+def load_texts(home: Home, session_id: str) -> list[tuple[str, str]]:
     """What was asked and answered. A text whose file is gone or damaged says so."""
     found = []
     for kind in sorted(set(list_texts(home, session_id)) - {"report"}, key=_rank_text):

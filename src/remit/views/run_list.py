@@ -6,28 +6,24 @@ delegations there are.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from remit.errors import UsageError
 from remit.ledger.queries import (
-    NOTHING_BELOW,
     PageEnd,
     RunFilter,
     count_wanted,
     list_agents,
     list_page,
     load_last_number,
-    load_summaries,
-    sum_nested,
 )
-from remit.storage.secrets import redact
+from remit.views.json_objects import build_runs
 from remit.views.run_details import has_ledger, load_standings
 from remit.views.workers import load_recent_status
 
 if TYPE_CHECKING:
     from remit.ledger.home import Home
-    from remit.ledger.queries import NestedTotals
-    from remit.views.run_details import Standing
+    from remit.schemas import RunPageObject
 
 STATES = {"all": None, "open": True, "finished": False}
 MOST, USUAL = 500, 100
@@ -57,7 +53,7 @@ class RunQuery(NamedTuple):
 EVERYTHING = RunQuery()
 
 
-def list_runs(home: Home, asked: RunQuery = EVERYTHING, *, limit: int = USUAL, cursor: str = "") -> dict[str, Any]:
+def list_runs(home: Home, asked: RunQuery = EVERYTHING, *, limit: int = USUAL, cursor: str = "") -> RunPageObject:
     """One page of the delegations, newest first: items, next_cursor, total, event and the names of all agents."""
     wanted, after = _read_asked(home, asked), read_cursor(cursor)
     if not 1 <= limit <= MOST:
@@ -69,13 +65,9 @@ def list_runs(home: Home, asked: RunQuery = EVERYTHING, *, limit: int = USUAL, c
     rows = list_page(ledger, wanted, limit=limit + 1, after=after)
     shown = rows[:limit]
     is_all = after is None and len(rows) <= limit  # who has all of them need not look through the history once more
-    below, summaries = sum_nested(ledger, shown), load_summaries(ledger, [row.session_id for row in shown])
     standings = load_standings(home, shown, load_recent_status(home, shown))
     return {
-        "items": [
-            shape_run(each, below.get(each.row.session_id, NOTHING_BELOW), summaries.get(each.row.session_id, ""))
-            for each in standings
-        ],
+        "items": build_runs(home, standings),
         "next_cursor": render_cursor(PageEnd(shown[-1].created_ms, shown[-1].session_id))
         if len(rows) > limit
         else None,
@@ -122,36 +114,3 @@ def read_cursor(cursor: str) -> PageEnd | None:
     if not (number.isascii() and number.isdecimal() and len(number) <= _MOST_DIGITS and session_id):
         raise UsageError("the cursor is none of ours", hint="give next_cursor of the page before, as it was")
     return PageEnd(int(number), session_id)
-
-
-def shape_run(each: Standing, below: NestedTotals, summary: str) -> dict[str, Any]:
-    """A delegation as a row of the list, with all below it in numbers."""
-    row = each.row
-    return {
-        "session_id": row.session_id,
-        "agent": row.agent,
-        "standing": each.word,
-        "state": row.state,
-        "status": row.status,
-        "verdict": row.verdict,
-        "stop_reason": row.stop_reason,
-        "depth": row.depth,
-        "parent_id": row.parent_id,
-        "root_id": row.root_id,
-        "task_number": row.task_number,
-        "task_id": row.details.get("outside") or None,
-        "runner": row.runner,
-        "work": each.work,
-        "summary": redact(summary),
-        "created_ms": row.created_ms,
-        "started_ms": row.started_ms,
-        "ended_ms": row.ended_ms,
-        "deadline_ms": row.deadline_ms,
-        "tokens": each.seen.tokens,
-        "cost_usd": each.seen.cost_usd,
-        "children": below.children,
-        "open_below": below.open_below,
-        "tree_tokens": below.tokens,
-        "tree_cost_usd": below.cost_usd,
-        "worker": each.seen.worker or None,
-    }

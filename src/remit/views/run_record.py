@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from remit.errors import RemitError
 from remit.ledger.events import read_clock_ms
 from remit.views.run_details import clean, find_session
-from remit.views.run_tree import load_answer_page, load_node, load_tree
+from remit.views.run_tree import load_answer_page, load_run_details, load_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from remit.ledger.home import Home
 
@@ -92,8 +92,8 @@ class _TextCutter:
 def load_run_report(home: Home, word: str | None = None) -> dict[str, Any]:
     """The run that a delegation is in, as it stands now: its tree, and each of its delegations in full."""
     tree = load_tree(home, find_session(home, word))
-    rows = [_shape_row(item) for item in tree["items"][:MOST_ROWS]]
-    nodes = _load_nodes(home, rows)
+    rows = [_cut_row(item) for item in tree["items"][:MOST_ROWS]]
+    nodes = _load_run_detailss(home, rows)
     return {
         "schema": SCHEMA,
         "schema_version": SCHEMA_VERSION,
@@ -109,12 +109,12 @@ def load_run_report(home: Home, word: str | None = None) -> dict[str, Any]:
     }
 
 
-def _shape_row(item: dict[str, Any]) -> dict[str, Any]:
+def _cut_row(item: Mapping[str, Any]) -> dict[str, Any]:
     shown: dict[str, Any] = _TextCutter(_SIZES[1]).cut(clean({name: item[name] for name in _ROW}))
     return shown
 
 
-def _count(items: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _count(items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The whole run in numbers; null where nobody told any."""
     tokens = [item["tokens"] for item in items if item["tokens"] is not None]
     costs = [item["cost_usd"] for item in items if item["cost_usd"] is not None]
@@ -146,15 +146,17 @@ def _describe_left_out(known: int, shown: int, nodes: Sequence[dict[str, Any]], 
 # --- one delegation --------------------------------------------------------------------------------------------------
 
 
-def _load_nodes(home: Home, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _load_run_detailss(home: Home, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """As many as there is room for, in the order of the tree; the large ones are cut shorter before any is left out."""
     chosen = sorted(range(len(rows)), key=lambda at: _rank(rows[at], at))[:MOST_FULL]
-    made = {at: node for at in chosen if (node := _load_node(home, rows[at]["session_id"], _SIZES[0])) is not None}
+    made = {
+        at: node for at in chosen if (node := _load_run_details(home, rows[at]["session_id"], _SIZES[0])) is not None
+    }
     weights = {at: weigh(node) for at, node in made.items()}
     if sum(weights.values()) > ROOM:
         share = ROOM // len(made)
         for at in [at for at, weight in weights.items() if weight > share]:
-            made[at] = _load_node(home, rows[at]["session_id"], _SIZES[1]) or made[at]
+            made[at] = _load_run_details(home, rows[at]["session_id"], _SIZES[1]) or made[at]
             weights[at] = weigh(made[at])
     room, shown = ROOM, []
     for at in made:
@@ -164,9 +166,9 @@ def _load_nodes(home: Home, rows: Sequence[dict[str, Any]]) -> list[dict[str, An
     return [made[at] for at in sorted(shown)]
 
 
-def _load_node(home: Home, session_id: str, sizes: RecordSizes) -> dict[str, Any] | None:
+def _load_run_details(home: Home, session_id: str, sizes: RecordSizes) -> dict[str, Any] | None:
     try:
-        return _shape_node(home, load_node(home, session_id, result_format="standard"), sizes)
+        return _cut_details(home, load_run_details(home, session_id, result_format="standard"), sizes)
     except RemitError:  # it was forgotten just now
         return None
 
@@ -176,9 +178,9 @@ def _rank(row: dict[str, Any], at: int) -> tuple[bool, bool, int]:
     return at > 0, row["standing"] == "completed" and row["verdict"] != "fabricated", at
 
 
-def _shape_node(home: Home, node: dict[str, Any], sizes: RecordSizes) -> dict[str, Any]:
+def _cut_details(home: Home, node: Mapping[str, Any], sizes: RecordSizes) -> dict[str, Any]:
     cutter = _TextCutter(sizes)
-    standing, asked, result = node["standing"], node["asked"], node["result"]
+    standing, asked, result = node["run"], node["asked"], node["result"]
     words = asked["words"] or asked["prompt"]
     shaped = {
         "session_id": standing["session_id"],
@@ -190,7 +192,7 @@ def _shape_node(home: Home, node: dict[str, Any], sizes: RecordSizes) -> dict[st
             "context": cutter.cut(asked["context"]),
             "inputs": cutter.cut_names(asked["inputs"]),
         },
-        "attempts": [_shape_attempt(home, standing["session_id"], each, cutter)
+        "attempts": [_cut_attempt(home, standing["session_id"], each, cutter)
                      for each in node["attempts"][-sizes.items :]],
         "result": result and cutter.cut(result),
         "steps": cutter.cut(node["steps"]),
@@ -202,7 +204,7 @@ def _shape_node(home: Home, node: dict[str, Any], sizes: RecordSizes) -> dict[st
     return shaped | {"left_out": cutter.tell()}
 
 
-def _shape_attempt(home: Home, session_id: str, attempt: dict[str, Any], cutter: _TextCutter) -> dict[str, Any]:
+def _cut_attempt(home: Home, session_id: str, attempt: dict[str, Any], cutter: _TextCutter) -> dict[str, Any]:
     answer = None
     if attempt["answer"] is not None:
         page = load_answer_page(home, session_id, attempt["number"])

@@ -18,18 +18,38 @@ from remit.runs.admission.run_config import read_run_config
 from remit.runs.request import read_request
 from remit.runs.results.full_result import load_report
 from remit.runs.text_pages import cut_page, redact_once
-from remit.views.json_shapes import shape_standing
+from remit.views.json_objects import build_attempt, build_runs
 from remit.views.page_actions import describe_actions
-from remit.views.run_details import clean, find_session, has_ledger, hide_environ, load_kept_report, load_standings
+from remit.views.run_details import (
+    clean,
+    find_folder,
+    find_session,
+    has_ledger,
+    hide_environ,
+    list_files,
+    load_arrived,
+    load_kept_report,
+    load_standings,
+    load_texts,
+)
 from remit.views.workers import load_recent_status
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from remit.cluster.workers_status import ClusterStatus
     from remit.ledger.home import Home
-    from remit.ledger.runs import AttemptRow, Run
+    from remit.ledger.runs import Run
     from remit.result import Result
     from remit.runs.admission.run_config import RunConfig
+    from remit.schemas import (
+        AnswerSizeObject,
+        AskedObject,
+        ChangedFileObject,
+        RunDetailsObject,
+        TreeObject,
+        TreeRunObject,
+    )
 
 MOST_NODES = 5_000
 PAGE_CHARS = 60_000
@@ -45,7 +65,7 @@ _CONFIG = (
 # --- the tree --------------------------------------------------------------------------------------------------------
 
 
-def load_tree(home: Home, word: str) -> dict[str, Any]:
+def load_tree(home: Home, word: str) -> TreeObject:
     """All delegations of the run that one is in, each behind the one that handed it on."""
     own = load_row(home, word)
     event = load_last_number(home.ledger)
@@ -53,7 +73,8 @@ def load_tree(home: Home, word: str) -> dict[str, Any]:
     is_cut = len(rows) > MOST_NODES
     ordered = [*_arrange(rows[:MOST_NODES])]
     standings = load_standings(home, [row for row, _ in ordered], load_recent_status(home, rows, own.root_id))
-    items = [shape_standing(each) | {"level": level} for each, (_, level) in zip(standings, ordered, strict=True)]
+    runs = build_runs(home, standings)
+    items: list[TreeRunObject] = [{**run, "level": level} for run, (_, level) in zip(runs, ordered, strict=True)]
     return {"root_id": own.root_id, "items": items, "truncated": is_cut, "event": event}
 
 
@@ -84,28 +105,44 @@ def load_row(home: Home, word: str) -> Run:
 # --- one of them -----------------------------------------------------------------------------------------------------
 
 
-def load_node(home: Home, word: str, *, result_format: str = "") -> dict[str, Any]:
-    """All that is known of one run; its result in the agent's format, or in another."""
+def load_run_details(
+    home: Home, word: str, *, result_format: str = "", full: bool = False, cluster: ClusterStatus | None = None
+) -> RunDetailsObject:
+    """All that is known of one run; its result in the agent's format, or in another. `full` adds every text."""
     row = load_row(home, word)
     event = load_last_number(home.ledger)
-    (standing,) = load_standings(home, [row], load_recent_status(home, [row], row.root_id))
+    (standing,) = load_standings(home, [row], cluster or load_recent_status(home, [row], row.root_id))
+    (run,) = build_runs(home, [standing])
     config = clean(hide_environ(read_run_config(row.details)))
     report = clean(load_kept_report(home, row))
-    return {
-        "standing": shape_standing(standing),
-        "config": _shape_config(row, config),
+    folder = find_folder(home, row.session_id)
+    details: RunDetailsObject = {
+        "run": run,
+        "config": _list_config(row, config),
         "asked": _load_asked(home, row, standing.work),
-        "attempts": [_shape_attempt(home, row, each) for each in list_attempts(home.ledger, row.session_id)],
-        "result": None if report is None else _shape_result(report, result_format),
-        "steps": [clean(each)._asdict() for each in list_steps(home.ledger, row.session_id)],
+        "attempts": [
+            build_attempt(each, _measure(home, row.session_id, f"answer-{each.number}"))
+            for each in list_attempts(home.ledger, row.session_id)
+        ],
+        "result": None if report is None else _write_result(report, result_format),
+        "steps": [
+            {"name": each.name, "state": each.state, "message": clean(each.message), "at_ms": each.at_ms}
+            for each in list_steps(home.ledger, row.session_id)
+        ],
         "unclaimed": [] if report is None else _list_unclaimed(home, row),
         "children": list_children(home.ledger, row.session_id),
+        "folder": folder or None,
+        "files": list_files(folder),
+        "arrived": dict(clean(load_arrived(home, row))) or None,
         "can": describe_actions(home, row),
         "event": event,
     }
+    if full:
+        details["texts"] = dict(load_texts(home, row.session_id))
+    return details
 
 
-def _shape_result(report: Result, result_format: str) -> dict[str, Any]:
+def _write_result(report: Result, result_format: str) -> Any:  # noqa: ANN401 - JSON
     if not result_format:
         return report.to_dict()
     from remit.runs.results.build_return import write_return
@@ -113,7 +150,7 @@ def _shape_result(report: Result, result_format: str) -> dict[str, Any]:
     return write_return(report._replace(result_format=result_format)).to_dict()
 
 
-def _shape_config(row: Run, config: RunConfig) -> dict[str, Any]:
+def _list_config(row: Run, config: RunConfig) -> dict[str, Any]:
     told = config._asdict()
     shaped = {name: [*told[name]] if isinstance(told[name], tuple) else told[name] for name in _CONFIG}
     return shaped | {
@@ -122,7 +159,7 @@ def _shape_config(row: Run, config: RunConfig) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _load_asked(home: Home, row: Run, work: str) -> dict[str, Any]:
+def _load_asked(home: Home, row: Run, work: str) -> AskedObject:
     """What an agent was told: its first message, as much as is read at once, and what that was made of."""
     prompt = _load(home, row.session_id, "prompt") or ""
     kept = load_text(home, row.session_id, "request")
@@ -148,22 +185,7 @@ def _load_context(home: Home, session_id: str) -> list[dict[str, Any]]:
     return shown
 
 
-def _shape_attempt(home: Home, row: Run, attempt: AttemptRow) -> dict[str, Any]:
-    return {
-        "number": attempt.number,
-        "started_ms": attempt.started_ms or None,
-        "ended_ms": attempt.ended_ms,
-        "stop_reason": attempt.stop_reason,
-        "verdict": attempt.verdict,
-        "findings": clean([*attempt.findings]),
-        "repairs": clean([*attempt.repairs]),
-        "claims": clean([*attempt.claims]),
-        "usage": clean(dict(attempt.usage)),
-        "answer": _measure(home, row.session_id, f"answer-{attempt.number}"),
-    }
-
-
-def _measure(home: Home, session_id: str, kind: str) -> dict[str, int] | None:
+def _measure(home: Home, session_id: str, kind: str) -> AnswerSizeObject | None:
     """How long a text is; None where none is kept. To take secrets out of it only for this would take long."""
     try:
         data = load_text(home, session_id, kind)
@@ -173,7 +195,7 @@ def _measure(home: Home, session_id: str, kind: str) -> dict[str, int] | None:
     return None if data is None else {"chars": len(text), "lines": text.count("\n") + 1}
 
 
-def _list_unclaimed(home: Home, row: Run) -> list[dict[str, str]]:
+def _list_unclaimed(home: Home, row: Run) -> list[ChangedFileObject]:
     """What changed on disk and is not named by the return."""
     _, conclusion = load_report(home, row.session_id)
     return [{"path": clean(change.path), "kind": change.kind} for change in conclusion.unclaimed]

@@ -51,8 +51,8 @@ def load_cluster(home: Home) -> dict[str, Any]:
     if cluster is None:
         return {"backend": "local"}
     rows = [] if cluster.look is None else [row for row in cluster.look.rows if row.state == "running"]
-    leases = [_shape_lease(row) | {"here": _is_known(home, row.session_id)} for row in rows[:_MOST_LEASES]]
-    return {"backend": "postgresql"} | shape_cluster(cluster) | {"leases": leases}
+    leases = [_build_lease(row) | {"here": _is_known(home, row.session_id)} for row in rows[:_MOST_LEASES]]
+    return {"engine": "postgresql"} | build_cluster(cluster) | {"leases": leases}
 
 
 def _is_known(home: Home, session_id: str) -> bool:
@@ -100,29 +100,29 @@ def _recall(key: tuple[str, str], look: Callable[[], ClusterStatus | None]) -> C
 # --- shapes ----------------------------------------------------------------------------------------------------------
 
 
-def shape_cluster(cluster: ClusterStatus) -> dict[str, Any]:
+def build_cluster(cluster: ClusterStatus) -> dict[str, Any]:
     """What the database says, as JSON."""
     look = cluster.look
     return {
         "database": cluster.database,
         "trouble": None if cluster.trouble is None else redact(str(cluster.trouble)),
-        "workers": [] if look is None else [*map(_shape_worker, look.workers)],
-        "queues": [] if look is None else [_shape_queue(each._asdict()) for each in look.queues],
+        "workers": [] if look is None else [*map(_build_worker, look.workers)],
+        "queues": [] if look is None else [_build_queue(each._asdict()) for each in look.queues],
         "lag_s": _round(cluster.lag_s),
         "manned": cluster.is_manned,
     }
 
 
-def _shape_worker(worker: WorkerRow) -> dict[str, Any]:
+def _build_worker(worker: WorkerRow) -> dict[str, Any]:
     told = worker._asdict() | {"agents": [*worker.agents], "beat_ago_s": _round(worker.beat_ago_s)}
     return {{"is_live": "live"}.get(name, name): value for name, value in told.items()}
 
 
-def _shape_queue(told: dict[str, Any]) -> dict[str, Any]:
+def _build_queue(told: dict[str, Any]) -> dict[str, Any]:
     return told | {"oldest_s": _round(told["oldest_s"])}
 
 
-def _shape_lease(row: SessionRow) -> dict[str, Any]:
+def _build_lease(row: SessionRow) -> dict[str, Any]:
     return {
         "session_id": row.session_id, "agent": redact(row.agent), "depth": row.depth, "worker": row.worker_id,
         "host": row.host, "fence": row.fence, "lease_left_s": _round(row.lease_left_s), "queue": row.queue,

@@ -103,9 +103,9 @@ def test_a_part_of_them_can_be_asked_for(args: list[str], ids: list[str], worksp
 
 def test_programs_get_groups_with_all_that_is_known(workspace: Inside) -> None:
     told = read(workspace, "list")
-    assert (told["filename"], told["findings"]) == ("specs/errors.json", [])
+    assert (told["file"], told["findings"]) == ("specs/errors.json", [])
     group = told["groups"][0]
-    assert group["newest"].pop("id") == "err_18"
+    assert group["records"][0]["id"] == "err_18"
     assert {key: group[key] for key in ("cause", "count", "first", "fix_status", "recurred", "tasks", "sessions")} == {
         "cause": "no answer from planner for task <n>",
         "count": 2,
@@ -182,7 +182,7 @@ def test_an_error_is_shown_with_its_cause(workspace: Inside) -> None:
 
 
 def test_a_cause_is_shown_with_its_errors(workspace: Inside) -> None:
-    key = read(workspace, "list")["groups"][0]["key"]
+    key = read(workspace, "list")["groups"][0]["id"]
     told = read(workspace, "show", key[:5])
     assert [each["id"] for each in told["errors"]] == ["err_17", "err_18"]
     assert "\nerr_18\n" in workspace("errors", "show", key).text
@@ -215,7 +215,7 @@ def test_a_line_that_does_not_fit_is_told(args: list[str], complaint: str, works
 
 
 def test_a_cause_is_marked(workspace: Inside) -> None:
-    key = read(workspace, "list")["groups"][0]["key"]
+    key = read(workspace, "list")["groups"][0]["id"]
     ended = workspace("errors", "resolve", key, "--fixed", "--note", "more time")
     assert (ended.code, ended.text) == (0, snapshot("✓ 2 errors marked fixed: no answer from planner for task 18\n"))
     errors = json.loads((workspace.folder / "specs/errors.json").read_text())["errors"]

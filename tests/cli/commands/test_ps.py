@@ -78,7 +78,7 @@ def test_an_id_can_be_cut_short_and_misspelt(inside: Inside, command: str) -> No
     assert "give more of the id" in several.complaint
     assert inside(command, "x").code == 2
     for part in ("abcdef", "def", "abc", "sess_1700000001_a"):
-        assert load(inside("show", part, "--json"))["session_id"] == "sess_1700000001_abcdef"
+        assert load(inside("show", part, "--json"))["run"]["session_id"] == "sess_1700000001_abcdef"
 
 
 # At work

@@ -136,11 +136,21 @@ def plant(root: Path, session: str) -> None:
 
 def _plant_attempt(db: Any, session: str) -> None:  # noqa: ANN401 - a connection of the ledger
     findings = [
-        {"code": each, "severity": "error", "message": each, "hint": each, "place": [at, 1, at, 9]}
+        {
+            "code": each,
+            "severity": "error",
+            "message": each,
+            "hint": each,
+            "location": {"row": at, "column": 1},
+            "end_location": {"row": at, "column": 9},
+        }
         for at, each in enumerate(PAYLOADS, 1)
     ]
     findings += [{"code": each, "severity": each, "message": each, "pointer": each} for each in PAYLOADS]
-    repairs = [{"kind": each, "message": each, "place": [1, 1, 1, 2]} for each in PAYLOADS]
+    repairs = [
+        {"kind": each, "message": each, "location": {"row": 1, "column": 1}, "end_location": {"row": 1, "column": 2}}
+        for each in PAYLOADS
+    ]
     claims = [{"path": each, "state": each, "grade": each, "reason": each, "sha256": each} for each in PAYLOADS]
     values = (*(json.dumps(each) for each in (findings, repairs, claims)), session)
     db.execute("UPDATE attempts SET findings = ?, repairs = ?, claims = ? WHERE session_id = ?", values)

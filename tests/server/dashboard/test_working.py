@@ -169,11 +169,11 @@ def test_the_lines_of_findings_are_marked_and_the_diff_is_shown(place: Place) ->
     seen, page = place.seen, place.seen.page
     session = place.finish("editor", "Warm the cache.")
     node = place.server.get(f"/delegations/{session}")
-    placed = [each for each in node["attempts"][0]["findings"] if each.get("place")]
+    placed = [each for each in node["attempts"][0]["findings"] if each["location"]]
     assert placed, node["attempts"][0]["findings"]
     seen.open(f"/runs/{session}?tab=answer", wait=".lines .line")
     marked = seen.see(".line.is-marked")
-    assert marked.get_attribute("data-number") == str(placed[0]["place"][0])
+    assert marked.get_attribute("data-number") == str(placed[0]["location"]["row"])
     assert "finished" in marked.inner_text()
     assert placed[0]["code"] in seen.see(".line-note").inner_text()
     seen.shoot("answer")

@@ -8,7 +8,8 @@ import click
 
 from remit.cli import options
 from remit.cli.output import get_paint, name_file, say, say_json
-from remit.views.render import ACCEPTED, NOT_ACCEPTED, count, render_line, shape_finding
+from remit.views.json_objects import build_diagnostic
+from remit.views.render import ACCEPTED, NOT_ACCEPTED, count, render_line
 
 if TYPE_CHECKING:
     from remit.agent_files.write import CompiledFile, MigratedFile
@@ -163,7 +164,7 @@ def _shape(each: CompiledFile) -> dict[str, Any]:
         "source": name,
         "path": path,
         "state": each.state,
-        "findings": [shape_finding(finding, name) for finding in each.compiled.findings],
+        "findings": [build_diagnostic(finding, name) for finding in each.compiled.findings],
     }
 
 

@@ -118,14 +118,14 @@ class Json:
 
     def __init__(self, *, quiet: bool) -> None:
         del quiet  # a program picks for itself
-        self.results: list[dict[str, object]] = []
+        self.results: list[object] = []
 
     def add(self, verdict: Verdict, filename: str, message: bytes) -> None:
         """Keep what became of one message."""
-        from remit.views.render import shape_verdict
+        from remit.views.json_objects import build_checked_message
 
         del message
-        self.results.append(shape_verdict(verdict, filename))
+        self.results.append(build_checked_message(verdict, filename))
 
     def close(self, verdicts: Sequence[VerdictName | None]) -> None:
         """Show all of it."""

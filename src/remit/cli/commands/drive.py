@@ -10,7 +10,7 @@ from remit.cli import options
 from remit.cli.output import say_json
 from remit.cli.result_output import get_result_code
 from remit.errors import UsageError
-from remit.views.json_shapes import shape_result
+from remit.views.json_objects import build_result
 
 if TYPE_CHECKING:
     from remit.result import Result
@@ -40,5 +40,5 @@ def drive(session_id: str, *, held: int | None) -> int:
             await ws.close()
 
     result = asyncio.run(drive_one())
-    say_json(shape_result(result))
+    say_json(build_result(result))
     return get_result_code(result)

@@ -10,7 +10,8 @@ from remit.cli import options
 from remit.cli.output import get_paint, name_file, say, say_json
 from remit.errors import UsageError
 from remit.terminal import count_columns, escape, quote
-from remit.views.render import ACCEPTED, NOT_ACCEPTED, count, shape_finding
+from remit.views.json_objects import build_error_group, build_error_groups, build_error_record
+from remit.views.render import ACCEPTED, NOT_ACCEPTED, count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,7 +43,7 @@ def list_errors(*, singly: bool, output_format: str, **asked: Any) -> int:  # no
     found = load_errors(**asked)
     broken = any(finding.severity == "error" for finding in found.findings)
     if output_format == "json":
-        say_json(_shape_list(found, singly=singly))
+        say_json(_build_list(found, singly=singly))
     else:
         _show_list(found, singly=singly)
     return NOT_ACCEPTED if broken else ACCEPTED
@@ -61,7 +62,7 @@ def show(word: str, *, output_format: str) -> int:
     shown = show_errors(word)
     group, records = shown.chosen.group, shown.chosen.records
     if output_format == "json":
-        told = {"group": _shape_group(group), "errors": [_shape_record(record) for record in records]}
+        told = {"group": build_error_group(group), "errors": [build_error_record(record) for record in records]}
         say_json({"filename": name_file(shown.file), "archived": shown.archived, **told})
         return ACCEPTED
     paint = get_paint()
@@ -178,11 +179,11 @@ def _render_single(record: ErrorRecord, paint: Paint) -> Iterable[str]:
 
 def _render_record(record: ErrorRecord, paint: Paint) -> Iterable[str]:
     yield paint("strong", quote(record.id) or "an error without an id")
-    for name, value in _shape_record(record).items():
-        text = " → ".join(value) if isinstance(value, list) else str(value)
+    for name, value in build_error_record(record).items():
+        text = " → ".join(map(str, value)) if isinstance(value, list) else str(value)
         if name == "details" and value:
-            yield from ("  details:", *(f"    {escape(line)}" for line in value.splitlines()))
-        elif name != "id" and value not in (None, "", [], False):
+            yield from ("  details:", *(f"    {escape(line)}" for line in str(value).splitlines()))
+        elif name not in ("id", "at_ms") and value not in (None, "", [], False):
             yield f"  {name}: {quote(text)}"
 
 
@@ -195,52 +196,11 @@ def _cut(text: str, used: int) -> str:
 # For programs
 
 
-def _shape_list(found: Errors, *, singly: bool) -> dict[str, Any]:
-    name = name_file(found.file)
-    told: dict[str, Any] = {"filename": name, "total": found.total}
+def _build_list(found: Errors, *, singly: bool) -> dict[str, Any]:
+    from remit.storage.settings import find_workspace
+
+    built: dict[str, Any] = {**build_error_groups(found, find_workspace())}
     if singly:
-        told["errors"] = [_shape_record(record) for record in found.records]
-    else:
-        told["groups"] = [_shape_group(group) for group in found.groups]
-    return told | {"findings": [shape_finding(finding, name) for finding in found.findings]}
-
-
-def _shape_group(group: Group) -> dict[str, Any]:
-    return {
-        "key": group.cause.key,
-        "code": group.cause.code,
-        "cause": group.cause.text,
-        "count": len(group.records),
-        "first": group.first or None,
-        "last": group.last or None,
-        "fix_status": group.fix_status,
-        "recurred": group.recurred,
-        "recurrences": group.recurrences,
-        "tasks": [*group.tasks],
-        "sessions": [*group.sessions],
-        "newest": _shape_record(group.newest),
-    }
-
-
-def _shape_record(record: ErrorRecord) -> dict[str, Any]:
-    return {
-        "id": record.id,
-        "timestamp": record.time or None,
-        "code": record.code,
-        "type": record.type,
-        "severity": record.severity or None,
-        "message": record.message,
-        "details": record.details or None,
-        "session_id": record.session_id or None,
-        "command": record.command or None,
-        "task_number": record.task_number,
-        "phase": record.phase,
-        "delegation_path": [*record.path],
-        "failed_at_depth": record.depth,
-        "suggested_action": record.suggested_action or None,
-        "auto_recoverable": record.auto_recoverable,
-        "fix_status": record.fix_status,
-        "fix_status_word": record.word or None,
-        "closed": record.closed or None,
-        "note": record.note or None,
-    }
+        del built["groups"]
+        built["errors"] = [build_error_record(each) for each in found.records]
+    return built

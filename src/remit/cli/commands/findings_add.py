@@ -12,7 +12,8 @@ from remit.cli.output import get_paint, name_file, say, say_json
 from remit.errors import UsageError
 from remit.manifest.field_values import parse_day, parse_slug
 from remit.terminal import escape
-from remit.views.render import ACCEPTED, NOT_ACCEPTED, count_findings, render_losses, shape_finding
+from remit.views.json_objects import build_added_finding
+from remit.views.render import ACCEPTED, NOT_ACCEPTED, count_findings, render_losses
 
 if TYPE_CHECKING:
     from remit.manifest.append import Added
@@ -81,7 +82,8 @@ def add(
     page = make_page(fields, **texts) if write_file else None
     added = opened.add(fields, day=_today(), slug=slug, page=page)
     if output_format == "json":
-        say_json(_shape(opened, added))
+        file = opened.find_findings_file(str(added.fields.get("file")))
+        say_json(build_added_finding(added, name_file(opened.file), None if file is None else name_file(file)))
     else:
         _show(opened, added)
     return ACCEPTED if added.accepted else NOT_ACCEPTED
@@ -98,22 +100,6 @@ def _choose_fields(given: dict[str, Any], entry: dict[str, Any]) -> dict[str, An
     fields = {"status": "complete", "actionable": True} | entry
     fields |= {name: given[name] for name in _SINGLE if given[name] is not None}
     return fields | {field: list(given[name]) for name, field in _LISTS.items() if given[name]}
-
-
-def _shape(opened: Manifest, added: Added) -> dict[str, Any]:
-    name, file = name_file(opened.file), opened.find_findings_file(str(added.fields.get("file")))
-    page = None if file is None else name_file(file)
-    return {
-        "added": added.accepted,
-        "manifest": name,
-        "id": added.fields["id"],
-        "entry": dict(added.fields),
-        "findings_file": page,
-        "findings": [
-            shape_finding(finding, page if page is not None and finding.place is not None else name)
-            for finding in added.findings
-        ],
-    }
 
 
 def _show(opened: Manifest, added: Added) -> None:

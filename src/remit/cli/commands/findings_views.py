@@ -19,7 +19,7 @@ from remit.cli.commands.findings_options import (
 from remit.cli.output import get_paint, name_file, say, say_json
 from remit.errors import UsageError
 from remit.terminal import count_columns, escape, quote
-from remit.views.json_shapes import shape_entry
+from remit.views.json_objects import build_finding, build_finding_details
 from remit.views.render import ACCEPTED
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def show(entry_id: str | None, *, line: int | None, manifest: str | None, output
     tell_bad_lines(opened)
     shown = opened.show(entry_id) if entry_id is not None else opened.show_line(line or 0)
     if output_format == "json":
-        say_json(_shape_shown(shown))
+        say_json(build_finding_details(shown, opened.root))
     else:
         _say_shown(shown)
     return ACCEPTED
@@ -81,7 +81,7 @@ def list_findings(words: tuple[str, ...], *, pending: bool, **asked: Any) -> int
     query = make_query(words=words, pending=pending, **{name: asked[name] for name in FILTERS})
     found = opened.find(query, limit=asked["limit"], page=asked["page"])
     if asked["output_format"] == "json":
-        entries = [shape_entry(entry) for entry in found.entries]
+        entries = [build_finding(entry) for entry in found.entries]
         say_json(
             {"manifest": name_file(opened.file), "entries": entries, "page": asked["page"], "more": found.has_more}
         )
@@ -125,16 +125,6 @@ def _render_row(entry: ManifestEntry, width: int, paint: Paint, columns: int, *,
 
 def _cut(text: str, room: int) -> str:
     return text if len(text) <= room else f"{text[: room - 1]}…"
-
-
-def _shape_shown(shown: Shown) -> dict[str, Any]:
-    return {
-        **shape_entry(shown.entry),
-        "tasks": list(shown.tasks),
-        "same_id": [line for line in shown.lines if line != shown.entry.line],
-        "findings_file": None if shown.file is None else name_file(shown.file),
-        "pending": shown.is_pending,
-    }
 
 
 def _say_shown(shown: Shown) -> None:

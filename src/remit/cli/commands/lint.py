@@ -217,9 +217,9 @@ def _show_statistics(named: dict[str, tuple[Diagnostic, ...]], output_format: st
 
 
 def _show_json(named: dict[str, tuple[Diagnostic, ...]]) -> None:
-    from remit.views.render import shape_finding
+    from remit.views.json_objects import build_diagnostic
 
-    say_json([shape_finding(finding, name) for name, found in named.items() for finding in found])
+    say_json([build_diagnostic(finding, name) for name, found in named.items() for finding in found])
 
 
 def _show_sarif(named: dict[str, tuple[Diagnostic, ...]]) -> None:

@@ -11,7 +11,6 @@ from remit.cli.commands import completion
 from remit.cli.output import get_paint, say, say_json, warn_of_settings
 from remit.errors import UsageError
 from remit.terminal import count_columns, cut, escape, find_width, fold, measure
-from remit.views.json_shapes import shape_standing
 from remit.views.render import ACCEPTED, count
 
 if TYPE_CHECKING:
@@ -45,6 +44,7 @@ def ps(session: str | None, *, everything: bool, as_tree: bool, output_format: s
     """
     from remit.cluster.workers_status import watch
     from remit.runs.choose_agent import load_settings_or_usual
+    from remit.views.json_objects import build_runs
     from remit.views.run_details import list_work, open_home
 
     if as_tree:
@@ -59,10 +59,11 @@ def ps(session: str | None, *, everything: bool, as_tree: bool, output_format: s
         warn_of_settings(trouble)
         cluster = watch(home)
         found = list_work(home, everything=everything, cluster=cluster)
+        runs = build_runs(home, found) if output_format == "json" else []
     finally:
         home.close()
     if output_format == "json":
-        say_json([shape_standing(each) for each in found])
+        say_json(runs)
     else:
         _show_all(found, cluster, everything=everything)
     return ACCEPTED
@@ -198,6 +199,7 @@ def _show_trees(session: str | None, output_format: str) -> int:
     """Print a run and all below it, or every tree in which a run is open."""
     from remit.cluster.workers_status import watch
     from remit.runs.choose_agent import load_settings_or_usual
+    from remit.views.json_objects import build_tree_runs
     from remit.views.run_details import find_session, list_roots, list_tree, open_home
 
     home = open_home()
@@ -207,10 +209,11 @@ def _show_trees(session: str | None, output_format: str) -> int:
         cluster = watch(home, chosen)
         roots = list_roots(home) if chosen is None else [chosen]
         trees = [list_tree(home, root, cluster=cluster) for root in roots]
+        runs = [build_tree_runs(home, found) for found in trees] if output_format == "json" else []
     finally:
         home.close()
     if output_format == "json":
-        say_json([[shape_standing(each) | {"level": each.seen.level} for each in found] for found in trees])
+        say_json(runs)
         return ACCEPTED
     for found in trees:
         for each in found:

@@ -13,7 +13,8 @@ from remit.cli import options
 from remit.cli.message_input import choose_sources, name_source
 from remit.cli.output import get_paint, hand_over, say, say_json
 from remit.manifest.field_values import parse_day
-from remit.views.render import ACCEPTED, NOT_ACCEPTED, escape_json, render_headline, render_losses, shape_finding
+from remit.views.json_objects import build_diagnostic
+from remit.views.render import ACCEPTED, NOT_ACCEPTED, escape_json, render_headline, render_losses
 
 if TYPE_CHECKING:
     from remit.runs.check_message import Conversion
@@ -69,7 +70,7 @@ def convert(file: str | None, *, output_format: str, **known: Any) -> int:  # no
 
 
 def _say_conversion(conversion: Conversion, filename: str) -> None:
-    findings = [shape_finding(finding, filename) for finding in conversion.findings]
+    findings = [build_diagnostic(finding, filename) for finding in conversion.findings]
     say_json(
         {
             "text": conversion.text,

@@ -7,7 +7,8 @@ import click
 from remit.cli import options
 from remit.cli.message_input import choose_sources, name_source
 from remit.cli.output import get_paint, say, say_json
-from remit.views.render import ACCEPTED, NOT_ACCEPTED, shape_own
+from remit.views.json_objects import build_checked_return
+from remit.views.render import ACCEPTED, NOT_ACCEPTED
 
 
 @click.command(cls=options.Command)
@@ -32,7 +33,7 @@ def submit(file: str | None, *, output_format: str) -> int:
     finally:
         ws.home.close()
     if output_format == "json":
-        say_json({"submitted": is_kept} | shape_own(verdict, name_source(source)))
+        say_json({"submitted": is_kept, **build_checked_return(verdict, name_source(source))})
         return ACCEPTED if is_kept else NOT_ACCEPTED
     for finding in verdict.findings:
         say(f"{name_source(source)}: {finding.code} {finding.severity} {finding.message}. {finding.hint}")

@@ -14,7 +14,7 @@ from remit.cli.output import get_paint, say, say_json
 from remit.cli.result_output import get_result_code, say_result
 from remit.errors import RemitError, UsageError
 from remit.terminal import escape, quote
-from remit.views.json_shapes import shape_asides, shape_result
+from remit.views.json_objects import build_request_diagnostics, build_result
 from remit.views.render import ACCEPTED, INTERRUPTED, render_title
 
 if TYPE_CHECKING:
@@ -138,7 +138,9 @@ def tell_detached(prepared: AdmittedRun, output_format: str) -> int:
     row = prepared.row
     if output_format == "json":
         shaped = {"session_id": row.session_id, "agent": row.agent, "state": row.state}
-        say_json(shaped | ({"request_findings": shape_asides(prepared.findings)} if prepared.findings else {}))
+        say_json(
+            shaped | ({"request_findings": build_request_diagnostics(prepared.findings)} if prepared.findings else {})
+        )
         return ACCEPTED
     tell_asides(prepared.findings)
     say(row.session_id)
@@ -155,7 +157,7 @@ def carry_out(ws: Workspace, request: Request, *, output_format: str) -> int:
 
     prepared, result = asyncio.run(_carry_out(ws, request, output_format))
     if output_format == "json":
-        say_json(shape_result(result, prepared.findings))
+        say_json(build_result(result, prepared.findings))
     else:
         say_result(result)
     return get_result_code(result)

@@ -11,7 +11,7 @@ from remit.cli.message_input import name_source
 from remit.cli.output import get_paint, say, say_json
 from remit.cli.result_output import render_remarks, render_result_line
 from remit.terminal import escape, quote
-from remit.views.json_shapes import shape_result
+from remit.views.json_objects import build_result
 from remit.views.render import ACCEPTED, INTERRUPTED, NOT_ACCEPTED, count
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def run_each(
 
     def tell(index: int, result: Result) -> None:
         if output_format == "json":
-            say_json(shape_result(result, line=lines[index].number), pretty=False)
+            say_json(build_result(result, line=lines[index].number), pretty=False)
         progress.add(result)
 
     results = asyncio.run(_fan_out(ws, requests, progress, tell, concurrency=concurrency, again=again))

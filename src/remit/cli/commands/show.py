@@ -16,7 +16,6 @@ from remit.errors import UsageError
 from remit.sentences import format_duration
 from remit.spelling import did_you_mean
 from remit.terminal import escape, quote
-from remit.views.json_shapes import shape_standing
 from remit.views.render import ACCEPTED, count, render_json
 
 if TYPE_CHECKING:
@@ -70,20 +69,21 @@ def show(session: str | None, *, full: bool, form: str | None, output: str | Non
         return _report(session, form, output)
     from remit.cluster.workers_status import watch
     from remit.views.run_details import find_session, load_record, open_home
+    from remit.views.run_tree import load_run_details
 
     home = open_home()
     try:
         chosen = find_session(home, session)
         cluster = watch(home, chosen)
-        record = load_record(home, chosen, full=full, cluster=cluster)
+        if output_format == "json":
+            say_json(load_run_details(home, chosen, full=full, cluster=cluster))
+        else:
+            record = load_record(home, chosen, full=full, cluster=cluster)
+            for line in _render(record, full=full, paint=get_paint()):
+                say(line)
     finally:
         home.close()
     tell_trouble(cluster)
-    if output_format == "json":
-        say_json(_shape(record, full=full))
-    else:
-        for line in _render(record, full=full, paint=get_paint()):
-            say(line)
     return ACCEPTED
 
 
@@ -275,26 +275,3 @@ def _render_config(record: RunRecord) -> Iterator[str]:
     if record.report is not None and record.report.answer:
         yield f"{'answer':<16}{escape(record.report.answer)}"
     yield f"{'attempts':<16}{count(len(record.attempts), 'attempt')}"
-
-
-# --- JSON ------------------------------------------------------------------------------------------------------------
-
-
-def _shape(record: RunRecord, *, full: bool) -> dict[str, Any]:
-    config = record.config
-    shaped = shape_standing(record.standing) | {
-        "config": config.as_details(),
-        "attempts": [_shape_attempt(each) for each in record.attempts],
-        "result": None if record.report is None else record.report.to_dict(),
-        "steps": [each._asdict() for each in record.steps],
-        "below": [shape_standing(each) for each in record.below],
-        "folder": record.folder or None,
-        "files": [*record.files],
-        "arrived": dict(record.arrived) or None,
-    }
-    return shaped | ({"texts": dict(record.texts)} if full else {})
-
-
-def _shape_attempt(attempt: AttemptRow) -> dict[str, Any]:
-    lists = {name: [*getattr(attempt, name)] for name in ("findings", "repairs", "claims")}
-    return attempt._asdict() | lists | {"usage": dict(attempt.usage)}

@@ -198,18 +198,21 @@ def _render_rest(overview: Overview, faults: dict[str, str]) -> Iterator[tuple[s
 
 
 def _shape(overview: Overview) -> dict[str, Any]:
-    from remit.views.json_shapes import shape_standing
+    from contextlib import closing
+
+    from remit.views.json_objects import build_runs
+    from remit.views.run_details import load_standings, open_home
 
     tasks = overview.tasks
+    with closing(open_home()) as home:
+        running = build_runs(home, overview.running)
+        finished = build_runs(home, load_standings(home, overview.finished)) if overview.finished else []
     return {
         "root": overview.root,
         "branch": overview.branch,
         "tasks": None if tasks is None else _shape_tasks(tasks),
         "outside": list(overview.outside),
-        "delegations": {
-            "open": [shape_standing(each) for each in overview.running],
-            "finished": [_shape_run(each) for each in overview.finished],
-        },
+        "delegations": {"open": running, "finished": finished},
         "manifest": None
         if overview.manifest is None
         else {"path": overview.manifest.path, **overview.manifest.seen._asdict()},
@@ -231,11 +234,3 @@ def _shape_tasks(tasks: TaskOverview) -> dict[str, Any]:
         "focus": tasks.focus,
         "differences": tasks.differences,
     }
-
-
-def _shape_run(each: Any) -> dict[str, Any]:  # noqa: ANN401 - a row of the ledger
-    keys = (
-        "session_id", "agent", "depth", "task_number", "state", "created_ms", "started_ms", "deadline_ms",
-        "ended_ms", "stop_reason", "verdict", "status", "runner", "tokens", "cost_usd", "turns",
-    )  # fmt: skip
-    return {key: getattr(each, key) for key in keys}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,7 +11,8 @@ from remit.cli.commands import completion
 from remit.cli.output import get_paint, name_file, say, say_json
 from remit.runs.tasks.task_numbers import parse_number
 from remit.terminal import escape, quote
-from remit.views.render import ACCEPTED, count, render_line, shape_finding
+from remit.views.json_objects import build_moved_task
+from remit.views.render import ACCEPTED, count, render_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -181,7 +182,7 @@ def _tell(
 ) -> int:
     """Say what was done, and what there was to tell on the way."""
     if output_format == "json":
-        shaped = [_shape(each, tasks.root) for each in moved]
+        shaped = [build_moved_task(each) for each in moved]
         say_json(shaped if listed else shaped[0])
         return ACCEPTED
     for each in moved:
@@ -215,21 +216,3 @@ def tell_interrupted(left: Interrupted) -> str:
     how = "was finished" if left.finished else "was given up, because a file had changed meanwhile"
     alone = f"; {', '.join(left.left_alone)} was edited meanwhile, and is left alone" if left.left_alone else ""
     return f"a change that had been interrupted ({left.kind}) {how}{alone}"
-
-
-def shape_interrupted(left: Interrupted) -> dict[str, Any]:
-    """The same as JSON."""
-    return {"kind": left.kind, "finished": left.finished, "left_alone": list(left.left_alone)}
-
-
-def _shape(moved: Moved, root: str) -> dict[str, Any]:
-    told = zip(moved.diagnostics, moved.diagnostic_files, strict=True)
-    return {
-        "number": moved.number,
-        "before": moved.before,
-        "after": moved.after,
-        "files": [name_file(f"{root}/{file}") for file in moved.files],
-        "taken_in": list(moved.absorbed),
-        "findings": [shape_finding(finding, name_file(f"{root}/{file}")) for finding, file in told],
-        "interrupted": [shape_interrupted(each) for each in moved.interrupted],
-    }

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 import click
 
 from remit.cli import options
-from remit.cli.commands.task_changes import shape_interrupted, tell_interrupted
+from remit.cli.commands.task_changes import tell_interrupted
 from remit.cli.diagnostics_output import SHOWS
 from remit.cli.output import name_file, say, say_json
 from remit.errors import UsageError
 from remit.spelling import did_you_mean
 from remit.terminal import escape, quote
-from remit.views.render import ACCEPTED, NOT_ACCEPTED, count, shape_finding
+from remit.views.json_objects import build_diagnostic, build_interrupted_change
+from remit.views.render import ACCEPTED, NOT_ACCEPTED, count
 
 if TYPE_CHECKING:
     from remit.cli.diagnostics_output import Show
@@ -102,10 +103,10 @@ def _report(synced: SyncResult, root: str, output_format: str) -> int:
             {
                 "agree": synced.agree,
                 "done": list(synced.done),
-                "findings": [shape_finding(each, names[file]) for file in names for each in synced.findings[file]],
+                "findings": [build_diagnostic(each, names[file]) for file in names for each in synced.findings[file]],
                 "files": [name_file(f"{root}/{file}") for file in synced.files],
                 "recovered": [name_file(f"{root}/{file}") for file in synced.recovered],
-                "interrupted": [shape_interrupted(each) for each in synced.interrupted],
+                "interrupted": [build_interrupted_change(each) for each in synced.interrupted],
             }
         )
         return code

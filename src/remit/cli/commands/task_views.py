@@ -13,7 +13,6 @@ from remit.cli.commands.task_changes import ask_outside, tell_drift, tell_interr
 from remit.cli.output import get_paint, say, say_json
 from remit.errors import InputError, StateError
 from remit.runs.tasks.task_numbers import parse_number
-from remit.storage.spec_root import LINKS
 from remit.terminal import count_columns, escape, measure, quote
 from remit.views.render import ACCEPTED, count
 
@@ -52,7 +51,10 @@ def list_tasks(*, status: str | None, priority: str | None, everything: bool, ou
 
     Exit code 0: listed, 2: could not run.
     """
+    from remit.ledger.queries import count_by_task
     from remit.runs.tasks.workspace_tasks import Tasks, parse_marker
+    from remit.views.json_objects import build_task
+    from remit.views.run_details import has_ledger
 
     marker = None if status is None else parse_marker(status)
     tasks = Tasks()
@@ -64,7 +66,8 @@ def list_tasks(*, status: str | None, priority: str | None, everything: bool, ou
         if marker in {None, task.marker} and (priority is None or task.priority.lower() == priority.lower())
     ]
     if output_format == "json":
-        say_json([_shape(task) for task in found])
+        counts = count_by_task(tasks.home.ledger) if has_ledger(tasks.home) else {}
+        say_json([build_task(task, counts.get(task.number, (0, 0))) for task in found])
         return ACCEPTED
     focus = tasks.get_focus()
     for task in found:
@@ -124,15 +127,15 @@ def show(task_id: str, *, output_format: str) -> int:
     Exit code 0: shown, 2: could not run.
     """
     from remit.runs.tasks.workspace_tasks import Tasks
+    from remit.views.stores import load_task
 
     tasks = Tasks()
     if ask_outside(tasks, "show", task_id, output_format):
         return ACCEPTED
-    shown = tasks.show(parse_number(task_id))
     if output_format == "json":
-        say_json(_shape_shown(shown))
+        say_json(load_task(parse_number(task_id)))
     else:
-        _say_shown(shown)
+        _say_shown(tasks.show(parse_number(task_id)))
         _tell_interrupted(tasks)
     return ACCEPTED
 
@@ -190,27 +193,3 @@ def phases(number: int, *, output_format: str) -> int:
 
 def _shape_phase(phase: Phase) -> dict[str, Any]:
     return {"number": phase.number, "name": phase.name, "marker": phase.marker}
-
-
-def _shape(task: StoredTask) -> dict[str, Any]:
-    return {
-        "number": task.number,
-        "title": task.title,
-        "marker": task.marker,
-        "closed": task.closed,
-        "priority": task.priority or None,
-        LINKS: list(task.links),
-    }
-
-
-def _shape_shown(shown: ShownTask) -> dict[str, Any]:
-    plan = shown.plan
-    return {
-        **_shape(shown.facts),
-        "fields": shown.facts.fields,
-        "section": shown.section,
-        "plan": plan and {"path": plan.path, "resume": plan.resume and plan.resume.number},
-        LINKS: list(shown.entries),
-        "moves": list(shown.moves),
-        "focused": shown.focused,
-    }

@@ -13,7 +13,7 @@ from remit.cli.result_output import get_result_code, render_result_line, say_res
 from remit.runs.tasks.task_commands import COMMANDS
 from remit.runs.tasks.task_numbers import parse_task
 from remit.terminal import escape, quote
-from remit.views.json_shapes import shape_result
+from remit.views.json_objects import build_result
 
 if TYPE_CHECKING:
     from remit.cli.interrupts import Interrupts
@@ -87,7 +87,7 @@ def _carry_out(ws: Workspace, wish: TaskRequest, output_format: str) -> int:
     parts, findings, after = asyncio.run(_work(ws, wish, output_format))
     result = parts[-1].result
     if output_format == "json":
-        say_json(shape_result(result, findings, **_shape_task(parts, after)))
+        say_json(build_result(result, findings, **_shape_task(parts, after)))
     else:
         say_result(result, *_render_task(parts, after, get_paint()))
     return get_result_code(result)

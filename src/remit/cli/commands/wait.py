@@ -12,8 +12,8 @@ from remit.cli.output import complain, get_paint, say, say_json, warn_of_setting
 from remit.cli.result_output import get_result_code, say_result
 from remit.cli.run_options import parse_duration
 from remit.terminal import escape
-from remit.views.json_shapes import shape_result
-from remit.views.render import ACCEPTED, NOT_ACCEPTED, get_exit_code, shape_error
+from remit.views.json_objects import build_error, build_result
+from remit.views.render import ACCEPTED, NOT_ACCEPTED, get_exit_code
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,12 +96,12 @@ def _get_code(waited: WaitResult) -> int:
 
 def _shape(waited: WaitResult) -> dict[str, object]:
     if waited.result is None:
-        told = {} if waited.trouble is None else shape_error(waited.trouble)
+        told = {} if waited.trouble is None else {"error": build_error(waited.trouble)}
         from remit.runs.wait_cancel import describe_open
 
         apart = {"harness": waited.harness, "message": describe_open(waited)} if waited.harness else {}
         return {"session_id": waited.session_id, "status": None, "over": False, **apart, **told}
-    return shape_result(waited.result)
+    return build_result(waited.result)
 
 
 @click.command(cls=options.Command)

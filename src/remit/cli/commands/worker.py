@@ -118,7 +118,7 @@ def list_workers(*, output_format: str) -> int:
     from remit.cluster.workers_status import watch
     from remit.runs.choose_agent import load_settings_or_usual
     from remit.views.run_details import open_home
-    from remit.views.workers import shape_cluster
+    from remit.views.workers import build_cluster
 
     home = open_home()
     try:
@@ -131,7 +131,7 @@ def list_workers(*, output_format: str) -> int:
     if cluster is not None and cluster.trouble is not None:
         raise cluster.trouble
     if output_format == "json":
-        say_json({"cluster": None if cluster is None else shape_cluster(cluster)})
+        say_json({"cluster": None if cluster is None else build_cluster(cluster)})
     elif cluster is None:
         say("all work is done by this machine: no backend is set")
     else:

@@ -10,7 +10,7 @@ import { h } from "./dom.js";
 import { count } from "./format.js";
 import { go } from "./route.js";
 
-/** @typedef {{can: Object<string, any>, standing: any, children: string[]}} Node */
+/** @typedef {{can: Object<string, any>, run: any, children: string[]}} Node */
 
 /**
  * The buttons for a delegation. One that cannot be pressed says why.
@@ -19,7 +19,7 @@ import { go } from "./route.js";
  */
 export function renderActs(node, onDone) {
   const acts = { cancel: ["Cancel", askCancel], retry: ["Retry", askRetry], resume: ["Resume", askResume] };
-  return h("div", { class: "acts", role: "group", "aria-label": `What can be done about ${node.standing.agent}` },
+  return h("div", { class: "acts", role: "group", "aria-label": `What can be done about ${node.run.agent}` },
     Object.entries(acts).map(([name, [label, act]]) => {
       const why = node.can.why?.[name] ?? "";
       const props = { class: ["button", name === "cancel" && node.can[name] && "bad"], type: "button" };
@@ -30,7 +30,7 @@ export function renderActs(node, onDone) {
 }
 
 function askCancel(node, onDone) {
-  const { agent, session_id } = node.standing;
+  const { agent, session_id } = node.run;
   ask({
     title: `Cancel ${agent}?`,
     text: "It is ended with everything below it. What it left on disk stays there.",
@@ -47,7 +47,7 @@ function askCancel(node, onDone) {
 }
 
 function askRetry(node) {
-  const { agent, session_id } = node.standing;
+  const { agent, session_id } = node.run;
   ask({
     title: `Retry ${agent}?`,
     text: "The same work is asked for again, in a new session. This one stays as it is.",
@@ -56,13 +56,13 @@ function askRetry(node) {
     action: "Retry",
     act: async (form) => {
       const minutes = Number(form.get("minutes"));
-      await begin(`/delegations/${part(session_id)}/retry`, minutes ? { timeout_seconds: minutes * 60 } : {});
+      await begin(`/delegations/${part(session_id)}/retry`, minutes ? { timeout: minutes * 60 } : {});
     },
   });
 }
 
 function askResume(node) {
-  const { agent, session_id } = node.standing;
+  const { agent, session_id } = node.run;
   ask({
     title: `Resume ${agent}`,
     text: "The agent goes on in its own session, with all that it knows.",

@@ -22,12 +22,12 @@ export function draw(place, node, { attempt, setAttempt }) {
     place.append(h("p", { class: "soft" }, "It has not begun yet."));
     return null;
   }
-  const path = `/delegations/${part(node.standing.session_id)}/answers/${chosen.number}`;
+  const path = `/delegations/${part(node.run.session_id)}/answers/${chosen.number}`;
   const text = chosen.answer ? makeText(path, listMarks(chosen)) : null;
   place.append(...[
     renderAttempts(node, chosen, setAttempt),
     section("Repaired before it could be read", renderRepairs(chosen.repairs)),
-    section("Findings without a line", renderFindings(chosen.findings.filter((each) => !each.place))),
+    section("Findings without a line", renderFindings(chosen.findings.filter((each) => !each.location))),
     text?.element ?? h("p", { class: "soft" }, tellNone(chosen)),
   ].filter(Boolean));
   return text?.end;
@@ -38,16 +38,21 @@ function tellNone(attempt) {
 }
 
 function listMarks(attempt) {
-  const marked = attempt.findings.filter((each) => each.place)
-    .map((each) => ({ place: each.place, severity: each.severity, told: `${each.code}: ${each.message}` }));
-  const repaired = attempt.repairs.filter((each) => each.place)
-    .map((each) => ({ place: each.place, severity: "note", told: `repaired: ${each.message}` }));
+  const marked = attempt.findings.filter((each) => each.location)
+    .map((each) => ({ place: listPlace(each), severity: each.severity, told: `${each.code}: ${each.message}` }));
+  const repaired = attempt.repairs.filter((each) => each.location)
+    .map((each) => ({ place: listPlace(each), severity: "note", told: `repaired: ${each.message}` }));
   return [...marked, ...repaired];
+}
+
+/** Line and column where it begins, line and column where it ends. */
+function listPlace({ location, end_location }) {
+  return [location.row, location.column, end_location.row, end_location.column];
 }
 
 function renderRepairs(repairs) {
   if (!repairs.length) return null;
   return h("ul", { class: "plain-list" }, repairs.map((each) =>
     h("li", { class: "foreign" }, icon("note", "live"), " ", each.message,
-    each.place && h("span", { class: "faint" }, ` (line ${each.place[0]})`))));
+    each.location && h("span", { class: "faint" }, ` (line ${each.location.row})`))));
 }

@@ -20,16 +20,16 @@ const LONGEST_PATIENCE_S = 5;
 
 /** What the server answered instead of what was asked for. */
 export class Problem extends Error {
-  /** @param {{title?: string, detail?: string, hint?: string, status?: number, code?: string, data?: any}} told */
+  /** @param {{title?: string, detail?: string, status?: number, error?: {hint?: string, code?: string}}} told */
   constructor(told) {
     super(told.detail || told.title || "something went wrong");
     this.name = "Problem";
     this.title = told.title ?? "Error";
     this.detail = told.detail ?? "";
-    this.hint = told.hint ?? "";
+    this.hint = told.error?.hint ?? "";
     this.status = told.status ?? 0;
-    this.code = told.code ?? "";
-    this.data = told.data ?? {};
+    this.code = told.error?.code ?? "";
+    this.data = told.error?.data ?? {};
   }
 }
 
@@ -79,7 +79,8 @@ async function send(address, how) {
     response = await fetch(address, { credentials: "same-origin", redirect: "error", ...how });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Problem({ title: "No answer", detail: "the server does not answer", hint: "start it again: remit serve --open" });
+    const error = { hint: "start it again: remit serve --open" };
+    throw new Problem({ title: "No answer", detail: "the server does not answer", error });
   }
   if (response.status === 401) leave();
   const patience_ms = findPatience_ms(response, how);

@@ -100,7 +100,7 @@ function renderRecords(group) {
       each.suggested_action && h("div", { class: "hint" }, each.suggested_action),
       each.note && h("div", { class: "hint" }, each.note)),
     h("td", null, each.session_id ? h("a", { href: `/runs/${part(each.session_id)}`, title: each.session_id },
-      each.path.at(-1) ?? shortId(each.session_id)) : h("span", { class: "faint" }, "no run")),
+      each.delegation_path.at(-1) ?? shortId(each.session_id)) : h("span", { class: "faint" }, "no run")),
     h("td", { class: "faint" }, each.severity ?? "")));
   return [
     h("div", { class: "scroll-x" }, h("table", { class: "records" }, h("thead", null, h("tr", null,

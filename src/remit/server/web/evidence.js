@@ -64,7 +64,7 @@ export function draw(place, node, { attempt, setAttempt }) {
   const abort = new AbortController();
   const chosen = findAttempt(node, attempt);
   const claims = listClaims(node, attempt);
-  const diffOf = (path) => makeDiff(node.standing.session_id, path, abort.signal);
+  const diffOf = (path) => makeDiff(node.run.session_id, path, abort.signal);
   const refused = listRefused(chosen);
   const parts = [
     renderAttempts(node, chosen, setAttempt),
@@ -81,7 +81,7 @@ export function draw(place, node, { attempt, setAttempt }) {
 
 /** Why there is nothing to compare: that none is kept does not say that none was named. */
 function tellNone(node, attempt) {
-  if (node.standing.state !== "finished" && !attempt?.ended_ms) return "It has not answered yet.";
+  if (node.run.state !== "finished" && !attempt?.ended_ms) return "It has not answered yet.";
   if (!attempt?.verdict || UNREAD.has(attempt.verdict)) return "No answer could be read that names a file.";
   const isOld = node.attempts.every((each) => !each.claims.length) && listFound(node).length > 0;
   return isOld || attempt.verdict === "fabricated" ? "Which files it named is not kept." : "It names no file.";

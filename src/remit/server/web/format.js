@@ -155,7 +155,7 @@ export function describe(told) {
   if (standing === "completed") return { word: standing, tone: "good", mark: "check",
     why: verdict === "repaired" ? verdict : "" };
   if (pick(ENDINGS, stop_reason)) {
-    const [word, tone, mark] = ENDINGS[ending];
+    const [word, tone, mark] = ENDINGS[stop_reason];
     return { word, tone, mark, why: stop_reason === "timeout" ? standing : "" };
   }
   const [tone, mark] = pick(ENDED, standing) ?? ["off", "slash"];

@@ -15,7 +15,7 @@ const NEAR = 40; // pixels from the end that still count as the end
 const KINDS = { said: "says", text: "", final: "answers", trouble: "trouble" };
 
 export function stamp(node) {
-  return String(node.standing.started_ms !== null); // the stream itself brings what is new
+  return String(node.run.started_ms !== null); // the stream itself brings what is new
 }
 
 /** @param {HTMLElement} place @param {any} node */
@@ -68,7 +68,7 @@ export function draw(place, node) {
     replace(state, told, dropped > 0 && ` · the first ${count(dropped, "line")} not shown: remit logs has them`);
   }
 
-  const stop = followLines(`/delegations/${part(node.standing.session_id)}/log`, {
+  const stop = followLines(`/delegations/${part(node.run.session_id)}/log`, {
     onOpen: () => say("Follows what it does."),
     onSkip: (many) => {
       dropped += many;

@@ -57,13 +57,13 @@ export function makePanel(options) {
   }
 
   function drawHead() {
-    const { standing, can } = node;
-    const told = JSON.stringify([standing.session_id, standing.standing, standing.verdict, can, isFirst]);
+    const { run, can } = node;
+    const told = JSON.stringify([run.session_id, run.standing, run.verdict, can, isFirst]);
     if (head.dataset.told === told) return;
     head.dataset.told = told;
     head.classList.toggle("hidden", isFirst); // the head of the page says it already
-    replace(head, h("h2", { class: "clip" }, standing.agent), badge(standing),
-      h("code", { class: "id faint clip" }, standing.session_id), !isFirst && renderActs(node, options.onActed));
+    replace(head, h("h2", { class: "clip" }, run.agent), badge(run),
+      h("code", { class: "id faint clip" }, run.session_id), !isFirst && renderActs(node, options.onActed));
   }
 
   function drawTabs() {

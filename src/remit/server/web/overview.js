@@ -7,16 +7,16 @@ import { bytes, clock, cost, count, duration, icon, since, tokens, when } from "
 import { describeAttempt, renderFindings, section } from "./parts.js";
 
 export function stamp(node) {
-  const { standing } = node;
-  return JSON.stringify([standing.standing, standing.said, standing.waits_for, standing.driven, node.result,
-    node.attempts, node.children, standing.tokens, standing.worker, standing.machine?.state]);
+  const { run } = node;
+  return JSON.stringify([run.standing, run.said, run.waits_for, run.driven, node.result,
+    node.attempts, node.children, run.tokens, run.worker, run.machine?.state]);
 }
 
 /** @param {HTMLElement} place @param {any} node */
 export function draw(place, node, { choose }) {
-  const { result, standing } = node;
+  const { result, run } = node;
   place.append(...[
-    result ? renderResult(result, choose) : renderOpen(standing),
+    result ? renderResult(result, choose) : renderOpen(run),
     section("Diagnostics", renderFindings(result?.remit.diagnostics?.length ? result.remit.diagnostics
       : node.attempts.at(-1)?.findings)),
     section("Attempts", renderTries(node.attempts)),
@@ -26,18 +26,18 @@ export function draw(place, node, { choose }) {
 
 // --- what came of it -------------------------------------------------------------------------------------------------
 
-function renderOpen(standing) {
+function renderOpen(run) {
   return h("div", { class: "part" },
-    standing.said ? h("p", { class: "foreign said" }, standing.said) : h("p", { class: "soft" }, tellOpen(standing)),
-    standing.waits_for.length > 0 && h("p", { class: "soft" }, "Waits for ", standing.waits_for.join(", "), "."),
-    standing.heard_ms !== null && h("p", { class: "faint" }, "Last heard of: ", since(standing.heard_ms)));
+    run.said ? h("p", { class: "foreign said" }, run.said) : h("p", { class: "soft" }, tellOpen(run)),
+    run.waits_for.length > 0 && h("p", { class: "soft" }, "Waits for ", run.waits_for.join(", "), "."),
+    run.heard_ms !== null && h("p", { class: "faint" }, "Last heard of: ", since(run.heard_ms)));
 }
 
-function tellOpen(standing) {
-  if (standing.state === "finished") return "Nothing is kept of what it sent back.";
-  if (standing.machine && !standing.driven) return "Nobody here follows it: remit wait takes in what comes of it.";
-  if (standing.started_ms === null) return standing.machine ? "It waits for a worker." : "It has not begun yet.";
-  return standing.driven ? "It is at work. The log shows what it does." : "Nobody drives it any more.";
+function tellOpen(run) {
+  if (run.state === "finished") return "Nothing is kept of what it sent back.";
+  if (run.machine && !run.driven) return "Nobody here follows it: remit wait takes in what comes of it.";
+  if (run.started_ms === null) return run.machine ? "It waits for a worker." : "It has not begun yet.";
+  return run.driven ? "It is at work. The log shows what it does." : "Nobody drives it any more.";
 }
 
 function renderResult(result, choose) {
@@ -91,23 +91,23 @@ function renderTries(attempts) {
 // --- terms -----------------------------------------------------------------------------------------------------------
 
 function listFacts(node) {
-  const { standing, config } = node;
+  const { run, config } = node;
   const link = (id) => id && h("a", { href: `/runs/${encodeURIComponent(id)}` }, h("code", null, id));
   return [
-    ["Session", h("code", { class: "id" }, standing.session_id)],
-    ["Path", h("span", { class: "foreign" }, standing.path.join(" → "), `, depth ${standing.depth}`)],
-    ["By", link(standing.parent_id)],
-    ["Task", standing.task_number === null ? standing.task_id
-      : h("a", { href: `/tasks?task=${standing.task_number}` }, String(standing.task_number))],
-    ["Runner", [standing.runner, config.model].filter(Boolean).join(", ")],
-    ["Worker", standing.machine && tellMachine(standing.machine)],
+    ["Session", h("code", { class: "id" }, run.session_id)],
+    ["Path", h("span", { class: "foreign" }, run.path.join(" → "), `, depth ${run.depth}`)],
+    ["By", link(run.parent_id)],
+    ["Task", run.task_number === null ? run.task_id
+      : h("a", { href: `/tasks?task=${run.task_number}` }, String(run.task_number))],
+    ["Runner", [run.runner, config.model].filter(Boolean).join(", ")],
+    ["Worker", run.machine && tellMachine(run.machine)],
     ["Kind", config.kind], ["Format", config.format],
-    ["Asked", when(standing.created_ms)], ["Begun", when(standing.started_ms)], ["Ended", when(standing.ended_ms)],
-    ["Deadline", standing.deadline_ms !== null
-      && `${when(standing.deadline_ms)} (${duration((config.timeout_s ?? 0) * 1000)})`],
+    ["Asked", when(run.created_ms)], ["StartedRun", when(run.started_ms)], ["Ended", when(run.ended_ms)],
+    ["Deadline", run.deadline_ms !== null
+      && `${when(run.deadline_ms)} (${duration((config.timeout_s ?? 0) * 1000)})`],
     ["Budget", config.budget && Object.entries(config.budget).map(([name, value]) => `${name} ${value}`).join(", ")],
-    ["Spent", [standing.tokens !== null && `${tokens(standing.tokens)} tokens`, cost(standing.cost_usd),
-      standing.turns && count(standing.turns, "turn")].filter(Boolean).join(" · ")],
+    ["Spent", [run.tokens !== null && `${tokens(run.tokens)} tokens`, cost(run.cost_usd),
+      run.turns && count(run.turns, "turn")].filter(Boolean).join(" · ")],
     ["May call", config.may_call?.length ? config.may_call.join(", ") : "nobody"],
     ["Artifact", config.artifact_path && h("code", { class: "foreign" }, config.artifact_path)],
     ["Commit", config.commit && h("code", null, String(config.commit).slice(0, 12))],

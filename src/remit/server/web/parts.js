@@ -24,7 +24,7 @@ export function renderFindings(findings) {
 }
 
 function renderWhere(finding) {
-  const told = finding.place ? `line ${finding.place[0]}` : finding.pointer;
+  const told = finding.location ? `line ${finding.location.row}` : finding.pointer;
   return told ? h("span", { class: "faint" }, ` (${told})`) : null;
 }
 

@@ -13,8 +13,8 @@ export function stamp(node) {
 
 /** @param {HTMLElement} place @param {any} node */
 export function draw(place, node) {
-  const { asked, standing } = node;
-  const text = asked.prompt ? makeText(`/delegations/${part(standing.session_id)}/prompt`) : null;
+  const { asked, run } = node;
+  const text = asked.prompt ? makeText(`/delegations/${part(run.session_id)}/prompt`) : null;
   const inputs = Object.entries(asked.inputs ?? {});
   place.append(...[
     section("Asked for", h("p", { class: "foreign pre" }, asked.words || asked.work)),

@@ -143,8 +143,8 @@ function refresh(run) {
 /** The panel has loaded what is chosen; of the first one the head needs to know, too. */
 function takeNode(run, node) {
   run.chosenNode = node;
-  run.timeline.setAttempts(node.standing.session_id, node.attempts);
-  if (node.standing.session_id !== run.rootId) return;
+  run.timeline.setAttempts(node.run.session_id, node.attempts);
+  if (node.run.session_id !== run.rootId) return;
   run.rootNode = node;
   drawActs(run);
 }
@@ -165,7 +165,7 @@ function setView(run, now) {
   replace(run.left, run.active.element);
   run.active.set(run.items);
   run.active.choose(run.chosen);
-  if (run.chosenNode) run.timeline.setAttempts(run.chosenNode.standing.session_id, run.chosenNode.attempts);
+  if (run.chosenNode) run.timeline.setAttempts(run.chosenNode.run.session_id, run.chosenNode.attempts);
 }
 
 function turnView(run, now) {

@@ -437,7 +437,7 @@ function readForm(form) {
   if (form.get("runner")) body.runner = String(form.get("runner"));
   const task = String(form.get("task") ?? "").trim();
   if (task) body.task = /^\d+$/.test(task) ? Number(task) : task;
-  if (form.get("minutes")) body.timeout_seconds = Number(form.get("minutes")) * 60;
+  if (form.get("minutes")) body.timeout = Number(form.get("minutes")) * 60;
   const inputs = readInputs(String(form.get("inputs")));
   return Object.keys(inputs).length ? { ...body, inputs } : body;
 }

@@ -16,7 +16,7 @@ export function stamp(node) {
 /** @param {HTMLElement} place @param {any} node */
 export function draw(place, node) {
   if (!node.steps.length) {
-    const isOver = node.standing.state === "finished";
+    const isOver = node.run.state === "finished";
     const told = isOver ? "There was nothing to settle." : "It is settled when its agent has ended.";
     place.append(h("p", { class: "soft" }, told));
     return;

@@ -114,7 +114,7 @@ function renderDrift(drift) {
   return h("section", { class: "drift", role: "alert" },
     h("h2", null, icon("alert", "warn"), `state.json and TODO.md disagree in ${count(drift.length, "place")}`),
     h("ul", { class: "drift-list" }, drift.map((each) => h("li", null,
-      h("code", { class: "foreign faint" }, each.place ? `${each.file}:${each.place[0]}` : each.file),
+      h("code", { class: "foreign faint" }, each.location ? `${each.filename}:${each.location.row}` : each.filename),
       renderFindings([each])))),
     h("p", { class: "soft" }, "What is clear is put right by ", h("code", { class: "command" }, "remit task sync"),
       ", the rest by ", h("code", { class: "command" }, "remit task sync --repair"), "."));

@@ -1,0 +1,812 @@
+"""Every JSON object that leaves Remit, as types: the same for the command line, HTTP and MCP.
+
+`remit.validation` makes the JSON Schema of OpenAPI, MCP and the reference from these types. The functions that build
+the objects name them as their result, so mypy compares the two. Nothing imports this module at run time but
+`remit.validation` and the interfaces that publish a schema: a command and a hook load none of it.
+"""
+
+from typing import Any, Literal, NotRequired, TypedDict
+
+SeverityName = Literal["error", "warning", "note"]
+StatusName = Literal["completed", "partial", "failed", "blocked"]
+StopReasonName = Literal["exited", "timeout", "cancelled", "crashed", "rejected", "orphaned", "budget"]
+
+
+# --- errors and diagnostics ------------------------------------------------------------------------------------------
+
+
+class ErrorObject(TypedDict):
+    """Why something could not be done."""
+
+    code: str
+    message: str
+    hint: str
+    recoverable: bool
+    data: dict[str, Any]
+
+
+class ErrorAnswer(TypedDict):
+    """The answer of the command line and of MCP to what could not be done."""
+
+    error: ErrorObject
+
+
+class ProblemObject(TypedDict):
+    """The answer of HTTP to what could not be done: RFC 9457, with the error as every interface has it."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    error: ErrorObject
+
+
+class PositionObject(TypedDict):
+    """A position in a text, from 1."""
+
+    row: int
+    column: int
+
+
+class EditObject(TypedDict):
+    """One edit of a fix."""
+
+    content: str
+    location: PositionObject | None
+    end_location: PositionObject | None
+
+
+class FixObject(TypedDict):
+    """How a problem can be fixed."""
+
+    applicability: str
+    message: str
+    edits: list[EditObject]
+
+
+class DiagnosticObject(TypedDict):
+    """A problem in a text."""
+
+    code: str
+    severity: SeverityName
+    message: str
+    hint: str
+    pointer: str | None
+    filename: str
+    location: PositionObject | None
+    end_location: PositionObject | None
+    fix: FixObject | None
+
+
+class RequestDiagnosticObject(TypedDict):
+    """A problem in a request or a result, without a place."""
+
+    code: str
+    severity: SeverityName
+    message: str
+
+
+class RepairObject(TypedDict):
+    """What was repaired before a return could be read."""
+
+    kind: str
+    message: str
+    location: PositionObject | None
+    end_location: PositionObject | None
+
+
+# --- results ---------------------------------------------------------------------------------------------------------
+
+
+class GradeObject(TypedDict):
+    """A reported file, and what Remit observed of it."""
+
+    path: str
+    grade: str
+    reason: NotRequired[str]
+    sha256: NotRequired[str]
+    size_bytes: NotRequired[int]
+
+
+class UnclaimedObject(TypedDict):
+    """Files that changed and weren't reported."""
+
+    count: int
+    paths: NotRequired[list[str]]
+
+
+class FailedStepObject(TypedDict):
+    """A finish step that failed."""
+
+    step: str
+    message: NotRequired[str]
+    code: NotRequired[str]
+    recommendation: NotRequired[str]
+
+
+class UsageObject(TypedDict, total=False):
+    """What a run used, as far as it is known."""
+
+    tokens: int
+    cost_usd: float
+    turns: int
+    seconds: float
+
+
+class VerifiedObject(TypedDict):
+    """What Remit adds to a return, under the key `remit`."""
+
+    status: StatusName
+    verdict: str
+    stop_reason: StopReasonName
+    session_id: str
+    grades: list[GradeObject]
+    diagnostics: NotRequired[list[RequestDiagnosticObject]]
+    unclaimed: NotRequired[UnclaimedObject]
+    failed_steps: NotRequired[list[FailedStepObject]]
+    notes: NotRequired[list[str]]
+    usage: NotRequired[UsageObject]
+    attempts: NotRequired[int]
+    answer: NotRequired[str]
+    needs_user: NotRequired[bool]
+    show: NotRequired[str]
+    left_out: NotRequired[list[str]]
+    tokens: NotRequired[int]
+    estimated: NotRequired[bool]
+
+
+class ResultObject(TypedDict):
+    """A result: a return in the agent's format, and what Remit verified of it."""
+
+    remit: VerifiedObject
+
+
+# --- runs ------------------------------------------------------------------------------------------------------------
+
+
+class MachineObject(TypedDict):
+    """Where a run is done that another machine does."""
+
+    state: str
+    worker: str
+    host: str
+    fence: int
+    queue: str
+    waited_s: float | None
+    lease_left_s: float | None
+
+
+class RunObject(TypedDict):
+    """A run, as every list has it."""
+
+    session_id: str
+    agent: str
+    state: str
+    standing: str
+    status: str | None
+    verdict: str | None
+    stop_reason: str | None
+    depth: int
+    path: list[str]
+    parent_id: str | None
+    root_id: str
+    task_number: int | None
+    task_id: str | None
+    runner: str
+    work: str
+    summary: str
+    created_ms: int
+    started_ms: int | None
+    deadline_ms: int | None
+    ended_ms: int | None
+    left_ms: int | None
+    heard_ms: int | None
+    said: str | None
+    idle_s: float | None
+    tokens: int | None
+    cost_usd: float | None
+    turns: int | None
+    children: int
+    open_below: int
+    tree_tokens: int | None
+    tree_cost_usd: float | None
+    driven: bool
+    driver_pid: int | None
+    harness: str | None
+    alive: bool
+    waits_for: list[str]
+    worker: str | None
+    machine: MachineObject | None
+
+
+class TreeRunObject(RunObject):
+    """A run in its tree."""
+
+    level: int
+
+
+class TreeObject(TypedDict):
+    """All runs of a tree, each after the one that started it."""
+
+    root_id: str
+    items: list[TreeRunObject]
+    truncated: bool
+    event: int
+
+
+class RunPageObject(TypedDict):
+    """A page of runs."""
+
+    items: list[RunObject]
+    next_cursor: str | None
+    total: int
+    event: int
+    agents: list[str]
+
+
+class LimitsObject(TypedDict, total=False):
+    """The limits of a run and of all runs below it."""
+
+    max_seconds: float
+    max_turns: int
+    max_tokens: int
+    max_usd: float
+    max_delegations: int
+
+
+class ContextFileObject(TypedDict):
+    """A file that an agent was given to read."""
+
+    path: str
+
+
+class AskedObject(TypedDict):
+    """What an agent was asked."""
+
+    prompt: str
+    characters: int
+    words: str
+    work: str
+    context: list[dict[str, Any]]
+    inputs: dict[str, str]
+
+
+class AnswerSizeObject(TypedDict):
+    """How long an answer is."""
+
+    chars: int
+    lines: int
+
+
+class AttemptObject(TypedDict):
+    """An attempt of a run."""
+
+    number: int
+    started_ms: int | None
+    ended_ms: int | None
+    stop_reason: str | None
+    verdict: str | None
+    findings: list[DiagnosticObject]
+    repairs: list[RepairObject]
+    claims: list[dict[str, Any]]
+    usage: dict[str, Any]
+    answer: AnswerSizeObject | None
+
+
+class StepObject(TypedDict):
+    """A finish step of a run."""
+
+    name: str
+    state: str
+    message: str
+    at_ms: int
+
+
+class ChangedFileObject(TypedDict):
+    """A file that changed during a run."""
+
+    path: str
+    kind: str
+
+
+class PossibleObject(TypedDict):
+    """What can be done with a run, and why the rest can't."""
+
+    cancel: bool
+    retry: bool
+    resume: bool
+    why: dict[str, str]
+
+
+class RunDetailsObject(TypedDict):
+    """All that is known of one run."""
+
+    run: RunObject
+    config: dict[str, Any]
+    asked: AskedObject
+    attempts: list[AttemptObject]
+    result: ResultObject | None
+    steps: list[StepObject]
+    unclaimed: list[ChangedFileObject]
+    children: list[str]
+    folder: str | None
+    files: list[str]
+    arrived: dict[str, Any] | None
+    can: PossibleObject
+    event: int
+    texts: NotRequired[dict[str, str]]
+
+
+class StartedRunObject(RunObject):
+    """A run that was started."""
+
+    request_findings: NotRequired[list[RequestDiagnosticObject]]
+
+
+class CancelledObject(TypedDict):
+    """The runs that were cancelled."""
+
+    cancelled: list[str]
+    note: str
+
+
+class TextPageObject(TypedDict):
+    """A page of a long text."""
+
+    text: str
+    page: int
+    pages: int
+    characters: int
+
+
+class AnswerPageObject(TextPageObject):
+    """A page of an attempt's answer."""
+
+    number: int
+
+
+class DiffObject(TypedDict):
+    """What changed in a file since a run began."""
+
+    path: str
+    base: str | None
+    state: str
+    note: str | None
+    hunks: list[dict[str, Any]]
+    truncated: bool
+
+
+class LogLineObject(TypedDict):
+    """A line that an agent printed."""
+
+    number: int
+    attempt: int
+    kind: str
+    text: str
+
+
+class LogObject(TypedDict):
+    """Lines that an agent printed."""
+
+    lines: list[LogLineObject]
+    over: bool
+    next: int
+
+
+class EventObject(TypedDict):
+    """Something that happened to a run."""
+
+    number: int
+    at_ms: int
+    session_id: str | None
+    root_id: str | None
+    kind: str
+    details: dict[str, Any]
+
+
+class EventPageObject(TypedDict):
+    """Events after a number."""
+
+    items: list[EventObject]
+    next: int
+    last: int
+    reset: bool
+
+
+# --- returns and agent files -----------------------------------------------------------------------------------------
+
+
+class CheckedFileObject(TypedDict):
+    """A file that a message names, as it is on disk."""
+
+    path: str
+    state: str
+    size_bytes: int | None
+
+
+class CheckedMessageObject(TypedDict):
+    """The verdict on a final message."""
+
+    filename: str
+    accepted: bool
+    verdict: str
+    format: str | None
+    transport: str | None
+    status: str | None
+    payload: Any
+    repairs: list[RepairObject]
+    findings: list[DiagnosticObject]
+    evidence: list[CheckedFileObject]
+
+
+class GradedFileObject(TypedDict):
+    """A file that a return names, and its grade."""
+
+    path: str
+    grade: str
+    reason: str
+
+
+class CheckedReturnObject(TypedDict):
+    """The verdict on an agent's own return."""
+
+    accepted: bool
+    verdict: str
+    format: str | None
+    status: str | None
+    session_id: str | None
+    artifacts: list[GradedFileObject]
+    repairs: list[str]
+    findings: list[DiagnosticObject]
+    more_findings: NotRequired[int]
+
+
+class SubmittedReturnObject(CheckedReturnObject):
+    """The verdict on a return that was submitted."""
+
+    submitted: bool
+
+
+class LintCountsObject(TypedDict):
+    """How many diagnostics there are, by severity."""
+
+    files: int
+    error: int
+    warning: int
+    note: int
+
+
+class AgentObject(TypedDict):
+    """An agent file."""
+
+    path: str
+    name: str | None
+    description: str
+    profile: str | None
+    kind: str | None
+    findings: list[DiagnosticObject]
+
+
+class AgentsObject(TypedDict):
+    """The agent files of a workspace, and which agent may call which."""
+
+    files: list[AgentObject]
+    graph: dict[str, Any]
+    counts: LintCountsObject
+    runners: list[str]
+
+
+class LintedFileObject(TypedDict):
+    """The diagnostics of one agent file."""
+
+    file: str
+    findings: list[DiagnosticObject]
+
+
+class LintedFilesObject(TypedDict):
+    """The diagnostics of agent files."""
+
+    files: list[LintedFileObject]
+    counts: LintCountsObject
+
+
+class CompliancePageObject(TypedDict):
+    """How many runs kept to the contract, by agent and by day."""
+
+    agents: list[dict[str, Any]]
+    days: list[dict[str, Any]]
+    total: dict[str, Any]
+    kept_out_estimated: bool
+
+
+# --- tasks, findings, errors -----------------------------------------------------------------------------------------
+
+
+class RunCountObject(TypedDict):
+    """How many runs a task or a workspace has."""
+
+    open: int
+    total: int
+
+
+class TaskObject(TypedDict):
+    """A task, as every list has it."""
+
+    number: int
+    title: str
+    marker: str | None
+    closed: bool
+    priority: str | None
+    phase: int | str | None
+    reason: str | None
+    linkedResearch: list[str]
+    delegations: RunCountObject
+
+
+class PhaseObject(TypedDict):
+    """A phase of a plan."""
+
+    number: str
+    name: str
+    marker: str | None
+
+
+class PlanObject(TypedDict):
+    """The plan of a task."""
+
+    path: str
+    phases: list[PhaseObject]
+    resume: str | None
+
+
+class TaskRunObject(TypedDict):
+    """A run of a task."""
+
+    session_id: str
+    agent: str
+    state: str
+    status: str | None
+    created_ms: int
+
+
+class TaskDetailsObject(TaskObject):
+    """A task with all that belongs to it."""
+
+    fields: dict[str, Any]
+    section: str
+    plan: PlanObject | None
+    moves: list[str]
+    focused: bool
+    sessions: list[TaskRunObject]
+
+
+class OutsideTaskObject(TypedDict):
+    """A task of an outside system, as that prints it."""
+
+    task: str
+    section: str
+    truncated: bool
+    sessions: list[TaskRunObject]
+
+
+class TaskBoardObject(TypedDict):
+    """All tasks, and where their files disagree."""
+
+    markers: list[str]
+    tasks: list[TaskObject]
+    drift: list[DiagnosticObject]
+    focus: int | None
+    folder: str | None
+    outside: list[str]
+
+
+class InterruptedChangeObject(TypedDict):
+    """A change that a crash had interrupted."""
+
+    kind: str
+    finished: bool
+    left_alone: list[str]
+
+
+class MovedTaskObject(TypedDict):
+    """A task that was given another marker."""
+
+    number: int
+    before: str | None
+    after: str | None
+    files: list[str]
+    absorbed: list[str]
+    findings: list[DiagnosticObject]
+    interrupted: list[InterruptedChangeObject]
+
+
+class FindingObject(TypedDict):
+    """A finding: an entry of the manifest. It may have more keys, as its author wrote them."""
+
+    line: int
+    pending: bool
+    id: str
+    title: str
+    file: str
+    date: str
+    status: str
+    topics: list[str]
+    key_findings: list[str]
+    needs_followup: list[str]
+    linked_tasks: list[str]
+
+
+class FindingDetailsObject(FindingObject):
+    """A finding with all that belongs to it."""
+
+    tasks: list[int]
+    same_id: list[int]
+    findings_file: str | None
+    trouble: str | None
+
+
+class TopicCountObject(TypedDict):
+    """How many findings a topic has."""
+
+    topic: str
+    count: int
+
+
+class FindingPageObject(TypedDict):
+    """A page of findings."""
+
+    items: list[FindingObject]
+    next_cursor: str | None
+    total: int | None
+    file: str | None
+    topics: list[TopicCountObject]
+    bad_lines: int
+
+
+class AddedFindingObject(TypedDict):
+    """A finding that was added, or why it wasn't."""
+
+    added: bool
+    id: str
+    manifest: str
+    entry: dict[str, Any]
+    findings_file: str | None
+    findings: list[DiagnosticObject]
+    more_findings: NotRequired[int]
+
+
+class ErrorRecordObject(TypedDict):
+    """An error of the error log."""
+
+    id: str
+    at_ms: int | None
+    timestamp: str | None
+    code: str
+    type: str
+    severity: str | None
+    message: str
+    details: str | None
+    session_id: str | None
+    command: str | None
+    task_number: int | str | None
+    phase: int | str | None
+    delegation_path: list[str]
+    failed_at_depth: int | None
+    suggested_action: str | None
+    auto_recoverable: bool | None
+    fix_status: str
+    fix_status_word: str | None
+    closed: str | None
+    note: str | None
+
+
+class ErrorGroupObject(TypedDict):
+    """The errors of one cause."""
+
+    id: str
+    code: str
+    cause: str
+    message: str
+    count: int
+    open: bool
+    fix_status: str
+    recurred: bool
+    recurrences: int
+    first: str | None
+    last: str | None
+    last_ms: int | None
+    tasks: list[str]
+    sessions: list[str]
+    records: list[ErrorRecordObject]
+
+
+class ErrorGroupsObject(TypedDict):
+    """The errors of a workspace, by cause."""
+
+    groups: list[ErrorGroupObject]
+    total: int
+    file: str
+    findings: list[DiagnosticObject]
+
+
+# --- the workspace and its machines ----------------------------------------------------------------------------------
+
+
+class WorkerObject(TypedDict):
+    """A worker of the cluster."""
+
+    worker_id: str
+    host: str
+    pid: int
+    version: str
+    protocol: int
+    concurrency: int
+    agents: list[str]
+    lease_s: float
+    state: str
+    started_ms: int
+    beat_ago_s: float
+    live: bool
+    running: int
+
+
+class LeaseObject(TypedDict):
+    """A run that a worker has."""
+
+    session_id: str
+    agent: str
+    depth: int
+    worker: str | None
+    host: str | None
+    fence: int
+    lease_left_s: float | None
+    queue: str
+    waited_s: float
+    cancelled: bool
+    here: bool
+
+
+class QueueObject(TypedDict):
+    """A queue of the cluster."""
+
+    queue: str
+    waiting: int
+    running: int
+    oldest_s: float | None
+
+
+class ClusterObject(TypedDict):
+    """The machines that work for a workspace; only `backend` if it is this one alone."""
+
+    backend: Literal["local", "postgresql"]
+    database: NotRequired[str]
+    trouble: NotRequired[str | None]
+    workers: NotRequired[list[WorkerObject]]
+    queues: NotRequired[list[QueueObject]]
+    lag_s: NotRequired[float | None]
+    manned: NotRequired[bool]
+    leases: NotRequired[list[LeaseObject]]
+
+
+class WorkspaceRunCountObject(RunCountObject):
+    """How many runs a workspace has."""
+
+    finished: int
+
+
+class WorkspaceStatusObject(TypedDict):
+    """The workspace at a glance."""
+
+    version: str
+    root: str
+    branch: str | None
+    event: int
+    delegations: WorkspaceRunCountObject
+    backend: str
+
+
+class LoginObject(TypedDict):
+    """An address that opens one session in a browser."""
+
+    url: str
+    expires_ms: int

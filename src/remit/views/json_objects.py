@@ -1,0 +1,461 @@
+"""The JSON objects that leave Remit, one function for each; the types are in `schemas.py`.
+
+The command line, HTTP, MCP and reports all use these functions, so an object is the same everywhere.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from remit.result import KEY
+from remit.views.hints import fit_hint
+from remit.views.render import name_bug
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from remit.errorlog.causes import Group
+    from remit.errorlog.errors_command import Errors
+    from remit.errorlog.records import ErrorRecord
+    from remit.ledger.home import Home
+    from remit.ledger.journal import Interrupted
+    from remit.ledger.queries import NestedTotals
+    from remit.ledger.runs import AttemptRow
+    from remit.manifest.append import Added
+    from remit.manifest.entries import ManifestEntry
+    from remit.model import Diagnostic, Fix, JsonRepair, TextSpan, Verdict
+    from remit.result import Result
+    from remit.runs.submit_return import OwnVerdict
+    from remit.runs.workspace_findings import Shown
+    from remit.schemas import (
+        AddedFindingObject,
+        AnswerSizeObject,
+        AttemptObject,
+        CheckedMessageObject,
+        CheckedReturnObject,
+        DiagnosticObject,
+        ErrorGroupObject,
+        ErrorGroupsObject,
+        ErrorObject,
+        ErrorRecordObject,
+        FindingDetailsObject,
+        FindingObject,
+        FixObject,
+        InterruptedChangeObject,
+        MovedTaskObject,
+        PositionObject,
+        RepairObject,
+        RequestDiagnosticObject,
+        RunObject,
+        TaskObject,
+        TreeRunObject,
+    )
+    from remit.tasks.store import Moved, StoredTask
+    from remit.views.hints import Interface
+    from remit.views.run_details import Standing
+
+_MOST_SESSIONS = 50
+_MOST_RECORDS = 20
+
+
+# --- diagnostics -----------------------------------------------------------------------------------------------------
+
+
+def build_diagnostic(diagnostic: Diagnostic, filename: str) -> DiagnosticObject:
+    """A problem in a text, without secrets."""
+    from remit.storage.secrets import redact
+
+    return {
+        "code": diagnostic.code,
+        "severity": diagnostic.severity,
+        "message": redact(diagnostic.message),
+        "hint": redact(diagnostic.hint),
+        "pointer": diagnostic.pointer,
+        "filename": filename,
+        "location": _build_start(diagnostic.place),
+        "end_location": _build_end(diagnostic.place),
+        "fix": None if diagnostic.fix is None else _build_fix(diagnostic.fix),
+    }
+
+
+def _build_start(place: TextSpan | None) -> PositionObject | None:
+    return None if place is None else {"row": place.line, "column": place.column}
+
+
+def _build_end(place: TextSpan | None) -> PositionObject | None:
+    return None if place is None else {"row": place.end_line, "column": place.end_column}
+
+
+def _build_fix(fix: Fix) -> FixObject:
+    return {
+        "applicability": fix.applicability,
+        "message": fix.message,
+        "edits": [
+            {"content": edit.content, "location": _build_start(edit.place), "end_location": _build_end(edit.place)}
+            for edit in fix.edits
+        ],
+    }
+
+
+def build_request_diagnostics(diagnostics: Sequence[Diagnostic]) -> list[RequestDiagnosticObject]:
+    """The diagnostics of a request."""
+    return [{"code": each.code, "severity": each.severity, "message": each.message} for each in diagnostics]
+
+
+def build_repair(repair: JsonRepair) -> RepairObject:
+    """A repair of a return."""
+    return {
+        "kind": repair.kind,
+        "message": repair.message,
+        "location": _build_start(repair.place),
+        "end_location": _build_end(repair.place),
+    }
+
+
+_JSON = (str, int, float, list, tuple, dict, type(None))
+
+
+def build_error(error: BaseException, interface: Interface = "cli") -> ErrorObject:
+    """Why something could not be done, with a hint that fits the interface."""
+    known = name_bug(error)
+    return {
+        "code": known.code,
+        "message": known.message,
+        "hint": fit_hint(known.hint, interface),
+        "recoverable": known.recoverable,
+        "data": {name: value if isinstance(value, _JSON) else str(value) for name, value in known.data.items()},
+    }
+
+
+# --- returns and results ---------------------------------------------------------------------------------------------
+
+
+def build_checked_message(verdict: Verdict, filename: str) -> CheckedMessageObject:
+    """The verdict on a final message. Only an accepted return has a status."""
+    return {
+        "filename": filename,
+        "accepted": verdict.accepted,
+        "verdict": verdict.name,
+        "format": verdict.format,
+        "transport": verdict.transport,
+        "status": verdict.returned.status if verdict.returned else None,
+        "payload": verdict.payload,
+        "repairs": [build_repair(repair) for repair in verdict.repairs],
+        "findings": [build_diagnostic(each, filename) for each in verdict.findings],
+        "evidence": [
+            {"path": facts.path, "state": facts.state, "size_bytes": facts.size_bytes}
+            for facts in verdict.evidence.values()
+        ],
+    }
+
+
+def build_checked_return(verdict: OwnVerdict, filename: str) -> CheckedReturnObject:
+    """The verdict on an agent's own return."""
+    return {
+        "accepted": verdict.accepted,
+        "verdict": verdict.name,
+        "format": verdict.format,
+        "status": verdict.status,
+        "session_id": verdict.session_id,
+        "artifacts": [
+            {"path": path, "grade": each.grade, "reason": each.reason} for path, each in verdict.grades.items()
+        ],
+        "repairs": [repair.message for repair in verdict.repairs],
+        "findings": [build_diagnostic(each, filename) for each in verdict.findings],
+    }
+
+
+def build_result(result: Result, diagnostics: Sequence[Diagnostic] = (), **more: object) -> dict[str, Any]:
+    """A result, with the diagnostics of its request and what else a command adds, under `remit`."""
+    built = result.to_dict()
+    added: dict[str, Any] = {**built[KEY]}
+    known = added.get("diagnostics", [])
+    rest = [each for each in build_request_diagnostics(diagnostics) if each not in known]
+    return built | {KEY: added | ({"diagnostics": [*known, *rest]} if rest else {}) | more}
+
+
+# --- runs ------------------------------------------------------------------------------------------------------------
+
+
+def build_runs(home: Home, standings: Sequence[Standing]) -> list[RunObject]:
+    """Runs as every list has them, with the totals of the runs below each."""
+    if not standings:
+        return []
+    from remit.ledger.queries import NOTHING_BELOW, load_summaries, sum_nested
+
+    rows = [each.row for each in standings]
+    totals = sum_nested(home.ledger, rows)
+    summaries = load_summaries(home.ledger, [row.session_id for row in rows])
+    return [
+        _build_run(each, totals.get(each.row.session_id, NOTHING_BELOW), summaries.get(each.row.session_id, ""))
+        for each in standings
+    ]
+
+
+def build_tree_runs(home: Home, standings: Sequence[Standing]) -> list[TreeRunObject]:
+    """Runs of a tree, each after the one that started it."""
+    runs = build_runs(home, standings)
+    return [{**run, "level": each.seen.level} for run, each in zip(runs, standings, strict=True)]
+
+
+def _build_run(standing: Standing, nested: NestedTotals, summary: str) -> RunObject:
+    from remit.storage.secrets import redact
+
+    row, seen, place = standing.row, standing.seen, standing.place
+    is_timed = row.deadline_ms is not None and standing.is_open
+    return {
+        "session_id": row.session_id,
+        "agent": row.agent,
+        "state": row.state,
+        "standing": standing.word,
+        "status": row.status,
+        "verdict": row.verdict,
+        "stop_reason": row.stop_reason,
+        "depth": row.depth,
+        "path": [*row.path],
+        "parent_id": row.parent_id,
+        "root_id": row.root_id,
+        "task_number": row.task_number,
+        "task_id": row.details.get("outside") or None,
+        "runner": row.runner,
+        "work": standing.work,
+        "summary": redact(summary),
+        "created_ms": row.created_ms,
+        "started_ms": row.started_ms,
+        "deadline_ms": row.deadline_ms,
+        "ended_ms": row.ended_ms,
+        "left_ms": max(0, (row.deadline_ms or 0) - standing.now_ms) if is_timed else None,
+        "heard_ms": seen.heard_ms,
+        "said": seen.said,
+        "idle_s": seen.idle_s,
+        "tokens": seen.tokens,
+        "cost_usd": seen.cost_usd,
+        "turns": row.turns,
+        "children": nested.children,
+        "open_below": nested.open_below,
+        "tree_tokens": nested.tokens,
+        "tree_cost_usd": nested.cost_usd,
+        "driven": standing.is_driven,
+        "driver_pid": standing.driver_pid,
+        "harness": standing.harness or None,
+        "alive": standing.is_alive,
+        "waits_for": [*standing.waits_for],
+        "worker": seen.worker or None,
+        "machine": None if place is None else {
+            "state": place.state, "worker": place.worker, "host": place.host, "fence": place.fence,
+            "queue": place.queue, "waited_s": place.waited_s, "lease_left_s": place.lease_left_s,
+        },
+    }  # fmt: skip
+
+
+def build_attempt(attempt: AttemptRow, answer: AnswerSizeObject | None) -> AttemptObject:
+    """An attempt of a run, without secrets."""
+    from remit.views.run_details import clean
+
+    kept: AttemptRow = clean(attempt)
+    filename = f"answer-{kept.number}"
+    return {
+        "number": kept.number,
+        "started_ms": kept.started_ms or None,
+        "ended_ms": kept.ended_ms,
+        "stop_reason": kept.stop_reason,
+        "verdict": kept.verdict,
+        "findings": [_build_stored_diagnostic(each, filename) for each in kept.findings],
+        "repairs": [_build_stored_repair(each) for each in kept.repairs],
+        "claims": [*kept.claims],
+        "usage": dict(kept.usage),
+        "answer": answer,
+    }
+
+
+def _build_stored_diagnostic(stored: Mapping[str, Any], filename: str) -> DiagnosticObject:
+    start, end = _build_stored_place(stored.get("place"))
+    return {
+        "code": stored["code"],
+        "severity": stored["severity"],
+        "message": stored["message"],
+        "hint": stored.get("hint", ""),
+        "pointer": stored.get("pointer"),
+        "filename": filename,
+        "location": start,
+        "end_location": end,
+        "fix": None,
+    }
+
+
+def _build_stored_repair(stored: Mapping[str, Any]) -> RepairObject:
+    start, end = _build_stored_place(stored.get("place"))
+    return {"kind": stored["kind"], "message": stored["message"], "location": start, "end_location": end}
+
+
+def _build_stored_place(place: Sequence[int] | None) -> tuple[PositionObject | None, PositionObject | None]:
+    if place is None:
+        return None, None
+    line, column, end_line, end_column = place
+    return {"row": line, "column": column}, {"row": end_line, "column": end_column}
+
+
+# --- tasks -----------------------------------------------------------------------------------------------------------
+
+
+def build_task(task: StoredTask, runs: tuple[int, int]) -> TaskObject:
+    """A task as every list has it, with the reason for its marker, and how many runs it has: open, and in all."""
+    from remit.views.run_details import clean
+
+    reason = task.fields.get(f"{(task.marker or '').lower().replace(' ', '_')}_reason")
+    phase = task.fields.get("phase")
+    return {
+        "number": task.number,
+        "title": clean(task.title),
+        "marker": task.marker,
+        "closed": task.closed,
+        "priority": task.priority or None,
+        "phase": phase if isinstance(phase, int | str) else None,
+        "reason": clean(reason) if isinstance(reason, str) else None,
+        "linkedResearch": [*task.links],
+        "delegations": {"open": runs[0], "total": runs[1]},
+    }
+
+
+def build_moved_task(moved: Moved) -> MovedTaskObject:
+    """A task that was given another marker, and what else was done to its files. Paths are below the project root."""
+    return {
+        "number": moved.number,
+        "before": moved.before,
+        "after": moved.after,
+        "files": [*moved.files],
+        "absorbed": [*moved.absorbed],
+        "findings": [
+            build_diagnostic(each, file) for each, file in zip(moved.diagnostics, moved.diagnostic_files, strict=True)
+        ],
+        "interrupted": [build_interrupted_change(each) for each in moved.interrupted],
+    }
+
+
+def build_interrupted_change(change: Interrupted) -> InterruptedChangeObject:
+    """A change that a crash had interrupted."""
+    return {"kind": change.kind, "finished": change.finished, "left_alone": [*change.left_alone]}
+
+
+# --- findings --------------------------------------------------------------------------------------------------------
+
+
+def build_finding(entry: ManifestEntry) -> FindingObject:
+    """An entry of the manifest by the names of the standard; the other fields as its author wrote them."""
+    from remit.manifest.entries import is_pending
+    from remit.views.run_details import clean
+
+    known: FindingObject = {
+        "line": entry.line,
+        "pending": is_pending(entry.fields),
+        "id": clean(entry.get_text("id")),
+        "title": clean(entry.get_text("title")),
+        "file": clean(entry.get_text("file")),
+        "date": clean(entry.get_text("date")),
+        "status": clean(entry.get_text("status")),
+        "topics": clean(entry.get_list("topics")),
+        "key_findings": clean(entry.get_list("key_findings")),
+        "needs_followup": clean(entry.get_list("needs_followup")),
+        "linked_tasks": clean(entry.get_list("linked_tasks")),
+    }
+    others: Any = clean({name: value for name, value in entry.fields.items() if name not in known})
+    return {**others, **known}
+
+
+def build_finding_details(shown: Shown, root: str) -> FindingDetailsObject:
+    """A finding with all that belongs to it. Paths are below the project root."""
+    return {
+        **build_finding(shown.entry),
+        "tasks": [*shown.tasks],
+        "same_id": [line for line in shown.lines if line != shown.entry.line],
+        "findings_file": None if shown.file is None else shown.file.removeprefix(f"{root}/"),
+        "trouble": shown.trouble or None,
+    }
+
+
+def build_added_finding(added: Added, manifest: str, file: str | None) -> AddedFindingObject:
+    """A finding that was added, or why it wasn't."""
+    return {
+        "added": added.accepted,
+        "id": str(added.fields["id"]),
+        "manifest": manifest,
+        "entry": dict(added.fields),
+        "findings_file": file,
+        "findings": [
+            build_diagnostic(each, file if file is not None and each.place is not None else manifest)
+            for each in added.findings
+        ],
+    }
+
+
+# --- errors ----------------------------------------------------------------------------------------------------------
+
+
+def build_error_groups(found: Errors, root: str) -> ErrorGroupsObject:
+    """Errors by their causes, the newest first. Paths are below the project root."""
+    file = found.file.removeprefix(f"{root}/")
+    groups = sorted(found.groups, key=lambda group: _read_ms(group.newest) or 0, reverse=True)
+    return {
+        "groups": [build_error_group(each) for each in groups],
+        "total": found.total,
+        "file": file,
+        "findings": [build_diagnostic(each, file) for each in found.findings],
+    }
+
+
+def build_error_group(group: Group) -> ErrorGroupObject:
+    """The errors of one cause; of many, the newest."""
+    from remit.views.run_details import clean
+
+    return {
+        "id": group.cause.key,
+        "code": group.cause.code,
+        "cause": clean(group.cause.text),
+        "message": clean(group.newest.message),
+        "count": len(group.records),
+        "open": group.is_open,
+        "fix_status": group.fix_status,
+        "recurred": group.recurred,
+        "recurrences": group.recurrences,
+        "first": group.first or None,
+        "last": group.last or None,
+        "last_ms": _read_ms(group.newest),
+        "tasks": [*group.tasks],
+        "sessions": [*group.sessions][-_MOST_SESSIONS:],
+        "records": [build_error_record(each) for each in reversed(group.records[-_MOST_RECORDS:])],
+    }
+
+
+def build_error_record(record: ErrorRecord) -> ErrorRecordObject:
+    """An error of the error log."""
+    from remit.views.run_details import clean
+
+    return {
+        "id": record.id,
+        "at_ms": _read_ms(record),
+        "timestamp": record.time or None,
+        "code": record.code,
+        "type": record.type,
+        "severity": record.severity or None,
+        "message": clean(record.message),
+        "details": clean(record.details) or None,
+        "session_id": record.session_id or None,
+        "command": record.command or None,
+        "task_number": record.task_number,
+        "phase": record.phase,
+        "delegation_path": [*record.path],
+        "failed_at_depth": record.depth,
+        "suggested_action": clean(record.suggested_action) or None,
+        "auto_recoverable": record.auto_recoverable,
+        "fix_status": record.fix_status,
+        "fix_status_word": record.word or None,
+        "closed": record.closed or None,
+        "note": clean(record.note) or None,
+    }
+
+
+def _read_ms(record: ErrorRecord) -> int | None:
+    from remit.errorlog.records import parse_time
+
+    moment = parse_time(record.time)
+    return None if moment is None else int(moment)
