@@ -152,7 +152,7 @@ def main() -> int:
     parser.add_argument("--json", action="store_true", help="the counts as JSON")
     options = parser.parse_args()
     if unknown := [name for name in options.names if name not in TARGETS]:
-        parser.error(f"there is no target '{unknown[0]}'; known are: {', '.join(TARGETS)}")
+        parser.error(f"there is no target '{unknown[0]}'; available: {', '.join(TARGETS)}")
     if options.replay:
         return replay(options.names[0], options.replay)
     counts = {}

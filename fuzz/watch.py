@@ -29,7 +29,7 @@ def main() -> None:
     """Run libFuzzer over what earlier runs found worth keeping, or over the files that were named."""
     name, *options = sys.argv[1:]
     if name not in TARGETS:
-        raise SystemExit(f"there is no target '{name}'; known are: {', '.join(TARGETS)}")
+        raise SystemExit(f"there is no target '{name}'; available: {', '.join(TARGETS)}")
     # Much of the package is imported when it is first needed, which would be too late to be watched.
     with atheris.instrument_imports(include=["remit"]):
         target = load_target(name)

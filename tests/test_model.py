@@ -60,7 +60,7 @@ def test_an_error_carries_a_code_a_sentence_and_a_hint(kind: type[RemitError], c
         ("HYPER", ("standard", "hyper"), "did you mean 'hyper'?"),
         ("RET01", ("RET001", "CNV001"), "did you mean 'RET001'?"),
         ("ret041x", ("RET041", "CNV001"), "did you mean 'RET041'?"),
-        ("zzz", ("standard", "hyper"), "known are: standard, hyper"),
+        ("zzz", ("standard", "hyper"), "available: standard, hyper"),
     ],
 )
 def test_a_close_word_is_named_else_the_whole_list(word: str, known: tuple[str, ...], told: str) -> None:

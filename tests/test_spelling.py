@@ -26,7 +26,7 @@ HARNESSES = ["claude", "codex", "gemini", "opencode"]
 )
 def test_a_hint_names_the_closest(word: str, known: list[str], meant: str | None) -> None:
     assert find_similar(word, known) == meant
-    assert did_you_mean(word, known) == (f"did you mean '{meant}'?" if meant else f"known are: {', '.join(known)}")
+    assert did_you_mean(word, known) == (f"did you mean '{meant}'?" if meant else f"available: {', '.join(known)}")
 
 
 @pytest.mark.parametrize(

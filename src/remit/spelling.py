@@ -67,4 +67,4 @@ def _count_slips(one: str, other: str) -> int:
 def did_you_mean(word: str, known: list[str] | tuple[str, ...]) -> str:
     """The end of a hint: the known name that was probably meant, or the whole list."""
     meant = find_similar(word, known)
-    return f"known are: {', '.join(known)}" if meant is None else f"did you mean '{meant}'?"
+    return f"available: {', '.join(known)}" if meant is None else f"did you mean '{meant}'?"

@@ -152,12 +152,12 @@ def test_every_other_word_leads_to_a_command_that_is_there() -> None:
         ),
         pytest.param(
             "check --output-format zzz",
-            "there is no output format 'zzz'; known are: full, concise, json, github",
+            "there is no output format 'zzz'; available: full, concise, json, github",
             id="a format like none",
         ),
         pytest.param(
             "return schema --output-format github",
-            "there is no output format 'github'; known are: full, json",
+            "there is no output format 'github'; available: full, json",
             id="a format of another command",
         ),
         pytest.param("check a.md --format hypr", "there is no format 'hypr'; did you mean 'hyper'?", id="a format"),

@@ -48,7 +48,7 @@ def check_refused(text: str, message: str, hint: str) -> ConfigError:
         ("status = [", "not TOML", "correct it"),
         (f"days = {'1' * 5000}", "not TOML", "correct it"),
         ("[retruns]\n", "'retruns' is not a table", "did you mean 'returns'"),
-        ("[zzz]\n", "'zzz' is not a table", "known are: returns"),
+        ("[zzz]\n", "'zzz' is not a table", "available: returns"),
         ("returns = 3\n", "[returns] is not a table", "write it as [returns]"),
         (
             "[returns]\nstatus_word = 1\n",

@@ -466,7 +466,7 @@ def test_instructions_are_given_by_format() -> None:
         (lambda: remit.convert("x", to="hipper"), "did you mean 'hyper'"),
         (lambda: remit.explain("RET01"), "did you mean 'RET0"),
         (lambda: remit.explain("REX041"), "did you mean 'RET041'"),
-        (lambda: remit.schema("zzz"), "known are: standard, hyper, manifest"),
+        (lambda: remit.schema("zzz"), "available: standard, hyper, manifest"),
     ],
     ids=["schema", "instructions", "check", "convert", "explain", "explain typo", "nothing close"],
 )

@@ -56,7 +56,7 @@ def explain_call(agent: str, tool: str, subject: str, *, harness: str = "claude"
         if not names:
             hint = "there are no agent files yet: `remit agent new` makes one"
         else:
-            hint = f"did you mean '{meant}'?" if meant else f"known are: {', '.join(names[:12])}"
+            hint = f"did you mean '{meant}'?" if meant else f"available: {', '.join(names[:12])}"
         raise InputError(f"there is no agent '{agent}'", hint=hint)
     tool = _name_tool(tool)
     _check_subject(agent, tool, subject)

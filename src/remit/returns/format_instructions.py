@@ -1,7 +1,7 @@
-"""Instructions: the text that tells an agent exactly what to send back.
+"""Instructions for agents: the JSON object or sentence that a return has to be.
 
-Owns the wording. It is short, because it goes into every agent's prompt; and an agent that obeys it is accepted, while
-one that merely echoes it is not: every blank is spelled as a placeholder.
+The text is short, because it is part of every prompt. Every value to fill in is a placeholder in angle brackets, so
+that a return that only repeats the instructions is refused.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def write_instructions(
     task_id: str | None = None,
     output_dir: str | None = None,
 ) -> str:
-    """Fill in what is known; what is not stays a blank for the agent."""
+    """Return the instructions for a format. Values that aren't known stay placeholders for the agent."""
     if dialect is STANDARD:
         return _write_standard(session_id, agent, depth, path)
     if dialect is HYPER:
@@ -52,7 +52,7 @@ Your final message must end with this JSON object in one ```json block, every <b
 ```json
 {{
   "status": "<{" or ".join(STANDARD.statuses)}>",
-  "summary": "<what came out: 2 to 5 plain sentences, under 100 tokens, at most 400 characters>",
+  "summary": "<the results: 2 to 5 plain sentences, under 100 tokens, at most 400 characters>",
   "artifacts": [{{"type": "<report or plan or implementation or summary or documentation>", \
 "path": "<relative to the project root>", "summary": "<one sentence>"}}],
   "metadata": {_fill(metadata)},
@@ -60,10 +60,10 @@ Your final message must end with this JSON object in one ```json block, every <b
   "next_steps": "<what the caller should do next, in 1 or 2 sentences>"
 }}
 ```
-- completed: all is done, every artifact is on disk, errors is [], or names a failed commit.
-- partial, failed or blocked: errors holds at least one {{"type": "<timeout, validation, execution, permission or \
+- completed: the work is done, every artifact exists, and errors is [] or has only a failed commit.
+- partial, failed or blocked: add at least one error {{"type": "<timeout, validation, execution, permission or \
 tool_unavailable>", "message": "<…>", "recoverable": true or false, "recommendation": "<…>"}}.
-- Write files before you list them; artifacts is [] if there are none. Copy session_id as it is.
+- Write files before you list them; artifacts is [] if there are none. Copy session_id exactly.
 """
 
 
@@ -83,7 +83,7 @@ End your final message with this block, every <blank> replaced, and nothing afte
 ```
 {END_MARKER}
 - Write files before you list them; artifacts is [] if there are none.
-- partial: say in next_steps what is left. error: add "error": {{"code": "<IN_CAPITALS>", "message": "<…>"}}.
+- partial: add to next_steps what is left. error: add "error": {{"code": "<IN_CAPITALS>", "message": "<…>"}}.
 """
 
 
@@ -101,8 +101,8 @@ def _write_manifest(topic: str | None, date: str | None, task_id: str | None, ou
 ## Recommendations, ## Sources, ## Linked Tasks.
 2. Append one line, every <blank> replaced, to {folder}/MANIFEST.jsonl:
 {json.dumps(entry, ensure_ascii=False, separators=(",", ":"))}
-   Where another line has that id, end yours in -2, or the next number.
-   Partial or blocked: needs_followup holds "BLOCKED:" and the reason.
+   If another line has that id, add -2 to yours, or the next number.
+   Partial or blocked: add "BLOCKED:" and the reason to needs_followup.
 3. Reply with this sentence only: "{SENTENCES["complete"]}" (partial: "{SENTENCES["partial"]}"; blocked: \
 "{SENTENCES["blocked"]}")
 """

@@ -171,7 +171,7 @@ class Workspace:
         known = RequestOptions.__annotations__.keys()
         unknown = options.keys() - known
         if unknown:
-            raise UsageError(f"there is no option {min(unknown)}", hint=f"known are: {', '.join(sorted(known))}")
+            raise UsageError(f"there is no option {min(unknown)}", hint=f"available: {', '.join(sorted(known))}")
 
     async def run(self, request: Request) -> Result:
         """Hand work to an agent and wait for its return."""

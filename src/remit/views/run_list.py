@@ -79,7 +79,7 @@ def list_runs(home: Home, asked: RunQuery = EVERYTHING, *, limit: int = USUAL, c
 
 def _read_asked(home: Home, asked: RunQuery) -> RunFilter:
     if asked.state not in STATES:
-        raise UsageError(f"there is no state '{asked.state}'", hint=f"known are: {', '.join(STATES)}")
+        raise UsageError(f"there is no state '{asked.state}'", hint=f"available: {', '.join(STATES)}")
     number, task_id = (None, None) if asked.task is None else _read_task(home, asked.task)
     return RunFilter(
         STATES[asked.state], asked.agent, asked.verdict, asked.status, asked.stop_reason, number,

@@ -167,9 +167,9 @@ NAME = "an agent's name is at most 64 of a-z, 0-9 and single hyphens, not "
     ("args", "sentence"),
     [
         (["plannin", "a"], "unknown agent type 'plannin'; did you mean 'planning'?"),
-        (["zzz", "a"], "unknown agent type 'zzz'; known are: planning, implementation, research, "),
+        (["zzz", "a"], "unknown agent type 'zzz'; available: planning, implementation, research, "),
         (["planning", "a", "--profile", "claud"], "no agent can be made for claud; did you mean 'claude'?"),
-        (["planning", "a", "--profile", "command"], "no agent can be made for command; known are: standard, "),
+        (["planning", "a", "--profile", "command"], "no agent can be made for command; available: standard, "),
         (["planning", "My_Agent"], f"{NAME}'My_Agent'; use 'my-agent'"),
         (["planning", "../a"], f"{NAME}'../a'; use 'a'"),
         (["planning", "a\nb"], f"{NAME}'a\\nb'; use 'a-b'"),
@@ -336,9 +336,9 @@ def test_what_cannot_be_read_stops_no_other(inside: Inside) -> None:
     [
         ("missing.md", "'missing.md' cannot be read: no such file or directory; check the path"),
         ("agents --kind plannin", "unknown agent type 'plannin'; did you mean 'planning'?"),
-        ("empty --kind zzz", "unknown agent type 'zzz'; known are: "),
+        ("empty --kind zzz", "unknown agent type 'zzz'; available: "),
         ("", "PATH… is missing; see 'remit agent upgrade --help'"),
-        ("agents --output-format github", "there is no output format 'github'; known are: full, json"),
+        ("agents --output-format github", "there is no output format 'github'; available: full, json"),
     ],
 )
 def test_what_cannot_be_migrated_is_2_and_one_line(inside: Inside, args: str, sentence: str) -> None:
@@ -620,9 +620,9 @@ def test_a_workspace_without_sources_is_told(inside: Inside) -> None:
         ("", "--to HARNESS is missing; see 'remit agent build --help'"),
         ("--to claud", "there is no harness 'claud'; did you mean 'claude'?"),
         ("--to clod", "there is no harness 'clod'; did you mean 'claude'?"),
-        ("--to standard", "there is no harness 'standard'; known are: claude, opencode, codex"),
+        ("--to standard", "there is no harness 'standard'; available: claude, opencode, codex"),
         ("--to claude missing", "'missing' cannot be read: no such file or directory; check the path"),
-        ("--to claude --output-format sarif", "there is no output format 'sarif'; known are: "),
+        ("--to claude --output-format sarif", "there is no output format 'sarif'; available: "),
     ],
 )
 def test_what_cannot_be_compiled_is_2_and_one_line(inside: Inside, args: str, sentence: str) -> None:

@@ -86,7 +86,7 @@ def test_no_name_reaches_the_terminal_raw(inside: Inside, output_format: str) ->
 @pytest.mark.parametrize(
     ("args", "sentence"),
     [
-        ("--output-format svg", "there is no output format 'svg'; known are: tree, mermaid, dot, json"),
+        ("--output-format svg", "there is no output format 'svg'; available: tree, mermaid, dot, json"),
         ("missing", "'missing' cannot be read: no such file or directory; check the path"),
     ],
 )

@@ -167,7 +167,7 @@ FORMATS = "return prompt --format"
 )
 def test_a_shell_is_offered_the_words_that_are_known(words: str, refused: str, inside: Inside) -> None:
     args = ["agent", "new", "¿", "x"] if words == "agent new" else [*refused.split(), "¿"]
-    known = inside(*args).complaint.partition("known are: ")[2].split(", ")
+    known = inside(*args).complaint.partition("available: ")[2].split(", ")
     offered = ShellComplete(root, {}, "remit", "_REMIT_COMPLETE").get_completions(words.split(), "")
     assert sorted(each.value for each in offered) == sorted(known)
 

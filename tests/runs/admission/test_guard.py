@@ -206,7 +206,7 @@ def test_names_are_told_apart_by_case() -> None:
 
 def test_of_many_agents_some_are_listed() -> None:
     hint = get_refusal("zzzzzzz", known=frozenset(f"agent-{number:02}" for number in range(40))).hint
-    assert hint.startswith("known are: agent-00, agent-01, ")
+    assert hint.startswith("available: agent-00, agent-01, ")
     assert hint.endswith("agent-11 and 28 more")
     assert "remit agent new" in get_refusal("zzzzzzz", known=frozenset()).hint
 

@@ -188,7 +188,7 @@ def _check_known(agent: str, known: frozenset[str] | None) -> None:
     if not known:
         hint = "there are no agent files yet: `remit agent new` makes one, and the agent `-` needs none"
     else:
-        hint = f"known are: {_list(known)}" if meant is None else f"did you mean '{meant}'?"
+        hint = f"available: {_list(known)}" if meant is None else f"did you mean '{meant}'?"
     raise RefusedError(f"there is no agent '{agent}'", hint=hint, agent=agent)
 
 
