@@ -22,8 +22,9 @@ from bench.rows import choose, finish, make_row
 from bench.web_clients import measure_clients
 from remit.ledger.home import Home
 from remit.ledger.runs import Run, add_run, advance
-from tests.support.dashboard import Server, find_chromium, list_flags, make_workspace, open_page, wait_until
+from tests.support.dashboard import Server, find_chromium, list_flags, make_workspace, open_page
 from tests.support.ledger_rows import Kept, insert, name, opened
+from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
     from bench.rows import Row

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.program_runs import detach, load
+from tests.support.commands import load
+from tests.support.program_runs import detach
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -31,7 +31,8 @@ from remit.views.run_tree import load_run_details, load_tree
 from tests.support.cluster_callers import KEY, Caller
 from tests.support.cluster_rows import NOTHING_USED, publish
 from tests.support.commands import Inside, Remit
-from tests.support.worker_machines import machines, make_environ, wait_until
+from tests.support.waiting import wait_until
+from tests.support.worker_machines import machines, make_environ
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.git.file_history import FileAtCommit, compare_texts, load_file_at
-from tests.support.ledger_rows import git, make_repository
+from tests.support.git_command import git
+from tests.support.ledger_rows import make_repository
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from tests.support.commands import Remit
+from tests.support.commands import Remit, load
 from tests.support.hook_session import Child, Stage
 from tests.support.paths import SOURCE
-from tests.support.program_runs import load
 
 
 @pytest.fixture

@@ -8,7 +8,8 @@ import pytest
 
 from remit.errorlog.errors_command import find_error_log
 from remit.runs.tasks.workspace_tasks import Tasks
-from tests.support.hook_session import Stage, add_agent, also_by_program, git
+from tests.support.git_command import git
+from tests.support.hook_session import Stage, add_agent, also_by_program
 from tests.support.hook_tasks import begin, get_marker, list_commits
 from tests.support.spoiled_ledger import spoil_ledger
 

@@ -4,13 +4,12 @@ import json
 import threading
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from remit.ledger.hook_runs import GRACE_MS
 from remit.runs.wait_cancel import FINISH_S
-from tests.support.commands import STEERING, Ended, Inside
+from tests.support.commands import STEERING, Inside, load
 from tests.support.hook_session import Child, Stage
 
 HARNESSES = ("claude", "codex", "opencode")
@@ -37,11 +36,6 @@ def remit(root: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: p
     # Whoever asks sits in another terminal, and is no program of the harness's.
     monkeypatch.setattr("remit.hooks.start_subagent.find_harness", lambda: "", raising=False)
     return Inside(root, capsysbinary)
-
-
-def load(ended: Ended) -> Any:  # noqa: ANN401 - any JSON value
-    assert ended.err == b"", ended.err
-    return json.loads(ended.out)
 
 
 def make_late(stage: Stage) -> None:

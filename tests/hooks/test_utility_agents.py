@@ -8,7 +8,8 @@ import pytest
 
 from remit.runs.workspace import Workspace
 from remit.tasks.store import TaskStore
-from tests.support.hook_session import Refused, Stage, add_agent, git
+from tests.support.git_command import git
+from tests.support.hook_session import Refused, Stage, add_agent
 
 HARNESSES = ("claude", "codex", "opencode")
 

@@ -11,7 +11,7 @@ import pytest
 from remit.mcp.catalog import BY_NAME
 from remit.testing.agent import ScriptedAgent
 from tests.support.mcp_peer import make_environ, make_workspace
-from tests.support.program_runs import wait_until
+from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

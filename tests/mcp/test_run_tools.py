@@ -22,7 +22,8 @@ from remit.testing.agent import ScriptedAgent
 from tests.support.amounts import choose
 from tests.support.mcp_peer import Peer, make_workspace
 from tests.support.paths import ROOT
-from tests.support.program_runs import list_rows, wait_until
+from tests.support.program_runs import list_rows
+from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,7 +16,8 @@ from remit.runs.request import Request
 from remit.runs.utility_agents import parse_inputs
 from remit.runs.workspace import Workspace
 from remit.tasks.store import TaskStore
-from tests.support.hook_session import STANDARD, add_agent, git, make_workspace
+from tests.support.git_command import git
+from tests.support.hook_session import STANDARD, add_agent, make_workspace
 from tests.support.task_runs import make_worker
 
 if TYPE_CHECKING:

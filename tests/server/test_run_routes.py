@@ -18,7 +18,8 @@ from remit.server import stream_routes
 from remit.storage.settings import load_settings
 from remit.testing.agent import ScriptedAgent
 from tests.support.http_server import API, HOST, Served, Told, run_server
-from tests.support.program_runs import list_rows, wait_until
+from tests.support.program_runs import list_rows
+from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

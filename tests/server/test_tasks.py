@@ -10,7 +10,8 @@ import pytest
 
 from tests.support.cleo_tasks import FAULTS, JUNK, Cleo, check_fault, make_cleo, make_project
 from tests.support.http_server import Served, run_server
-from tests.support.program_runs import list_rows, wait_until
+from tests.support.program_runs import list_rows
+from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path

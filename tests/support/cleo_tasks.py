@@ -6,7 +6,6 @@ import json
 import os
 import shlex
 import shutil
-import subprocess
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,6 +13,7 @@ from remit.runs.consent import TrustRequest, get_executing, grant_trust
 from remit.runs.tasks.workspace_tasks import Tasks
 from remit.storage.settings import load_settings
 from remit.testing.agent import ScriptedAgent
+from tests.support.git_command import git
 from tests.support.paths import ROOT
 
 if TYPE_CHECKING:
@@ -89,8 +89,3 @@ def _begin(root: Path, patch: pytest.MonkeyPatch, command: str) -> None:
     git(root, "add", "-A")
     git(root, "commit", "-q", "-m", "begin")
     grant_trust(TrustRequest(str(root), get_executing(load_settings(str(root)), root=str(root))))
-
-
-def git(root: Path, *args: str) -> str:
-    """Run git; what it prints."""
-    return subprocess.run(["git", *args], cwd=root, check=True, capture_output=True, text=True).stdout

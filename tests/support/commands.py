@@ -107,4 +107,6 @@ def put(remit: Remit, name: str, text: str | bytes) -> str:
 
 
 def load(ended: Ended) -> Any:  # noqa: ANN401 - any JSON value
+    """The JSON that a command printed, and nothing else."""
+    assert ended.err == b"", ended.err
     return json.loads(ended.out)

@@ -8,17 +8,18 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 import urllib.request
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from remit.runs.consent import TrustRequest, get_executing, grant_trust
 from remit.storage.settings import load_settings
+from tests.support.git_command import git
 from tests.support.paths import ROOT, SOURCE
+from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     from playwright.sync_api import Browser, ConsoleMessage, Dialog, Locator, Page, Request
@@ -59,28 +60,13 @@ def list_flags() -> list[str]:
     return [*FLAGS, *(["--no-sandbox"] if os.geteuid() == 0 else [])]
 
 
-def wait_until(holds: Callable[[], Any], what: str, *, patience_s: float = PATIENCE_S) -> Any:  # noqa: ANN401 - what holds
-    """Wait for something that comes soon, or never; what came."""
-    last = time.monotonic() + patience_s
-    while not (found := holds()):
-        assert time.monotonic() < last, f"it never came: {what}"
-        time.sleep(0.03)
-    return found
-
-
 # --- the workspace ---------------------------------------------------------------------------------------------------
-
-
-def git(root: Path, *words: str) -> None:
-    """Run git, with a name for its commits."""
-    own = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main")
-    subprocess.run(["git", *own, *words], cwd=root, check=True)
 
 
 def make_workspace(root: Path, commands: Mapping[str, str], files: Mapping[str, str], config: Path) -> Path:
     """A repository in which each name is an agent that is a program; consent is kept in `config`."""
     root.mkdir(parents=True, exist_ok=True)
-    git(root, "init", "--quiet")
+    git(root, "init", "--quiet", "--initial-branch", "main")
     tables = ""
     for name, command in commands.items():
         tables += f"[runners.{name}]\ncommand = {json.dumps(command)}\n[agents.{name}]\nrunner = {json.dumps(name)}\n"

@@ -28,6 +28,7 @@ from remit.hooks.main import respond
 from remit.hooks.tool_calls import list_patched
 from remit.ledger.home import Home
 from remit.ledger.runs import Run, list_runs
+from tests.support.git_command import git
 from tests.support.paths import SOURCE
 
 if TYPE_CHECKING:
@@ -72,11 +73,6 @@ class Ended(NamedTuple):
     code: int
     out: str
     err: str
-
-
-def git(folder: Path, *args: str) -> str:
-    own = ("-c", "user.name=T", "-c", "user.email=t@localhost")
-    return subprocess.run(["git", *own, *args], cwd=folder, check=True, capture_output=True, text=True).stdout
 
 
 def make_workspace(root: Path, settings: str = "") -> Path:

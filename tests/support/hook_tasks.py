@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from remit.ledger.home import Home
 from remit.tasks.store import TaskStore
-from tests.support.hook_session import Child, Stage, git
+from tests.support.git_command import git
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.support.hook_session import Child, Stage
 
 
 def get_marker(root: Path) -> str | None:

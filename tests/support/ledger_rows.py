@@ -6,12 +6,12 @@ import asyncio
 import json
 import os
 import shlex
-import subprocess
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.ledger.home import Home
 from remit.runs.workspace import Workspace
+from tests.support.git_command import git
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,11 +21,6 @@ if TYPE_CHECKING:
 
 FIRST_MS = 1_700_000_000_000
 VARIABLES = ("REMIT_TICKET", "REMIT_SESSION_ID", "REMIT_ROOT")
-
-
-def git(folder: Path, *args: str) -> str:
-    identity = ["-c", "user.name=a", "-c", "user.email=a@example.com"]
-    return subprocess.run(["git", *identity, *args], cwd=folder, check=True, capture_output=True, text=True).stdout
 
 
 def make_repository(root: Path, **files: str) -> Path:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from remit.ledger.home import Home
 from remit.ledger.runs import list_runs
+from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from remit.ledger.runs import Run
     from remit.testing.agent import ScriptedAgent
-    from tests.support.commands import Ended, Remit
+    from tests.support.commands import Remit
 
-PATIENCE_S = 60.0
 
 PARENT = """---
 name: parent
@@ -32,12 +29,6 @@ Hand it on.
 """
 
 
-def load(ended: Ended) -> Any:  # noqa: ANN401 - any JSON value
-    """The JSON that a command printed, and nothing else."""
-    assert ended.err == b"", ended.err
-    return json.loads(ended.out)
-
-
 def list_rows(folder: Path) -> list[Run]:
     """All delegations, newest first."""
     home = Home(str(folder))
@@ -45,14 +36,6 @@ def list_rows(folder: Path) -> list[Run]:
         return list_runs(home.ledger)
     finally:
         home.close()
-
-
-def wait_until(holds: Callable[[], object], what: str) -> None:
-    """Wait for something that comes soon, or never."""
-    last = time.monotonic() + PATIENCE_S
-    while not holds():
-        assert time.monotonic() < last, f"it never came: {what}"
-        time.sleep(0.02)
 
 
 def detach(remit: Remit, agent: ScriptedAgent, *options: str, until: str = "began") -> str:

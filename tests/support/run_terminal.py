@@ -9,8 +9,8 @@ import subprocess
 import time
 from typing import TYPE_CHECKING, Any
 
-from tests.support.program_runs import wait_until
 from tests.support.terminals import START
+from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
     from tests.support.commands import Remit

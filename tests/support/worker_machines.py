@@ -16,8 +16,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tests.support.waiting import wait_until
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 KEY = "REMIT_CLUSTER_KEY"
 MARK = "REMIT_TEST_MACHINE"
@@ -196,15 +198,6 @@ def list_processes(folder: Path) -> list[int]:
             if entry.name.isdecimal() and mark in (entry / "environ").read_bytes().split(b"\0"):
                 found.append(int(entry.name))
     return [pid for pid in found if _read_state(pid) != "Z"]
-
-
-def wait_until(is_so: Callable[[], Any], what: str, seconds: float = WATCH_S) -> Any:  # noqa: ANN401 - whatever it gives
-    """Wait until something is so; what it gave."""
-    last = time.monotonic() + seconds
-    while not (found := is_so()):
-        assert time.monotonic() < last, f"not within {seconds} s: {what}"
-        time.sleep(_LOOK_S)
-    return found
 
 
 def _read_state(pid: int) -> str:

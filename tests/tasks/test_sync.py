@@ -16,6 +16,7 @@ from remit.ledger.home import Home
 from remit.tasks.store import TaskStore
 from remit.tasks.sync import absorb_edits, repair
 from remit.tasks.transaction import finish_if_interrupted, load_agreed, load_agreed_markers
+from tests.support.git_command import git
 from tests.support.kill_points import run_and_die
 from tests.support.task_store import give_plan, load_state, make, read_markers
 
@@ -239,11 +240,6 @@ def test_repairs_and_changes_at_once_lose_nothing(tmp_path: Path) -> None:
     state, todo = read_markers(tmp_path)
     assert sorted(state) == sorted(todo) == list(range(1, 12))
     assert (state[1], todo[1]) == ("NOT STARTED", "COMPLETED")
-
-
-def git(folder: Path, *args: str, check: bool = True) -> str:
-    identity = ["-c", "user.name=a", "-c", "user.email=a@example.com"]
-    return subprocess.run(["git", *identity, *args], cwd=folder, check=check, capture_output=True, text=True).stdout
 
 
 def test_branches_that_each_made_tasks_are_merged(tmp_path: Path) -> None:

@@ -23,8 +23,9 @@ from remit.runs.admission.trace_context import ENDPOINTS, make_span_id, parse_tr
 from remit.telemetry import export
 from remit.testing.agent import ScriptedAgent
 from tests.support.otlp_receiver import Receiver
-from tests.support.program_runs import list_rows, wait_until
+from tests.support.program_runs import list_rows
 from tests.support.secret_samples import NAMED, STARTS
+from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,8 @@ import pytest
 
 from remit.errors import UsageError
 from remit.views import diffs
-from tests.support.ledger_rows import answer, git, make_repository, opened, run
+from tests.support.git_command import git
+from tests.support.ledger_rows import answer, make_repository, opened, run
 
 if TYPE_CHECKING:
     from pathlib import Path

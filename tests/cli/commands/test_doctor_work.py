@@ -16,8 +16,9 @@ from remit.ledger.events import read_clock_ms
 from remit.ledger.home import Home
 from remit.ledger.runs import AttemptRow, Run, add_run, advance, record_attempt
 from remit.maintenance.doctor.past_runs import find_usual, suggest_limit
-from tests.support.commands import put
-from tests.support.program_runs import PARENT, detach, list_rows, load, wait_until
+from tests.support.commands import load, put
+from tests.support.program_runs import PARENT, detach, list_rows
+from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
     from remit.testing.agent import ScriptedAgent

@@ -1,5 +1,6 @@
 """`remit init`, as its users meet it: empty folders and full ones, real git, a real terminal, hostile files."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -377,7 +378,7 @@ def test_without_the_program_git_it_says_what_it_did_not_write(
         f".gitattributes is not written, for git does not say how it merges {MANIFEST}: git cannot be started: "
         "it is not on the path; see that git is installed and can be started, then try again"
     )
-    assert (planned.code, load(planned)["undone"]) == (1, [undone])
+    assert (planned.code, json.loads(planned.out)["undone"]) == (1, [undone])
     for ended, verdict in ((first, "written, but not everything"), (again, "nothing was written, and something is")):
         assert (ended.code, ended.complaint) == (1, undone)
         assert ended.text.split("\n")[-2].startswith(f"✗ {verdict}")

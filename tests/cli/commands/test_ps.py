@@ -20,9 +20,10 @@ from remit.ledger.home import Home
 from remit.ledger.runs import Run, add_run, advance
 from remit.storage.supervisors import Presence
 from remit.testing.agent import ScriptedAgent
-from tests.support.commands import put
-from tests.support.program_runs import PARENT, detach, list_rows, load, wait_until
+from tests.support.commands import load, put
+from tests.support.program_runs import PARENT, detach, list_rows
 from tests.support.screens import smooth
+from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
     from tests.support.commands import Ended, Inside, Remit

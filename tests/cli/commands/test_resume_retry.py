@@ -17,10 +17,11 @@ from remit.ledger.home import Home
 from remit.ledger.runs import Run, add_run
 from remit.testing.agent import ScriptedAgent
 from remit.views import logs
-from tests.support.commands import put
+from tests.support.commands import load, put
 from tests.support.git_command import git
-from tests.support.program_runs import detach, list_rows, load, wait_until
+from tests.support.program_runs import detach, list_rows
 from tests.support.screens import smooth
+from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
     from tests.support.commands import Inside, Remit

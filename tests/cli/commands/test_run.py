@@ -17,10 +17,11 @@ from remit.ledger.events import load_events
 from remit.ledger.home import Home
 from remit.ledger.runs import load_run
 from remit.testing.agent import ScriptedAgent
-from tests.support.commands import put
-from tests.support.program_runs import PARENT, list_rows, load, wait_until
+from tests.support.commands import load, put
+from tests.support.program_runs import PARENT, list_rows
 from tests.support.run_terminal import PATIENCE_S, Terminal
 from tests.support.screens import smooth
+from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
     import subprocess

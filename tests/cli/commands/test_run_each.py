@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from inline_snapshot import snapshot
 
-from tests.support.program_runs import list_rows, wait_until
+from tests.support.program_runs import list_rows
 from tests.support.run_terminal import PATIENCE_S, Terminal
 from tests.support.screens import smooth
+from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
     from remit.testing.agent import ScriptedAgent

@@ -11,9 +11,10 @@ from remit.ledger.home import Home
 from remit.runs.tasks.task_commands import find_working
 from remit.tasks.store import TaskStore
 from remit.testing.agent import ScriptedAgent
-from tests.support.commands import put
-from tests.support.program_runs import list_rows, load, wait_until
+from tests.support.commands import load, put
+from tests.support.program_runs import list_rows
 from tests.support.screens import smooth
+from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path

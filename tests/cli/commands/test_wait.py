@@ -9,7 +9,7 @@ import pytest
 
 from remit.ledger.home import Home
 from remit.testing.agent import ScriptedAgent
-from tests.support.program_runs import load
+from tests.support.commands import load
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,7 +11,8 @@ import pytest
 from remit.runs.request import Request
 from remit.runs.workspace import Workspace
 from remit.testing.agent import ScriptedAgent
-from tests.support.worker_machines import KEY, Settings, machines, wait_until
+from tests.support.waiting import wait_until
+from tests.support.worker_machines import KEY, Settings, machines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

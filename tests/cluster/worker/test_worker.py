@@ -13,7 +13,8 @@ from remit.cluster.database import output, session_rows
 from remit.runs.request import Request
 from remit.testing import ScriptedAgent
 from tests.support.cluster_callers import KEY, Caller, until
-from tests.support.worker_machines import Settings, machines, wait_until
+from tests.support.waiting import wait_until
+from tests.support.worker_machines import Settings, machines
 
 if TYPE_CHECKING:
     from collections.abc import Callable

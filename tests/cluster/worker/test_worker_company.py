@@ -21,7 +21,8 @@ from remit.testing import ScriptedAgent
 from tests.support.amounts import choose
 from tests.support.cluster_callers import KEY, Caller
 from tests.support.postgres import running
-from tests.support.worker_machines import Settings, machines, wait_until
+from tests.support.waiting import wait_until
+from tests.support.worker_machines import Settings, machines
 
 if TYPE_CHECKING:
     from pathlib import Path

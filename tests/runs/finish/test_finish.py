@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,11 +12,7 @@ from remit.runs.request import Request
 from remit.runs.tasks.workspace_tasks import Tasks
 from remit.runs.workspace import Workspace
 from remit.testing import ScriptedAgent
-
-
-def git(folder: Path, *args: str) -> str:
-    own = ("-c", "user.name=T", "-c", "user.email=t@localhost")
-    return subprocess.run(["git", *own, *args], cwd=folder, check=True, capture_output=True, text=True).stdout
+from tests.support.git_command import git
 
 
 @pytest.fixture

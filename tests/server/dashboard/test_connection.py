@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.testing.agent import ScriptedAgent
-from tests.support.dashboard import Seen, Server, make_workspace, open_page, wait_until
+from tests.support.dashboard import Seen, Server, make_workspace, open_page
+from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,9 +11,10 @@ import pytest
 
 from remit.testing.agent import ScriptedAgent
 from tests.support.amounts import IS_WHOLE
-from tests.support.dashboard import Seen, Server, make_workspace, open_page, wait_until
+from tests.support.dashboard import Seen, Server, make_workspace, open_page
 from tests.support.ledger_rows import Kept, insert, name, opened
 from tests.support.markup_payloads import PAYLOADS, PLAIN
+from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

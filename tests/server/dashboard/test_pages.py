@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.dashboard import Seen, Server, make_workspace, open_page, wait_until, write_agent
+from tests.support.dashboard import Seen, Server, make_workspace, open_page, write_agent
 from tests.support.ledger_rows import Kept, insert, name, opened
+from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from remit.ledger.events import add_event
-from tests.support.dashboard import Seen, Server, make_workspace, open_page, wait_until
+from tests.support.dashboard import Seen, Server, make_workspace, open_page
 from tests.support.ledger_rows import Kept, insert, name, opened
+from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

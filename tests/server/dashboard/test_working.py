@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from remit.testing.agent import ScriptedAgent
-from tests.support.dashboard import Seen, Server, make_workspace, open_page, wait_until, write_agent
+from tests.support.dashboard import Seen, Server, make_workspace, open_page, write_agent
 from tests.support.ledger_rows import Kept, insert, opened
+from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
