@@ -83,6 +83,7 @@ COMMANDS = (
     CommandEntry("hook", "hook:hook", "Answer an event of a harness.", is_hidden=True),
     CommandEntry("drive", "drive:drive", "Drive a detached run.", is_hidden=True, runs_agents=True),
     CommandEntry("agent new", "agent_make:new", "Create an agent file from a template."),
+    CommandEntry("agent list", "agent_list:list_agents", "List the agents of the workspace.", is_open=True),
     CommandEntry("agent graph", "agent_graph:graph", "Draw which agent may call which.", is_open=True),
     CommandEntry("agent can", "agent_can:can", "Check whether an agent may use a tool.", is_open=True),
     CommandEntry("agent upgrade", "agent_make:upgrade", "Upgrade agent files to the current format."),
@@ -131,6 +132,7 @@ COMMANDS = (
     CommandEntry("worker start", "worker:start", "Start a worker on this machine.", runs_agents=True),
     CommandEntry("worker list", "worker:list_workers", "List workers and queues.", is_open=True),
     CommandEntry("worker drain", "worker:drain", "Stop workers after their current runs.", runs_agents=True),
+    CommandEntry("config show", "config:show", "Show the settings and where each comes from.", is_open=True),
     CommandEntry("config trust", "config:trust", "Trust the programs that the settings run."),
 )  # fmt: skip
 
@@ -166,7 +168,7 @@ OTHER_WORDS = {
     "report": "show --format html -o FILE",
     **dict.fromkeys(("clean", "prune"), "gc"),
     **dict.fromkeys(("fix", "format"), "lint --fix"),
-    "agents": "agent graph",
+    "agents": "agent list",
     **dict.fromkeys(("new", "create"), "agent new"),
     **dict.fromkeys(("migrate", "upgrade"), "agent upgrade"),
     **dict.fromkeys(("compile", "build"), "agent build"),
@@ -182,6 +184,7 @@ OTHER_WORDS = {
     **dict.fromkeys(("workers", "nodes"), "worker list"),
     "drain": "worker drain",
     "trust": "config trust",
+    "settings": "config show",
     "version": "--version",
     "agent migrate": "agent upgrade",
     "agent compile": "agent build",

@@ -16,7 +16,7 @@ def say(answer: dict[str, Any]) -> str:
     "command",
     ["remit run planner 'Do it.'", "cd docs && remit   uninstall", "/usr/bin/env remit config trust --yes",
      "python3 -m remit task implement 3", "x=$(remit retry sess_1_abcdef)", 're""mit run x', "rem\\it run x",
-     "remit audit 3", "remit $word", "claude -p 'Do it.'", "codex exec x", "npm test; opencode run x"],
+     "remit task audit 3", "remit $word", "claude -p 'Do it.'", "codex exec x", "npm test; opencode run x"],
 )  # fmt: skip
 def test_it_does_not_delegate_or_change_settings_by_a_command(child: Child, command: str) -> None:
     answer = child.use("Bash", command=command)

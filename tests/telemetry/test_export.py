@@ -561,7 +561,7 @@ def test_the_command_line_knows_the_same_variables() -> None:
     [
         (["run", "x"], True), (["implement", "3"], True), (["wait", "-"], True), (["cancel", "-"], True),
         (["resume", "-"], True), (["retry", "-"], True), (["drive", "sess_1_aaaaaa"], True), (["mcp"], True),
-        (["serve"], True), (["audit", "3"], True), (["ps"], False), (["lint"], False), (["hook", "x"], False),
+        (["serve"], True), (["task", "audit", "3"], True), (["task", "list"], False), (["ps"], False), (["lint"], False), (["hook", "x"], False),
         (["--version"], False), ([], False),
     ],
 )  # fmt: skip

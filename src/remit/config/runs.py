@@ -137,7 +137,7 @@ class TaskCommandSettings(NamedTuple):
     artifact: str | None = None
     """The path of what it makes, below the task's folder."""
     help: str | None = None
-    """What `remit --help` says of it."""
+    """Its help in `remit task --help`."""
     timeout: float | None = None
     """How long its agent may take, in seconds. Default: what the agent's own file says."""
 

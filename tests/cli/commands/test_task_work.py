@@ -592,24 +592,26 @@ def test_a_workspace_adds_a_command(inside: Inside, worker: Worker, tmp_path: Pa
         "remit.toml",
         '[task.audit]\nlike = "review"\nartifact = "reports/audit-{version:03d}.md"\nhelp = "Audit a task."\n',
     )
-    ended = inside("audit", "1", *worker("steps"))
+    ended = inside("task", "audit", "1", *worker("steps"))
     assert ended.code == 0, ended.err
     assert (tmp_path / FOLDER / "reports/audit-001.md").exists()
     assert "Do the audit of task 1." in worker.runs[0]["prompt"]
     assert get_task(tmp_path, 2)["title"] == "Add tests for the cache"
     assert list_rows(tmp_path)[0].details["command"] == "audit"
-    assert "  audit         Audit a task.\n" in inside("--help").text
-    assert "Audit a task." in inside("audit", "--help").text
-    assert smooth(inside("adit", "1").complaint) == snapshot("there is no command 'adit'; did you mean 'audit'?")
+    assert "  audit       Audit a task.\n" in inside("task", "--help").text
+    assert "Audit a task." in inside("task", "audit", "--help").text
+    assert smooth(inside("task", "adit", "1").complaint) == snapshot(
+        "there is no command 'task adit'; did you mean 'remit task audit'?"
+    )
 
 
 def test_help_works_beside_settings_that_do_not(inside: Inside) -> None:
     put(inside, "remit.toml", '[task.audit]\nlike = "nothing"\n')
-    ended = inside("--help")
+    ended = inside("task", "--help")
     assert ended.code == 0
     assert "research" in ended.text
-    assert smooth(inside("audit", "1").complaint) == snapshot(
-        "[task.audit] is like 'nothing'; available: research, plan, revise, implement, review"
+    assert smooth(inside("task", "audit", "1").complaint) == snapshot(
+        "[task.audit] is like 'nothing'; known are: research, plan, revise, implement, review"
     )
 
 

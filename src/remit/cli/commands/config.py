@@ -1,4 +1,4 @@
-"""`remit config trust`: agree to the programs that a workspace's settings run."""
+"""`remit config show` and `trust`: the settings of a workspace, and consent to the programs that they run."""
 
 from __future__ import annotations
 
@@ -10,10 +10,35 @@ from remit.cli import options
 from remit.cli.output import get_paint, say, say_json
 from remit.errors import UsageError
 from remit.terminal import escape, quote
-from remit.views.render import ACCEPTED, NOT_ACCEPTED
+from remit.views.render import ACCEPTED, NOT_ACCEPTED, render_json
 
 if TYPE_CHECKING:
     from remit.runs.consent import TrustRequest
+
+
+@click.command(cls=options.Command)
+@options.output_format("full", "json")
+def show(*, output_format: str) -> int:
+    """Show the settings that apply in this workspace, and where each comes from: the default, a file or a variable.
+
+    Secrets are removed. Programs in settings run only if the workspace is trusted: see `remit config trust --show`.
+
+    Exit code 0: shown, 2: could not run.
+    """
+    from remit.views.settings import DEFAULT, load_effective_settings
+
+    found = load_effective_settings()
+    if output_format == "json":
+        say_json({"root": found.root, "settings": [row._asdict() for row in found.settings]})
+        return ACCEPTED
+    paint = get_paint()
+    say(f"{paint('strong', 'Workspace')} {escape(found.root)}")
+    width = max(len(escape(row.name)) for row in found.settings)
+    for row in found.settings:
+        value = "not set" if row.value is None else escape(render_json(row.value))
+        style = "frame" if row.source == DEFAULT else "strong"
+        say(f"  {escape(row.name):<{width}}  {value}  {paint(style, f'({row.source})')}")
+    return ACCEPTED
 
 
 @click.command(cls=options.Command)
