@@ -1,6 +1,7 @@
-"""`remit config trust`, as its users meet it: shown in full, agreed to once, asked again after every change."""
+"""`remit config trust`, shown in full and agreed to once, and `remit config show`, with the source of each setting."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -155,3 +156,56 @@ def test_a_list_that_others_may_write_is_no_agreement(workspace: Inside) -> None
     file.chmod(0o666)
     ended = workspace("config", "trust", "--show")
     assert (ended.code, "can be written by others" in ended.text) == (1, True)
+
+
+# config show
+
+
+def list_settings(ended: Ended) -> dict[str, tuple[Any, str]]:
+    assert (ended.code, ended.err) == (0, b"")
+    return {row["name"]: (row["value"], row["source"]) for row in load(ended)["settings"]}
+
+
+def test_every_setting_is_shown_with_its_source(inside: Inside) -> None:
+    (inside.folder / ".git").mkdir()
+    inside.write("remit.toml", '[limits]\nper-agent = 2\n[agents.planner]\ntimeout = 90\n[route]\nplan = "planner"\n')
+    found = list_settings(inside("config", "show", "--json"))
+    assert found["limits.per_agent"] == (2, "remit.toml")
+    assert found["limits.running"] == (32, "default")
+    assert found["agents.planner.timeout"] == (90, "remit.toml")
+    assert found["agents.planner.runner"] == (None, "default")
+    assert found["route"] == ({"plan": {"default": "planner"}}, "remit.toml")
+    assert found["engine"] == ("local", "default")
+    shown = inside("config", "show").text
+    assert re.search(r"^  limits\.per_agent +2  \(remit\.toml\)$", shown, re.MULTILINE)
+    assert re.search(r"^  delegate\.runner +not set  \(default\)$", shown, re.MULTILINE)
+
+
+def test_settings_of_pyproject_and_of_the_environment_are_named(
+    inside: Inside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (inside.folder / ".git").mkdir()
+    inside.write("pyproject.toml", '[tool.remit.lint]\nignore = ["AGT122"]\n')
+    monkeypatch.setenv("REMIT_ENGINE", "postgresql://me:very-secret@127.0.0.1/work")
+    found = list_settings(inside("config", "show", "--json"))
+    assert found["lint.ignore"] == (["AGT122"], "pyproject.toml")
+    assert found["lint.fail_on"] == ("warning", "default")
+    value, source = found["engine"]
+    assert (source, "very-secret" in value, "127.0.0.1/work" in value) == ("REMIT_ENGINE", False, True)
+
+
+def test_secrets_in_settings_are_not_shown(inside: Inside) -> None:
+    (inside.folder / ".git").mkdir()
+    inside.write("remit.toml", '[runners.mine]\ncommand = "x"\nenv = {API_KEY = "very-secret-7", LANG = "C"}\n')
+    for options in ((), ("--json",)):
+        ended = inside("config", "show", *options)
+        assert b"very-secret-7" not in ended.out
+        assert b'"LANG":"C"' in ended.out.replace(b": ", b":")
+
+
+def test_wrong_settings_are_reported(inside: Inside) -> None:
+    (inside.folder / ".git").mkdir()
+    inside.write("remit.toml", "[limits]\nruning = 1\n")
+    ended = inside("config", "show")
+    assert ended.code == 2
+    assert "did you mean 'running'?" in ended.complaint
