@@ -50,7 +50,7 @@ def test_work_can_be_seen_and_ended(
         warning = ended.err.decode()
         assert warning.startswith("warning: ")
         assert told in warning
-        assert warning.endswith("; until then the usual settings hold\n")
+        assert "; the default settings apply until this is fixed\nhint: " in warning
         assert warning.count("\n") == 1
     assert remit("ps", "--json").out == b"[]\n"
     assert agent.list_living() == []

@@ -228,7 +228,7 @@ def list_formats(command: click.Command) -> list[str]:
     """The output formats of a command."""
     for option in list_options(command):
         if "--output-format" in option.opts:
-            return re.split(r", | or ", (option.help or "").partition(";")[0])
+            return re.split(r", | or ", (option.help or "").partition(".")[0])
     return []
 
 

@@ -48,12 +48,20 @@ WORK = """
 $ remit init --dry-run
 # Write it.
 $ remit init --yes
-# What the settings of this workspace would run, and whether that was agreed to.
+# The commands around settings.
+$ remit config
+# Every setting, and where it comes from.
+$ remit config show
+# What the settings of this workspace would run, and whether it is trusted.
 $ remit config trust --show
 # Agree to it.
 $ remit config trust --yes
+# The commands around agent files.
+$ remit agent
 # An agent that is complete and lints clean.
 $ remit agent new research researcher
+# The agents that there are.
+$ remit agent list
 . remit agent new planning planner
 . remit agent new implementation implementer
 . remit agent new review reviewer
@@ -132,8 +140,8 @@ $ remit resume -
 ! remit run "Note it at the second try."
 # Begin anew with what failed.
 $ remit retry -
-# Short for `remit errors list`.
-$ remit errors list
+# The commands around errors.
+$ remit errors
 # What went wrong, by cause.
 $ remit errors list
 # One of them.
@@ -192,10 +200,10 @@ $ remit findings stats
 $ remit findings export --format csv
 # Make the index anew.
 $ remit findings reindex
-# The researcher wants to push, says Claude Code: it may not.
-$ remit hook claude < event.json
 # What a harness is told of the server.
 $ remit mcp < requests.jsonl
+# The commands around hooks.
+$ remit hooks
 # Have Claude Code call Remit.
 $ remit hooks install claude
 # And no more.
@@ -207,8 +215,12 @@ $ remit serve --open
 """
 
 CLUSTER = """
-# A machine that carries out what others delegate. Ctrl-C ends it.
+# The commands around workers.
+$ remit worker
+# Start a worker. Ctrl-C ends it.
 $ remit worker start --name bee
+# List the workers.
+$ remit worker list
 # Let it finish, and end it.
 $ remit worker drain bee
 """

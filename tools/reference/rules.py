@@ -44,12 +44,12 @@ _TELLS = _NEVER.format(reason="it says what became of something, and stops nothi
 _FILES = _NEVER.format(reason="what is kept would be read wrongly; the finding goes with its cause")
 
 FAMILIES = {
-    "RET": Family("Returns", "What an agent sends back at the end.", ("check", "run", "hook", "mcp"), _RETURN),
-    "CNV": Family("Conversions", "A return that is rewritten in another format.", ("convert",), _TELLS),
-    "EVD": Family("Evidence", "What is claimed against what is on disk.", ("run", "show", "hook"), _RETURN),
-    "AGT": Family("Agent files", "One file that defines an agent or a command, by itself.", ("lint", "fix"), _BY_LINT),
-    "GRF": Family("The graph of agents", "All agent files together: who may call whom.", ("lint", "graph"), _BY_LINT),
-    "IGN": Family("Ignores", "Comments that excuse findings.", ("lint", "fix"),
+    "RET": Family("Returns", "What an agent sends back at the end.", ("check", "run", "hooks", "mcp"), _RETURN),
+    "CNV": Family("Conversions", "A return that is rewritten in another format.", ("return convert",), _TELLS),
+    "EVD": Family("Evidence", "What is claimed against what is on disk.", ("run", "show", "hooks"), _RETURN),
+    "AGT": Family("Agent files", "One file that defines an agent or a command, by itself.", ("lint",), _BY_LINT),
+    "GRF": Family("The graph of agents", "All agent files together: who may call whom.", ("lint", "agent graph"), _BY_LINT),
+    "IGN": Family("Ignores", "Comments that excuse findings.", ("lint",),
                   "It cannot be silenced by another comment; `ignore` of [`[lint]`](../settings.md#lint) and "
                   "`remit lint --ignore {code}` leave it out."),
     "CMP": Family("Compiling", "An agent of the standard that is written as a harness's own file.", ("compile",),
@@ -59,13 +59,13 @@ FAMILIES = {
     "ASK": Family("Asking", "What was asked for.", ("run",), _TELLS),
     "BUD": Family("Budgets", "Limits that a runner cannot hold as they were meant.", ("run", "show"), _TELLS),
     "SET": Family("Settling", "What is done once a return was accepted.", ("run", "show", "implement"), _TELLS),
-    "SYN": Family("Tasks", "state.json and TODO.md, and what they say of each other.", ("sync", "doctor"), _FILES),
+    "SYN": Family("Tasks", "state.json and TODO.md, and what they say of each other.", ("task sync", "doctor"), _FILES),
     "MAN": Family("Manifest", "The lines of a manifest and the files that they point to.",
                   ("findings validate", "findings add", "doctor"), _FILES),
     "ERR": Family("Error log", "errors.json.", ("errors list", "doctor"), _FILES),
     "ACT": Family("Activity", "The record of activity in the frontmatter of a task's files.", ("run", "show"), _TELLS),
     "GIT": Family("Git", "Commits that Remit makes, or cannot make.", ("run", "show", "doctor"), _TELLS),
-    "TRU": Family("Trust", "Programs that a workspace's settings name.", ("trust", "doctor"),
+    "TRU": Family("Trust", "Programs that a workspace's settings name.", ("config trust", "doctor"),
                   _NEVER.format(reason="read what would run, and agree to it with `remit config trust`")),
 }  # fmt: skip
 """In the order in which they are listed."""

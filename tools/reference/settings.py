@@ -85,7 +85,7 @@ retry = "safe"
 [runners.inside]
 entry = "agents.writer:write"
 """, "NAME is a harness (`claude`, `opencode`, `codex`, `gemini`) or a name of your own. What runs a program counts "
-     "only once somebody has agreed to it: [`remit config trust`](commands/trust.md)."),
+     "only once somebody has agreed to it: [`remit config trust`](commands/config-trust.md)."),
     Table("agents.NAME", runs.AgentSettings, """\
 [agents.planner]
 runner = "opencode"
@@ -215,7 +215,7 @@ def _list_links() -> Iterator[str]:
 
 
 def _link_page(command: str) -> str:
-    return f"[`remit {command}`](commands/{command}.md)"
+    return f"[`remit {command}`](commands/{command.replace(' ', '-')}.md)"
 
 
 def _render_lone(

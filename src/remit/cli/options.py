@@ -116,8 +116,8 @@ def parse_names(value: str) -> tuple[str, ...]:
     return names
 
 
-session = click.option("--session", "session_id", metavar="ID", help="The session id that was issued.")
-agent = click.option("--agent", metavar="NAME", help="The agent that was asked.")
+session = click.option("--session", "session_id", metavar="ID", help="Session ID that was issued.")
+agent = click.option("--agent", metavar="NAME", help="Agent that was asked.")
 offer_formats = offer("standard", "hyper", "manifest")
 format = click.option(
     "--format",
@@ -126,11 +126,11 @@ format = click.option(
     shell_complete=offer_formats,
 )
 manifest = click.option(
-    "--manifest", type=parse_path, metavar="FILE", help="The manifest whose last entry belongs to the message."
+    "--manifest", type=parse_path, metavar="FILE", help="Manifest whose last entry belongs to the message."
 )
-depth = click.option("--depth", type=parse_depth, metavar="N", help="How deep the delegation is.")
-path = click.option("--path", type=parse_names, metavar="A,B,C", help="Who delegated to whom, the agent last.")
-day = click.option("--date", type=parse_day, metavar="YYYY-MM-DD", help="The day of a manifest entry.")
+depth = click.option("--depth", type=parse_depth, metavar="N", help="Delegation depth.")
+path = click.option("--path", type=parse_names, metavar="A,B,C", help="Call chain, ending with the agent.")
+day = click.option("--date", type=parse_day, metavar="YYYY-MM-DD", help="Day of a manifest entry.")
 
 
 def output_format(*formats: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
@@ -146,7 +146,7 @@ def output_format(*formats: str) -> Callable[[Callable[..., int]], Callable[...,
         def command(*, as_json: bool, output_format: str, **rest: object) -> int:
             return function(output_format="json" if as_json else output_format, **rest)
 
-        text = f"{', '.join(formats[:-1])} or {formats[-1]}; {formats[0]} when left out."
+        text = f"{', '.join(formats[:-1])} or {formats[-1]}. Default: {formats[0]}."
         named = click.option(
             "--output-format",
             type=parse_format,
@@ -155,7 +155,7 @@ def output_format(*formats: str) -> Callable[[Callable[..., int]], Callable[...,
             help=text,
             shell_complete=offer(*formats),
         )
-        short = click.option("--json", "as_json", is_flag=True, help="Short for --output-format json.")
+        short = click.option("--json", "as_json", is_flag=True, help="Same as --output-format json.")
         return named(short(command))
 
     return decorate

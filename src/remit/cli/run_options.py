@@ -64,24 +64,34 @@ def parse_inputs(given: tuple[str, ...]) -> dict[str, str]:
 
 
 _TIMEOUT = click.option(
-    "--timeout", type=parse_duration, metavar="TIME", help="How long it may take: 90, 90s, 15m or 2h."
+    "--timeout", type=parse_duration, metavar="TIME", help="Time limit of this run: 90, 90s, 15m or 2h."
 )
 _BUDGET = (
-    click.option("--max-seconds", type=parse_duration, metavar="TIME", help="As --timeout, and for all below it."),
-    click.option("--max-turns", type=parse_count, metavar="N", help="How many turns of its model, with all below it."),
-    click.option("--max-tokens", type=parse_count, metavar="N", help="How many tokens, with all below it."),
-    click.option("--max-usd", type=parse_dollars, metavar="USD", help="How many dollars, with all below it."),
-    click.option("--max-delegations", type=parse_count, metavar="N", help="How many it may hand on, at any depth."),
+    click.option(
+        "--max-seconds", type=parse_duration, metavar="TIME", help="Time limit for this run and all nested runs."
+    ),
+    click.option(
+        "--max-turns", type=parse_count, metavar="N", help="Limit of model turns for this run and all nested runs."
+    ),
+    click.option("--max-tokens", type=parse_count, metavar="N", help="Token limit for this run and all nested runs."),
+    click.option(
+        "--max-usd", type=parse_dollars, metavar="USD", help="Spend limit in USD for this run and all nested runs."
+    ),
+    click.option("--max-delegations", type=parse_count, metavar="N", help="Limit of nested runs, at any depth."),
 )
 _OPTIONS = (
-    click.option("--input", "inputs", metavar="NAME=VALUE", multiple=True, help="An input; as often as needed."),
+    click.option("--input", "inputs", metavar="NAME=VALUE", multiple=True, help="Input of the agent. Can be repeated."),
     click.option(
         "--runner",
         metavar="NAME",
         help="claude, opencode, codex, gemini, command, python, or one of your own.",
         shell_complete=options.offer("claude", "opencode", "codex", "gemini", "command", "python"),
     ),
-    click.option("--command", metavar='"PROG ARGS"', help="Any program: it reads the prompt and prints the return."),
+    click.option(
+        "--command",
+        metavar='"PROG ARGS"',
+        help="Program to run as the agent: it reads the prompt and prints the return.",
+    ),
     _TIMEOUT,
     click.option(
         "--return-format",
@@ -96,14 +106,18 @@ _OPTIONS = (
         shell_complete=options.offer_formats,
     ),
     *_BUDGET,
-    click.option("--confine", is_flag=True, help="Limit writes to the workspace without protected files."),
-    click.option("--commit/--no-commit", default=None, help="Commit without hooks; only work on a task when left out."),
+    click.option("--confine", is_flag=True, help="Confine writes to the workspace without protected files."),
+    click.option(
+        "--commit/--no-commit",
+        default=None,
+        help="Commit the agent's changes, skipping git hooks. Default: only for task runs.",
+    ),
 )
 """In the order in which the help shows them."""
 
-worktree = click.option("--worktree", is_flag=True, help="Work in a git worktree of its own.")
+worktree = click.option("--worktree", is_flag=True, help="Run in a separate git worktree.")
 """Not for the commands that work on a task: they link and commit where the task is."""
-task = click.option("--task", "task_id", type=parse_task, metavar="N", help="The task that it works on.")
+task = click.option("--task", "task_id", type=parse_task, metavar="N", help="Task that the agent works on.")
 
 
 def delegating(function: Callable[..., int]) -> Callable[..., int]:

@@ -75,7 +75,7 @@ def _check_asked_here(ws: Workspace, session_id: str, sentence: str) -> None:
 def _describe_retry(row: Run) -> str:
     """With which command a delegation is begun anew: work on a task with the one that it was asked for by."""
     command, task = row.details.get("command"), row.details.get("outside") or row.task_number
-    return f"start it anew: remit {f'{command} {task}' if command else f'retry {row.session_id}'}"
+    return f"start it anew: remit {f'task {command} {task}' if command else f'retry {row.session_id}'}"
 
 
 def _load_over(ws: Workspace, session_id: str) -> Run:

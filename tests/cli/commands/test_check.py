@@ -191,9 +191,7 @@ def test_a_person_at_a_terminal_is_told_what_to_do(remit: Remit) -> None:
         os.close(keyboard)
         os.close(screen)
     assert (ended.code, ended.out) == (2, b"")
-    assert ended.complaint == snapshot(
-        "there is nothing to check; name a file (remit check MESSAGE.md), or pipe a message in"
-    )
+    assert ended.complaint == snapshot("no message to read; name a file (remit check MESSAGE.md), or pipe a message in")
 
 
 def test_standard_input_that_is_closed_is_not_read(remit: Remit) -> None:

@@ -167,7 +167,7 @@ def test_a_problem_is_1(workspace: Inside) -> None:
     ("text", "state", "message"),
     [
         ('[task.audit]\nlike = "nothing"\n', "problem", "[task.audit] is like 'nothing'"),
-        ("[task.run]\n", "problem", "[task.run] is never used: 'remit run' is another command"),
+        ("[task.list]\n", "problem", "[task.list] is never used: 'remit task list' is another command"),
         ('[route.plan]\ndefault = "ghost"\n', "problem", "[route.plan] names the agent 'ghost' as default, and no "),
         ("[route.paln]\n", "problem", "[route.paln] is the route of no command"),
         ("[runners.mine]\n", "problem", "[runners.mine] says neither command nor entry"),

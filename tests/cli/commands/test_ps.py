@@ -64,16 +64,16 @@ def test_where_nothing_was_delegated_nothing_is_made(inside: Inside) -> None:
     assert not (inside.folder / ".remit").exists()
 
 
-@pytest.mark.parametrize("command", ["show", "tree", "wait", "cancel"])
+@pytest.mark.parametrize("command", ["show", "ps --tree", "wait", "cancel"])
 def test_an_id_can_be_cut_short_and_misspelt(inside: Inside, command: str) -> None:
     for name in ("sess_1700000001_abcdef", "sess_1700000001_xyzxyz"):
         add_row(inside.folder, name)
-    wrong = inside(command, "sess_1700000001_abcdeg")
+    wrong = inside(*command.split(), "sess_1700000001_abcdeg")
     assert (wrong.code, wrong.out) == (2, b"")
     assert wrong.complaint == snapshot(
         "there is no delegation 'sess_1700000001_abcdeg'; did you mean sess_1700000001_abcdef?"
     )
-    several = inside(command, "sess_17")
+    several = inside(*command.split(), "sess_17")
     assert several.code == 2
     assert "could be sess_1700000001_" in several.complaint
     assert "give more of the id" in several.complaint
@@ -127,7 +127,7 @@ def test_how_long_it_took_is_not_called_its_age(inside: Inside) -> None:
 @pytest.mark.parametrize("settings", ['backend = "redis://user:secret@x"', "[retention]\ndays = 0"])
 def test_settings_that_cannot_be_followed_are_not_ignored_silently(inside: Inside, settings: str) -> None:
     inside.write("remit.toml", f"{settings}\n")
-    for words in (("ps",), ("ps", "--json"), ("tree",)):
+    for words in (("ps",), ("ps", "--json"), ("ps", "--tree")):
         ended = inside(*words)
         assert ended.code == 0
         assert ended.err.decode().startswith("warning: ")

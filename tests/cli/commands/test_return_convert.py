@@ -141,7 +141,7 @@ def put(inside: Inside, format: str, text: str) -> tuple[str, ...]:
 )
 def test_every_pair_of_formats_can_be_converted(inside: Inside, source: str, target: str, text: str) -> None:
     """C3 C5 C6: whoever gives what the complaints ask for gets a return that `remit check` accepts."""
-    command = ("convert", *put(inside, source, text), "--format", source, "--to", target)
+    command = ("return", "convert", *put(inside, source, text), "--format", source, "--to", target)
     bare = inside(*command)
     missing = re.findall(
         r"error\[CNV003\]: (\w+) is required and not known\n  = help: Give it with (--[\w-]+)\.", bare.err.decode()

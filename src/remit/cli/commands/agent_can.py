@@ -19,14 +19,15 @@ _STYLES = {"allow": ("good", "✓"), "ask": ("warning", "?"), "deny": ("error", 
 @click.argument("subject", required=False, default="")
 @options.output_format("full", "json")
 def can(*, agent: str, tool: str, subject: str, output_format: str) -> int:
-    """Say whether AGENT may use TOOL (bash, read, write, edit, grep, glob, mcp__SERVER__TOOL) on SUBJECT, a command or
-    a file, by its file's permissions and the places that no agent writes to. Of a command, the programs count: the
-    kernel limits its files. Nothing is run.
+    """Check whether AGENT may use TOOL on SUBJECT, a command or a file. Nothing is run.
+
+    TOOL is bash, read, write, edit, grep, glob or mcp__SERVER__TOOL. The permissions of the agent's file apply, and the
+    files that no agent may write. Of a command, the programs count: the kernel limits its files.
 
     remit agent can planner bash "rm -rf build"
 
-    Exit code 0: nothing speaks against it; 1: it is refused, or a person is asked; 2: could not run.
-    """  # noqa: D205 - one sentence, longer than a line
+    Exit code 0: allowed; 1: denied, or the user is asked; 2: could not run.
+    """
     from remit.hooks.explain_permission import explain_call
 
     told = explain_call(agent, tool, subject)

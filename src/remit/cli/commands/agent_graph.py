@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 @click.argument("paths", nargs=-1, metavar="[PATH…]")
 @options.output_format("tree", "mermaid", "dot", "json")
 def graph(paths: tuple[str, ...], *, output_format: str) -> int:
-    """Draw which agents may call which, how deep, and for how long; what goes round in circles is red.
+    """Draw which agents may call which, how deep, and for how long. Cycles are red.
 
-    Exit code 0: drawn, 1: drawn, and there is a circle in it, 2: could not run.
+    Exit code 0: drawn, 1: drawn, and it has a cycle, 2: could not run.
     """
     from remit.agent_files import lint
     from remit.agents import graph_render

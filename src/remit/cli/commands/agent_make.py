@@ -23,15 +23,16 @@ _KINDS = options.offer("planning", "implementation", "research", "review", "util
 @click.option(
     "--profile",
     metavar="PROFILE",
-    help="standard, claude, opencode or codex; else what most agents here are.",
+    help="standard, claude, opencode or codex. Default: the profile of most agents here.",
     shell_complete=options.offer("standard", "claude", "opencode", "codex"),
 )
-@click.option("--folder", metavar="DIR", help="Where to put it; else where this workspace keeps its agents.")
+@click.option("--folder", metavar="DIR", help="Folder for the file. Default: where this workspace keeps its agents.")
 @options.output_format("full", "json")
 def new(kind: str, name: str, *, output_format: str, **asked: Any) -> int:  # noqa: ANN401 - as the app has it
-    """Make an agent of a KIND (planning, implementation, research, review or utility) called NAME.
+    """Create an agent file NAME of a KIND: planning, implementation, research, review or utility.
 
-    It is complete and lints clean where it lies; what else it needs is made too. Exit code 0: made, 2: could not run.
+    The file is complete and has no lint problems; files that it needs are created, too. Exit code 0: created, 2: could
+    not run.
     """
     from remit.agent_files import write
     from remit.terminal import escape
@@ -64,12 +65,12 @@ def _tell_use(kind: str, name: str) -> str:
     help="Kind of the agents. Default: their own agent_type, else utility.",
     shell_complete=_KINDS,
 )
-@click.option("--diff", is_flag=True, help="Show what would change, and change nothing.")
+@click.option("--diff", is_flag=True, help="Show the changes without writing them.")
 @options.output_format("full", "json")
 def upgrade(paths: tuple[str, ...], *, output_format: str, diff: bool, kind: str | None) -> int:
-    """Bring each agent file to the standard as far as a program can, and list what a user must write.
+    """Upgrade each agent file to the standard as far as possible, and list what you have to write yourself.
 
-    Exit code 0: nothing is left to write, 1: something is, 2: could not run. With --diff, the patch is on standard
+    Exit code 0: nothing left to write, 1: something left, 2: could not run. With --diff, the patch is on standard
     output and everything else on standard error.
     """
     from remit.agent_files import write
@@ -129,17 +130,17 @@ def _show_migration(each: MigratedFile, *, diff: bool) -> None:
     "--to",
     required=True,
     metavar="HARNESS",
-    help="claude, opencode or codex.",
+    help="Harness: claude, opencode or codex.",
     shell_complete=options.offer("claude", "opencode", "codex"),
 )
-@click.option("--check", is_flag=True, help="Write nothing; say whether the compiled files are up to date.")
+@click.option("--check", is_flag=True, help="Check whether the built files are up to date, and write nothing.")
 @options.output_format("full", "concise", "json", "github")
 def build(paths: tuple[str, ...], *, to: str, check: bool, output_format: str) -> int:
-    """Write each agent of the standard below PATH, or all of them, as the harness's own file, and name every loss.
+    """Write each standard agent below PATH, or all of them, as the file of a harness, and list every loss.
 
-    Keep the sources: Remit reads from them what the harness's file has no place for. A file that Remit did not write is
-    not overwritten. Exit code 0: done or up to date, 1: something cannot be compiled or has lost its source, or with
-    --check is out of date, 2: could not run.
+    Keep the sources: Remit reads settings from them that the harness's file has no place for. A file that Remit did not
+    write is not overwritten. Exit code 0: built or up to date, 1: something cannot be built or has lost its source, or
+    with --check is out of date, 2: could not run.
     """
     from remit.agent_files import write
 

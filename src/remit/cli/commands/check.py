@@ -40,16 +40,16 @@ if TYPE_CHECKING:
     "--root",
     type=options.parse_path,
     metavar="DIR",
-    help="The project's folder, where claimed artifacts are looked up.",
+    help="Project folder in which reported files are looked up.",
 )
 @options.manifest
-@click.option("-q", "--quiet", is_flag=True, help="Show only what is not accepted.")
+@click.option("-q", "--quiet", is_flag=True, help="Show only returns that aren't accepted.")
 @options.output_format("full", "concise", "json", "github")
 def check(files: tuple[str, ...], *, quiet: bool, output_format: str, **asked: Any) -> int:  # noqa: ANN401 - as the app has it
-    """Judge the final messages of agents: find the return in each FILE, and say whether it can be trusted.
+    """Check the final messages of agents: find the return in each FILE and verify it.
 
-    Without FILE, or with -, the message is read from standard input. Exit code 0: all accepted, 1: at least one
-    not, 2: at least one could not be read.
+    Without FILE, or with -, the message is read from standard input. Exit code 0: all accepted, 1: at least one not
+    accepted, 2: at least one could not be read.
     """
     from remit.runs import check_message
 

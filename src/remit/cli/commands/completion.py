@@ -31,10 +31,10 @@ _ZSH_LOADS = "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit 
 @click.command(cls=options.Command)
 @click.argument("shell", metavar="[SHELL]", required=False, shell_complete=options.offer(*SHELLS))
 def completion(shell: str | None) -> int:
-    """Print what SHELL (bash, zsh or fish; the one you use when left out) needs to complete command lines.
+    """Print the completion script of SHELL: bash, zsh or fish. Default: the shell in use.
 
-    Commands, options and their words are completed, and what this workspace has: agents, delegations, tasks and codes.
-    Exit code 0: printed, 2: could not run.
+    It completes commands, options and their values, and this workspace's agents, runs, tasks and codes. Exit code
+    0: printed, 2: could not run.
 
     bash: echo 'eval "$(remit completion bash)"' >> ~/.bashrc
 

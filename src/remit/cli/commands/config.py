@@ -42,16 +42,16 @@ def show(*, output_format: str) -> int:
 
 
 @click.command(cls=options.Command)
-@click.option("--yes", is_flag=True, help="Agree without being asked.")
-@click.option("--show", is_flag=True, help="Only show what would run, and whether it is agreed to.")
-@click.option("--revoke", is_flag=True, help="Take the agreement back.")
-@click.option("--list", "listing", is_flag=True, help="List the workspaces that are agreed to.")
+@click.option("--yes", is_flag=True, help="Trust without asking.")
+@click.option("--show", is_flag=True, help="Show what would run, and whether it is trusted.")
+@click.option("--revoke", is_flag=True, help="Revoke the trust.")
+@click.option("--list", "listing", is_flag=True, help="List the trusted workspaces.")
 @options.output_format("full", "json")
 def trust(*, yes: bool, show: bool, revoke: bool, listing: bool, output_format: str) -> int:
-    """Show the settings that run a program, and agree to them once. Any change to them asks again.
+    """Show the settings that run programs, and trust them once. Any change to them asks again.
 
-    On a terminal it asks; elsewhere it never waits: without --yes it only shows. Exit code 0: nothing runs, or it is
-    agreed to; 1: it is not; 2: could not run.
+    On a terminal it asks; elsewhere it only shows them, unless --yes is given. Exit code 0: nothing runs, or it is
+    trusted; 1: it is not trusted; 2: could not run.
     """
     if yes + show + revoke + listing > 1:
         raise UsageError("--yes, --show, --revoke and --list exclude each other", hint="give one of them")

@@ -21,16 +21,15 @@ _MARKS = {"ok": ("good", "✓"), "warning": ("warning", "!"), "problem": ("error
 @click.command(cls=options.Command)
 @options.output_format("full", "json")
 def doctor(*, output_format: str) -> int:
-    """Look at the machine, at what the workspace keeps, at its repository and its files; none of them is changed.
+    """Check the installation and workspace for problems, and print a command for each. Nothing is changed.
 
-    Of delegations it names those that hang, that nobody drives or that run in circles, and agents whose limit does not
-    fit the time that they take or whose returns often fail, each with a command.
+    It reports runs that hang, have lost their process or call each other in a cycle, agents whose limits don't fit the
+    time that they take, and agents whose returns often fail. For each agent it shows the format of its return and where
+    it is declared.
 
-    For each agent it names the format of its return, and what declares it.
+    A change of tasks that a crash interrupted is finished first, as by every command that reads tasks.
 
-    Only a change of tasks that a crash interrupted is finished first, as by every command that reads the tasks.
-
-    Exit code 0: nothing is wrong, though there may be warnings; 1: there is a problem; 2: could not run.
+    Exit code 0: no problems, though there may be warnings; 1: problems; 2: could not run.
     """
     from remit.maintenance import doctor
 

@@ -27,14 +27,14 @@ _NAMES_SHOWN = 6
 
 
 @click.command(cls=options.Command)
-@click.option("--all", "singly", is_flag=True, help="List every error by itself.")
+@click.option("--all", "singly", is_flag=True, help="List each error separately.")
 @click.option("--task", metavar="N", help="Only errors of this task.")
 @click.option("--session", "session_id", metavar="ID", help="Only errors of this session.")
 @click.option("--code", metavar="CODE", help="Only errors with this code.")
-@click.option("--open", "only_open", is_flag=True, help="Only what is neither fixed nor ignored.")
+@click.option("--open", "only_open", is_flag=True, help="Only errors that are neither fixed nor ignored.")
 @options.output_format("full", "json")
 def list_errors(*, singly: bool, output_format: str, **asked: Any) -> int:  # noqa: ANN401 - as the app has it
-    """List the errors of the workspace by their causes, the newest first; what came back after a fix is marked.
+    """List the errors of the workspace by cause, newest first. Errors that recurred after a fix are marked.
 
     Exit code 0: listed, 1: listed as far as errors.json can be read, 2: could not run.
     """
@@ -53,7 +53,7 @@ def list_errors(*, singly: bool, output_format: str, **asked: Any) -> int:  # no
 @click.argument("word", metavar="ID")
 @options.output_format("full", "json")
 def show(word: str, *, output_format: str) -> int:
-    """Show the error or the cause that ID names; the beginning of an ID is enough where no other begins so.
+    """Show the error or cause ID. The beginning of an ID is enough if it's unique.
 
     Exit code 0: shown, 2: could not run.
     """
@@ -77,15 +77,13 @@ def show(word: str, *, output_format: str) -> int:
 
 @click.command(cls=options.Command)
 @click.argument("word", metavar="ID")
-@click.option("--fixed", "status", flag_value="fixed", help="It was put right; should it come back, that is told.")
-@click.option(
-    "--ignored", "status", flag_value="ignored", help="Nothing will be done about it, should it come back or not."
-)
-@click.option("--open", "status", flag_value="open", help="Something is to be done about it.")
-@click.option("--note", metavar="TEXT", help="What was done, or why nothing is.")
+@click.option("--fixed", "status", flag_value="fixed", help="Mark as fixed. Remit reports it if the error recurs.")
+@click.option("--ignored", "status", flag_value="ignored", help="Mark as ignored, also if the error recurs.")
+@click.option("--open", "status", flag_value="open", help="Mark as open.")
+@click.option("--note", metavar="TEXT", help="What was done, or why nothing was.")
 @options.output_format("full", "json")
 def resolve(word: str, *, status: FixStatus | None, note: str | None, output_format: str) -> int:
-    """Say what became of the error, or of all errors of the cause, that ID names.
+    """Mark the error ID, or all errors of the cause ID, as fixed, ignored or open.
 
     Exit code 0: marked, 2: could not run.
     """

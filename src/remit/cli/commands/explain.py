@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 @click.command(cls=options.Command)
 @click.argument("codes", nargs=-1, metavar="[CODE…]", shell_complete=completion.complete_codes)
-@click.option("--all", "every", is_flag=True, help="Print the documentation of every code.")
+@click.option("--all", "every", is_flag=True, help="Print the documentation of all codes.")
 @options.output_format("full", "json")
 def explain(codes: tuple[str, ...], *, every: bool, output_format: str) -> int:
-    """Print what a finding's CODE means, why it matters, and what to write instead; without CODE, list the codes.
+    """Explain CODE: what it means, why it matters, and how to fix it. Without CODE, list all codes.
 
-    CODE may also be that of an error, such as BUSY. For the beginning of a code, such as RET, the codes are listed.
+    CODE may also be that of an error, such as BUSY. For the beginning of a code, such as RET, list the codes.
 
     Exit code 0: printed, 2: could not run.
     """

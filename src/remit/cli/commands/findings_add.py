@@ -26,31 +26,35 @@ _SINGLE = ("title", "status", "actionable", "file", "date")
 
 
 @click.command(cls=options.Command)
-@click.option("--title", metavar="TEXT", help="What it is about, for people.")
-@click.option("--topic", "topics", metavar="TAG", multiple=True, help="A tag to find it by; can be repeated.")
+@click.option("--title", metavar="TEXT", help="Title.")
+@click.option("--topic", "topics", metavar="TAG", multiple=True, help="Topic to find it by. Can be repeated.")
 @click.option(
-    "--finding", "findings", metavar="TEXT", multiple=True, help="A key finding, one sentence; 3 to 7 of them."
+    "--finding", "findings", metavar="TEXT", multiple=True, help="Key finding, in a sentence. Required 3 to 7 times."
 )
-@click.option("--status", metavar="STATUS", help="complete, partial or blocked; complete when left out.")
+@click.option("--status", metavar="STATUS", help="complete, partial or blocked. Default: complete.")
+@click.option("--actionable/--no-actionable", default=None, help="Whether the finding asks for action. Default: yes.")
 @click.option(
-    "--actionable/--no-actionable", default=None, help="Whether the findings ask for action; they do if unsaid."
+    "--followup",
+    "followups",
+    metavar="TASK|REASON",
+    multiple=True,
+    help="Follow-up: a task ID, or the reason for a block. Can be repeated.",
 )
+@click.option("--task", "tasks", metavar="ID", multiple=True, help="Task that it belongs to. Can be repeated.")
+@click.option("--date", type=parse_day, metavar="YYYY-MM-DD", help="Day. Default: today.")
+@click.option("--slug", type=parse_slug, metavar="TOPIC", help="Topic in ID and file name. Default: from the title.")
+@click.option("--file", metavar="PATH", help="Findings file. Default: DATE_TOPIC.md beside the manifest.")
+@click.option("--entry", "source", metavar="FILE|-", help="Entry as a JSON object. Options override its fields.")
+@click.option("--write-file", is_flag=True, help="Create the findings file from the options. It must not exist yet.")
+@click.option("--summary", metavar="TEXT", help="With --write-file: summary, in 2 or 3 sentences.")
 @click.option(
-    "--followup", "followups", metavar="TASK|REASON", multiple=True, help="A task to look at, or what is in the way."
+    "--recommendation",
+    "recommendations",
+    metavar="TEXT",
+    multiple=True,
+    help="With --write-file: recommendation. Can be repeated.",
 )
-@click.option("--task", "tasks", metavar="ID", multiple=True, help="A task that it was made for.")
-@click.option("--date", type=parse_day, metavar="YYYY-MM-DD", help="The day; today when left out.")
-@click.option("--slug", type=parse_slug, metavar="TOPIC", help="The topic in id and file name; else from the title.")
-@click.option("--file", metavar="PATH", help="The findings file; DATE_TOPIC.md beside the manifest when left out.")
-@click.option(
-    "--entry", "source", metavar="FILE|-", help="The entry as a JSON object; options change single fields of it."
-)
-@click.option("--write-file", is_flag=True, help="Make the findings file from the options; none may be there yet.")
-@click.option("--summary", metavar="TEXT", help="For --write-file: what came out, in 2 or 3 sentences.")
-@click.option(
-    "--recommendation", "recommendations", metavar="TEXT", multiple=True, help="For --write-file: what to do now."
-)
-@click.option("--source", "sources", metavar="TEXT", multiple=True, help="For --write-file: where it is from.")
+@click.option("--source", "sources", metavar="TEXT", multiple=True, help="With --write-file: source. Can be repeated.")
 @manifest_file
 @options.output_format("full", "json")
 def add(
@@ -62,11 +66,11 @@ def add(
     output_format: str,
     **given: Any,  # noqa: ANN401 - the options
 ) -> int:
-    """Add an entry to the manifest, as one line, after its findings file was written.
+    """Add a finding to the manifest, as one line, after its findings file was written.
 
-    The entry gets the id TOPIC-DATE, with a number where that is taken. It is judged first, by the rules of
-    `remit findings validate`: an error keeps it out. A follow-up that is no task id is written as BLOCKED:reason. Exit
-    code 0: added, 1: not added, 2: could not run.
+    The ID is TOPIC-DATE, with a number if that is taken. The entry is checked first, by the rules of
+    `remit findings validate`, and not added if it has an error. A follow-up that isn't a task ID is written as
+    BLOCKED:reason. Exit code 0: added, 1: not added, 2: could not run.
     """
     from remit.runs.workspace_findings import Manifest, load_entry, make_page
 

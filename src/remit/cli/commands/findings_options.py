@@ -21,7 +21,7 @@ _BAD_LINES_SHOWN = 3
 FILTERS = ("topic", "task", "status", "since", "until", "actionable")
 """What the options that choose entries are called."""
 
-manifest_file = click.option("--manifest", metavar="FILE", help="The manifest; the workspace's when left out.")
+manifest_file = click.option("--manifest", metavar="FILE", help="Manifest. Default: the workspace's.")
 
 
 def parse_count(value: str) -> int:
@@ -43,13 +43,15 @@ def filters(function: Callable[..., int]) -> Callable[..., int]:
     """Give a command the options that choose entries."""
     for option in reversed(
         (
-            click.option("--topic", metavar="TAG", help="Only entries with this topic."),
-            click.option("--task", metavar="ID", help="Only entries of this task: 12, T12, #12 and task-12 are one."),
-            click.option("--status", metavar="STATUS", help="Only entries with this status."),
-            click.option("--since", type=parse_day, metavar="YYYY-MM-DD", help="Only from this day on."),
-            click.option("--until", type=parse_day, metavar="YYYY-MM-DD", help="Only up to this day."),
+            click.option("--topic", metavar="TAG", help="Only findings with this topic."),
             click.option(
-                "--actionable/--no-actionable", default=None, help="Only those that ask for action, or do not."
+                "--task", metavar="ID", help="Only findings of this task. 12, T12, #12 and task-12 are the same."
+            ),
+            click.option("--status", metavar="STATUS", help="Only findings with this status."),
+            click.option("--since", type=parse_day, metavar="YYYY-MM-DD", help="Only findings since this day."),
+            click.option("--until", type=parse_day, metavar="YYYY-MM-DD", help="Only findings until this day."),
+            click.option(
+                "--actionable/--no-actionable", default=None, help="Only findings that ask for action, or that don't."
             ),
         )
     ):
@@ -59,8 +61,8 @@ def filters(function: Callable[..., int]) -> Callable[..., int]:
 
 def pages(function: Callable[..., int]) -> Callable[..., int]:
     """Give a command the options that leaf through entries."""
-    limit = click.option("--limit", type=parse_limit, default="20", metavar="N", help="How many to a page; 20.")
-    page = click.option("--page", type=parse_count, default="1", metavar="N", help="Which page; the first.")
+    limit = click.option("--limit", type=parse_limit, default="20", metavar="N", help="Findings per page. Default: 20.")
+    page = click.option("--page", type=parse_count, default="1", metavar="N", help="Page number. Default: 1.")
     return limit(page(function))
 
 

@@ -31,11 +31,11 @@ _DOUBLES_SHOWN = 5
 @manifest_file
 @options.output_format("full", "json")
 def reindex(*, manifest: str | None, output_format: str) -> int:
-    """Make the index of the manifest anew, from its file. Entries can be added and read meanwhile.
+    """Rebuild the index of the manifest from its file. Findings can be added and read meanwhile.
 
-    Nothing needs this: the index follows the file by itself. Whenever anything but Remit has touched it, what was
-    indexed is compared with it, and where that has changed the index is made anew. Only a change within one tick of the
-    system's clock after an entry was added could go unnoticed. Exit code 0: made, 2: could not run.
+    This is rarely needed: Remit compares the index with the file whenever something else has changed the file. Only a
+    change within one tick of the system's clock after an entry was added could go unnoticed. Exit code 0: rebuilt,
+    2: could not run.
     """
     from remit.runs.workspace_findings import Manifest
 
@@ -53,7 +53,7 @@ def reindex(*, manifest: str | None, output_format: str) -> int:
 @manifest_file
 @options.output_format("full", "json")
 def stats(*, manifest: str | None, output_format: str) -> int:
-    """Count the entries by status, topic and date, and what is wrong with the file.
+    """Count findings by status, topic and date, and problems of the file.
 
     Exit code 0: counted, 2: could not run.
     """
@@ -100,16 +100,16 @@ def _tell(counted: Statistics) -> Iterator[tuple[str, str]]:
 
 
 @click.command(cls=options.Command)
-@click.option("--format", "form", metavar="FORMAT", default="json", help="json, csv or md; json when left out.")
-@click.option("-o", "--output", metavar="FILE", help="Where to; standard output when left out.")
-@click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
+@click.option("--format", "form", metavar="FORMAT", default="json", help="json, csv or md. Default: json.")
+@click.option("-o", "--output", metavar="FILE", help="Output file. Default: standard output.")
+@click.option("--json", "as_json", is_flag=True, help="Same as --format json.")
 @filters
 @manifest_file
 def export(*, form: str, output: str | None, as_json: bool, manifest: str | None, **asked: Any) -> int:  # noqa: ANN401 - the options
-    """Write the entries that fit, the newest first, for other programs.
+    """Export the matching findings, newest first.
 
-    In CSV, items of a list stand on lines of their own, and a text that a spreadsheet would take for a formula gets an
-    apostrophe in front. Exit code 0: written, 2: could not run.
+    In CSV, items of a list are on separate lines, and a text that a spreadsheet would take for a formula starts with an
+    apostrophe. Exit code 0: written, 2: could not run.
     """
     from remit.runs.workspace_findings import Manifest, make_query, write_export
 

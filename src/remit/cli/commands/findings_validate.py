@@ -21,16 +21,20 @@ if TYPE_CHECKING:
 @click.command(cls=options.Command)
 @click.argument("files", nargs=-1, metavar="[FILE…]")
 @click.option(
-    "--files/--no-files", "with_pages", default=True, help="Whether the findings files are read as well; they are."
+    "--files/--no-files", "with_pages", default=True, help="Whether findings files are checked, too. Default: yes."
 )
-@click.option("--baseline", metavar="FILE", help="Leave out what FILE holds; made once, it only shrinks.")
+@click.option(
+    "--baseline",
+    metavar="FILE",
+    help="Ignore issues listed in FILE. Created on first use; later runs only remove entries.",
+)
 @options.output_format("full", "concise", "json", "github")
 def validate(files: tuple[str, ...], *, with_pages: bool, baseline: str | None, output_format: str) -> int:
-    """Judge every line of each FILE, or of the workspace's manifest: its JSON, its fields, its id, its findings file.
+    """Check every line of each FILE, or of the workspace's manifest: JSON, fields, ID and findings file.
 
-    The findings files are judged after the lines: their title, their sections, and blanks that were not filled in. With
-    --baseline, a manifest that is only appended to can be checked from now on: the first run writes what is wrong today
-    into FILE, and later runs report the rest. Exit code 0: no errors, 1: errors, 2: could not run.
+    Findings files are checked after the lines: title, sections, and blanks that were not filled in. With --baseline, an
+    append-only manifest can be checked from now on: the first run records today's problems in FILE, and later runs
+    report new ones. Exit code 0: no errors, 1: errors, 2: could not run.
     """
     from remit.manifest.places import find_manifest
     from remit.runs.workspace_findings import Validated

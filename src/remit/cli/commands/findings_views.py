@@ -35,11 +35,11 @@ _ID_WIDTH = 40
 
 @click.command(cls=options.Command)
 @click.argument("entry_id", metavar="[ID]", required=False)
-@click.option("--line", type=parse_count, metavar="N", help="The entry on this line, instead of one by its id.")
+@click.option("--line", type=parse_count, metavar="N", help="Finding on this line, instead of by ID.")
 @manifest_file
 @options.output_format("full", "json")
 def show(entry_id: str | None, *, line: int | None, manifest: str | None, output_format: str) -> int:
-    """Show the entry called ID: its findings, its file, and the tasks it is linked to, from either side.
+    """Show the finding ID: its key findings, its file, and the tasks linked from either side.
 
     Exit code 0: shown, 2: could not run.
     """

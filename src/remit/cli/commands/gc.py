@@ -20,13 +20,14 @@ _UNITS = ((1024**3, "GB"), (1024**2, "MB"), (1024, "kB"))
 
 
 @click.command(cls=options.Command)
-@click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
+@click.option("--dry-run", is_flag=True, help="Show what would be removed, and remove nothing.")
 @options.output_format("full", "json")
 def gc(*, dry_run: bool, output_format: str) -> int:
-    """Remove settled delegations as [retention] says, with all that belongs to them, and files that crashes have left.
+    """Remove finished runs by [retention] in the settings, and files that crashes left behind.
 
-    A worktree goes once its delegation is completed and all of its work is on a branch; one that holds more is named.
-    Tasks, manifest, error log and whatever is open or alive are never touched.
+    A worktree is removed once its run is completed and all of its work is on a branch; other worktrees are listed.
+    Tasks, findings, the error log and open runs are never removed.
+
     Exit code 0: done, 1: something could not be removed, 2: could not run.
     """
     from remit.maintenance import gc

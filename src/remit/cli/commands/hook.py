@@ -13,8 +13,8 @@ from remit.harnesses import HOOKED
 def hook(harness: str) -> int:
     """Read one event of HARNESS as JSON from standard input, and print the decision.
 
-    A harness starts this, not a person: remit hooks install claude sets it up. It prints nothing where there is
-    nothing to say. Exit code 0: what is printed counts; 2: the event could not be read, and what it asks is refused.
+    A harness starts this: remit hooks install claude sets it up. Without a decision it prints nothing. Exit code 0: the
+    output counts; 2: the event could not be read, and the action is refused.
     """
     from remit.hooks.main import main
 

@@ -49,7 +49,7 @@ def _parse_harnesses(names: tuple[str, ...], *, command: str) -> list[str]:
 @_HARNESSES
 @click.option("--shared", is_flag=True, help="Write files to be committed, which call Remit by the name remit.")
 @click.option("--mcp", is_flag=True, help="Also register Remit's MCP server.")
-@click.option("--dry-run", is_flag=True, help="Only show what would change.")
+@click.option("--dry-run", is_flag=True, help="Show the changes without writing them.")
 @options.output_format("full", "json")
 def install(harnesses: tuple[str, ...], *, shared: bool, mcp: bool, dry_run: bool, output_format: str) -> int:
     """Install Remit's hooks into the settings of this workspace that each HARNESS (claude, codex, opencode) reads.
@@ -70,7 +70,7 @@ def install(harnesses: tuple[str, ...], *, shared: bool, mcp: bool, dry_run: boo
 
 @click.command(cls=options.Command)
 @_HARNESSES
-@click.option("--dry-run", is_flag=True, help="Only show what would change.")
+@click.option("--dry-run", is_flag=True, help="Show the changes without writing them.")
 @options.output_format("full", "json")
 def uninstall(harnesses: tuple[str, ...], *, dry_run: bool, output_format: str) -> int:
     """Remove what `remit hooks install` added for each HARNESS, or for all of them.

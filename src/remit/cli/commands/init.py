@@ -19,13 +19,13 @@ _MAX_FOLDERS = 4
 
 @click.command(cls=options.Command)
 @click.option("--yes", is_flag=True, help="Write without asking.")
-@click.option("--dry-run", is_flag=True, help="Only show what would be written.")
+@click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
 @options.output_format("full", "json")
 def init(*, yes: bool, dry_run: bool, output_format: str) -> int:
-    """Look what is there, show what would be written, and write it once that is agreed to.
+    """Set up a workspace: survey it, show the files to be written, and write them after a confirmation.
 
-    On a terminal it asks once. Elsewhere it never waits: without --yes it shows what it would write, and writes
-    nothing. No file is written over. To have a harness call Remit, use `remit hooks install`.
+    Without a terminal it never waits: without --yes it only shows what it would write. It never overwrites a file. To
+    have a harness call Remit, use `remit hooks install`.
 
     Exit code 0: everything is there, 1: something is missing and was not written, 2: could not run.
     """

@@ -42,22 +42,31 @@ def _parse_level(value: str) -> str:
 
 @click.command(cls=options.Command)
 @click.argument("paths", nargs=-1, metavar="[PATH…]")
-@click.option("--select", type=_parse_codes, metavar="CODES", help="The rules to apply; all when left out.")
-@click.option("--extend-select", type=_parse_codes, metavar="CODES", help="More rules to apply.")
-@click.option("--ignore", type=_parse_codes, metavar="CODES", help="Rules not to apply: AGT122,GRF.")
-@click.option("--baseline", metavar="FILE", help="Leave out what FILE holds; made once, it only shrinks.")
-@click.option("--fail-on", type=_parse_level, metavar="SEVERITY", help="error, warning or note; else warning.")
-@click.option("--no-cache", is_flag=True, help="Judge every file anew.")
-@click.option("--statistics", is_flag=True, help="Count the findings by code instead of showing them.")
+@click.option("--select", type=_parse_codes, metavar="CODES", help="Rules to apply, by code or prefix. Default: all.")
+@click.option("--extend-select", type=_parse_codes, metavar="CODES", help="Additional rules to apply.")
+@click.option("--ignore", type=_parse_codes, metavar="CODES", help="Rules to skip, such as AGT122,GRF.")
+@click.option(
+    "--baseline",
+    metavar="FILE",
+    help="Ignore issues listed in FILE. Created on first use; later runs only remove entries.",
+)
+@click.option(
+    "--fail-on",
+    type=_parse_level,
+    metavar="SEVERITY",
+    help="Lowest severity that fails: error, warning or note. Default: warning.",
+)
+@click.option("--no-cache", is_flag=True, help="Check every file again.")
+@click.option("--statistics", is_flag=True, help="Count diagnostics by code instead of showing them.")
 @options.output_format("full", "concise", "json", "github", "sarif")
-@click.option("--fix", "fixing", is_flag=True, help="Put right what can safely be.")
-@click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: also what may change a file's meaning.")
-@click.option("--diff", is_flag=True, help="Show what --fix would change, and change nothing.")
-@click.option("--watch", is_flag=True, help="Lint again whenever a file changes.")
+@click.option("--fix", "fixing", is_flag=True, help="Fix issues, as far as fixes are safe.")
+@click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: also fixes that may change a file's meaning.")
+@click.option("--diff", is_flag=True, help="Show the changes of --fix without writing them.")
+@click.option("--watch", is_flag=True, help="Check again whenever a file changes.")
 def lint(*, fixing: bool, unsafe_fixes: bool, diff: bool, watch: bool, **asked: Any) -> int:  # noqa: ANN401 - as the app has it
-    """Judge the agent files below each PATH, or all of the workspace, each by itself and all as a graph.
+    """Check the agent files below each PATH, or all of the workspace, one by one and as a call graph.
 
-    Exit code 0: nothing to say, 1: findings, 2: could not run.
+    Exit code 0: no problems, 1: problems, 2: could not run.
     """
     if unsafe_fixes and not (fixing or diff):
         raise UsageError("--unsafe-fixes needs --fix or --diff", hint="add one of them")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections import deque
 from typing import TYPE_CHECKING
 
 import click
@@ -12,11 +13,12 @@ from remit.cli import options
 from remit.cli.commands import completion
 from remit.cli.output import get_paint, say, say_json, warn_of_settings
 from remit.cli.run_options import parse_count
+from remit.errors import UsageError
 from remit.terminal import escape, quote, write_bytes
 from remit.views.render import ACCEPTED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from remit.views.logs import LogLine, RunLog
 
@@ -25,19 +27,32 @@ _LOOK_S = 0.2
 
 @click.command(cls=options.Command)
 @click.argument("session", metavar="[ID]", required=False, shell_complete=completion.complete_sessions)
-@click.option("--follow", "-f", is_flag=True, help="Go on until it is over.")
-@click.option("--attempt", type=parse_count, metavar="N", help="Only one of its attempts.")
-@click.option("--err", is_flag=True, help="What it printed on standard error.")
-@click.option("--raw", is_flag=True, help="Word for word, with whatever secrets are in it.")
+@click.option("--follow", "-f", is_flag=True, help="Continue until the run ends.")
+@click.option("-n", "--lines", type=parse_count, metavar="N", help="Only the last N lines, before those to come.")
+@click.option("--attempt", type=parse_count, metavar="N", help="Only this attempt.")
+@click.option("--err", is_flag=True, help="Standard error instead of standard output.")
+@click.option("--raw", is_flag=True, help="Raw bytes, including secrets.")
 @options.output_format("full", "json")
-def logs(session: str | None, *, follow: bool, attempt: int | None, err: bool, raw: bool, output_format: str) -> int:
-    """Show what an agent said and which tools it used, or what its program printed; its final message comes last.
+def logs(
+    session: str | None,
+    *,
+    follow: bool,
+    lines: int | None,
+    attempt: int | None,
+    err: bool,
+    raw: bool,
+    output_format: str,
+) -> int:
+    """Show what an agent said and which tools it used, or what its program printed, with the final message last.
 
-    If its program failed, what it printed on standard error and how it ended follow.
+    If the program failed, its standard error and how it ended follow. ID can be cut short at either end; without one,
+    or with -, it is the last run. Output can't control the terminal, and secrets are removed. --json prints a line of
+    JSON for each line.
 
-    ID can be cut short at either end; without one, or with -, it is the last one. Nothing in it steers the terminal,
-    and secrets are taken out. --json prints a line of JSON for each. Exit code 0: shown, 2: could not run.
+    Exit code 0: shown, 2: could not run.
     """
+    if raw and lines is not None:
+        raise UsageError("--raw has no lines", hint="leave out -n, or use: remit logs --raw | tail -n N")
     from remit.runs.choose_agent import load_settings_or_usual
     from remit.views.logs import RunLog
     from remit.views.run_details import find_session, open_home
@@ -48,7 +63,7 @@ def logs(session: str | None, *, follow: bool, attempt: int | None, err: bool, r
         settings, trouble = load_settings_or_usual(home.root)
         warn_of_settings(trouble)
         log = RunLog(home, settings, wanted, attempt=attempt, stream="err" if err else "out")
-        show = _show_raw if raw else _make_show(output_format)
+        show = _show_raw if raw else _make_show(output_format, last=lines)
         is_empty = not _read(log, show, follow=follow)
     finally:
         home.close()
@@ -90,14 +105,17 @@ def _show_raw(log: RunLog) -> int:
     return shown
 
 
-def _make_show(output_format: str) -> Callable[[RunLog], int]:
-    """A function that shows the lines, with a heading where another attempt begins."""
-    attempt, kind = 1, ""
+def _make_show(output_format: str, *, last: int | None) -> Callable[[RunLog], int]:
+    """A function that shows the lines, with a heading where another attempt begins; the first time only the last N."""
+    attempt, kind, is_first = 1, "", True
 
     def show(log: RunLog) -> int:
-        nonlocal attempt, kind
-        shown = 0
-        for line in log.read():
+        nonlocal attempt, kind, is_first
+        lines: Iterable[LogLine] = log.read()
+        if is_first and last is not None:
+            lines = deque(lines, maxlen=last)
+        is_first, shown = False, 0
+        for line in lines:
             shown += 1
             if output_format == "json":
                 say_json(line._asdict(), pretty=False)

@@ -14,11 +14,11 @@ from remit.views.render import ACCEPTED, COULD_NOT_RUN
 
 @click.command(cls=options.Command)
 def mcp() -> int:
-    """Serve the Model Context Protocol over standard input and output, until the input ends.
+    """Start the MCP server on standard input and output, until the input ends.
 
-    A harness starts this, not a person: claude mcp add remit -- remit mcp. Its tools hand work to agents, bring results
-    back, check returns, and look after findings, tasks and agent files. What is at work when the input ends goes on by
-    itself. Exit code 0: the input ended, 2: could not run.
+    A harness starts it: claude mcp add remit -- remit mcp. Its tools run agents, fetch results, check returns, and
+    manage findings, tasks and agent files. Runs continue after the input ends. Exit code 0: the input ended, 2: could
+    not run.
     """
     from importlib.util import find_spec
 

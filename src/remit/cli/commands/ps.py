@@ -30,15 +30,15 @@ _STYLES = {"completed": "good", "running": "good", "failed": "error", "abandoned
 
 @click.command(cls=options.Command)
 @click.argument("session", metavar="[ID]", required=False, shell_complete=completion.complete_sessions)
-@click.option("--all", "-a", "everything", is_flag=True, help="Finished runs, too.")
-@click.option("--tree", "as_tree", is_flag=True, help="Runs below the runs that started them; with ID, of one run.")
+@click.option("--all", "-a", "everything", is_flag=True, help="Include finished runs.")
+@click.option("--tree", "as_tree", is_flag=True, help="Show nested runs below their callers; with ID, of one run.")
 @options.output_format("full", "json")
 def ps(session: str | None, *, everything: bool, as_tree: bool, output_format: str) -> int:
-    """List the open runs: how long they run, how much time is left, and when Remit last received output.
+    """List the open runs: duration, time left, and when Remit last received output.
 
-    If other machines run agents, their database is asked, and workers and queues are listed below. --tree shows every
-    tree that has an open run, else the last one; ID, which can be cut short at either end, chooses one. Read-only: if
-    a run has lost its process, the command that recovers it is printed.
+    If other machines run agents, their workers and queues are listed below. --tree shows every tree that has an open
+    run, else the last one; ID, which can be cut short at either end, chooses one. Read-only: if a run has lost its
+    process, the command that recovers it is printed.
 
     Exit code 0: shown, 2: could not run.
     """

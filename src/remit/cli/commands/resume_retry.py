@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from remit.runs.request import Request
     from remit.runs.workspace import Workspace
 
-_detach = click.option("--detach", is_flag=True, help="Go on without it: say its session and end.")
+_detach = click.option("--detach", is_flag=True, help="Start in the background and print the run ID.")
 
 
 @click.command(cls=options.Command)
@@ -24,11 +24,11 @@ _detach = click.option("--detach", is_flag=True, help="Go on without it: say its
 @_detach
 @options.output_format("full", "json")
 def resume(session: str, prompt: tuple[str, ...], *, detach: bool, output_format: str, **given: Any) -> int:  # noqa: ANN401 - options
-    """Go on with a delegation that is partial or blocked, in the session that its harness has kept.
+    """Continue a run that is partial or blocked, in the session that its harness kept.
 
-    PROMPT is what the agent is told; without one, to finish its work. It is a new delegation with the same request, and
-    files that the earlier one changed count as its own. What failed is begun anew with remit retry. ID can be cut short
-    at either end; - is the last one. Exit code as of remit run.
+    PROMPT is the next message to the agent. Default: to finish its work. This is a new run with the same request, and
+    files that the earlier run changed count as its own. To repeat a failed run from the beginning, use remit retry. ID
+    can be cut short at either end; - is the last run. Exit code as of remit run.
     """
     from remit.runs.resume import make_resume
     from remit.runs.workspace import Workspace
@@ -46,12 +46,11 @@ def resume(session: str, prompt: tuple[str, ...], *, detach: bool, output_format
 @_detach
 @options.output_format("full", "json")
 def retry(session: str, *, detach: bool, output_format: str, **given: Any) -> int:  # noqa: ANN401 - options
-    """Ask for the same once more, from the beginning: the same agent, prompt, inputs and options.
+    """Run the same request again from the beginning: the same agent, prompt, inputs and options.
 
-    The agent's file, the settings and the task are taken as they are now. To repeat
-    remit task research, plan or implement, use that command, which also moves the task. ID can be cut short at either
-    end; - is the last one. Exit
-    code as of remit run.
+    The agent's file, the settings and the task are read again. To repeat remit task research, plan or implement, use
+    that command, which also moves the task. ID can be cut short at either end; - is the last run. Exit code as of remit
+    run.
     """
     from remit.runs.resume import make_retry
     from remit.runs.workspace import Workspace

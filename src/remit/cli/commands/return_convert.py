@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     "--to",
     required=True,
     metavar="FORMAT",
-    help="The format to write: standard, hyper or manifest.",
+    help="Target format: standard, hyper or manifest.",
     shell_complete=options.offer_formats,
 )
 @options.format
@@ -39,20 +39,18 @@ if TYPE_CHECKING:
     "duration_seconds",
     type=options.parse_seconds,
     metavar="SECONDS",
-    help="How long the work took, such as 90 or 4.8.",
+    help="Duration in seconds, such as 90 or 4.8.",
 )
-@click.option("--date", "today", type=parse_day, metavar="YYYY-MM-DD", help="The day of a manifest entry.")
-@click.option(
-    "--findings-file", metavar="PATH", help="The findings file of a manifest entry, where the source names none."
-)
+@click.option("--date", "today", type=parse_day, metavar="YYYY-MM-DD", help="Day of a manifest entry.")
+@click.option("--findings-file", metavar="PATH", help="Findings file of a manifest entry, if the source names none.")
 @options.manifest
 @options.output_format("full", "json")
 def convert(file: str | None, *, output_format: str, **known: Any) -> int:  # noqa: ANN401 - as the app has it
-    """Rewrite the return in FILE (or on standard input) in another format.
+    """Convert the return in FILE, or on standard input, to another format.
 
-    The result goes to standard output; what it cannot say, and what it needs and nobody knows, to standard error.
-    What the source does not say can be given; what it says is not overruled.
-    Exit code 0: the result is a valid return, 1: it is not, or the source was not accepted, 2: could not run.
+    The result goes to standard output; losses and missing values go to standard error. Options supply values that the
+    source lacks, and don't override values that it has. Exit code 0: the result is a valid return, 1: it is not, or the
+    source was not accepted, 2: could not run.
     """
     from remit.runs import check_message
 

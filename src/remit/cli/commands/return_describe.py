@@ -24,13 +24,13 @@ from remit.views.render import ACCEPTED
 @options.agent
 @options.depth
 @options.path
-@click.option("--topic", type=parse_slug, metavar="SLUG", help="The topic of a manifest entry, as in its file name.")
+@click.option("--topic", type=parse_slug, metavar="SLUG", help="Topic of a manifest entry, as in its file name.")
 @options.day
-@click.option("--task", "task_id", metavar="ID", help="The task that a manifest entry belongs to.")
-@click.option("--output-dir", metavar="DIR", help="Where the manifest and its findings files are.")
+@click.option("--task", "task_id", metavar="ID", help="Task that a manifest entry belongs to.")
+@click.option("--output-dir", metavar="DIR", help="Folder of the manifest and its findings files.")
 @options.output_format("full", "json")
 def prompt(*, output_format: str, format: str, **known: Any) -> int:  # noqa: ANN401 - as the app has it
-    """Print the text to put into an agent's prompt: exactly what to return, filled with what is known.
+    """Print the prompt text that asks an agent for a return, filled with the given values.
 
     Exit code 0: printed, 2: could not run.
     """
@@ -48,7 +48,7 @@ def prompt(*, output_format: str, format: str, **known: Any) -> int:  # noqa: AN
 @click.argument("name", required=False, shell_complete=options.offer("standard", "hyper", "manifest", "agent-file"))
 @options.output_format("full", "json")
 def schema(name: str | None, *, output_format: str) -> int:
-    """Print the JSON Schema NAME; without NAME, list the names.
+    """Print the JSON Schema NAME. Without NAME, list the names.
 
     Exit code 0: printed, 2: could not run.
     """

@@ -15,11 +15,12 @@ from remit.views.render import ACCEPTED, NOT_ACCEPTED
 @click.argument("file", required=False, metavar="[FILE|-]")
 @options.output_format("concise", "json")
 def submit(file: str | None, *, output_format: str) -> int:
-    """Check the return in FILE, or on standard input, and hand it in as the return of this run.
+    """Check the return in FILE, or on standard input, and submit it as the return of this run.
 
-    Only an agent inside a run can do this. Remit knows it by its ticket, and a subagent of a harness by the harness's
-    process; if several run there, by the session id in the return. A later return replaces an earlier one of the same
-    attempt. Exit code 0: handed in, 1: not accepted, and nothing was handed in, 2: it could not be read.
+    Only an agent inside a run can do this. Remit identifies the agent by its ticket, and a subagent of a harness by the
+    harness's process; if several subagents run there, by the session ID in the return. A later return replaces an
+    earlier one of the same attempt. Exit code 0: submitted, 1: not accepted, and nothing was submitted, 2: it could not
+    be read.
     """
     from remit.runs import check_message
     from remit.runs.submit_return import submit_own

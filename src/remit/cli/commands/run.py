@@ -37,10 +37,10 @@ _MAX_ASIDES = 5
 @run_options.delegating
 @run_options.worktree
 @run_options.task
-@click.option("--detach", is_flag=True, help="Go on without it: say its session and end.")
-@click.option("--each", metavar="FILE", help="A prompt on each line, as JSON; - for standard input.")
-@click.option("--concurrency", type=run_options.parse_count, metavar="N", help="With --each: how many at a time.")
-@click.option("--again", is_flag=True, help="With --each: also those that are done already.")
+@click.option("--detach", is_flag=True, help="Start in the background and print the run ID.")
+@click.option("--each", metavar="FILE", help="File with one prompt per line, as JSON; - for standard input.")
+@click.option("--concurrency", type=run_options.parse_count, metavar="N", help="With --each: runs at a time.")
+@click.option("--again", is_flag=True, help="With --each: run completed lines again.")
 @options.output_format("full", "json")
 def run(
     words: tuple[str, ...],
@@ -54,17 +54,17 @@ def run(
     output_format: str,
     **given: Any,  # noqa: ANN401 - options
 ) -> int:
-    """Have AGENT do what PROMPT says, and bring back a return that holds.
+    """Run AGENT with PROMPT and verify its result.
 
     One argument is the prompt: remit run "Fix the typo in the README" --runner claude. With two, the first is the name
-    of an agent file: remit run researcher "How is the cache invalidated?". A PROMPT that is only - is read from
-    standard input. On a terminal a live tree shows who is at work; Ctrl-C cancels, twice kills. --json prints the
-    result. Exit code 0: completed, 1: partial, failed or blocked, 2: refused or could not run.
+    of an agent file: remit run researcher "How is the cache invalidated?". If PROMPT is -, it is read from standard
+    input. On a terminal, a live tree shows the runs; Ctrl-C cancels, a second one kills. --json prints the result. Exit
+    code 0: completed, 1: partial, failed or blocked, 2: refused or could not run.
 
     With --each there is no PROMPT: the agent works on every line of FILE, a JSON text or {"prompt": …, "inputs": {…},
-    "timeout": SECONDS, "return_format": …, "task": N}, several lines at a time. AGENT can be left out here, too. Run
-    the same command again to get the results that are there and do the rest; --again does all of it. --json prints a
-    line of JSON for each as it ends, with its "line". Exit code 0: all were completed, 1: not all.
+    "timeout": SECONDS, "return_format": …, "task": N}, several lines at a time. Completed lines are skipped on a
+    re-run; --again runs them again. --json prints a line of JSON for each run as it ends, with its "line". Exit code 0:
+    all were completed, 1: not all.
     """
     from remit.runs.request import Request
     from remit.runs.workspace import Workspace

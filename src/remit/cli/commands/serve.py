@@ -33,20 +33,20 @@ def _parse_port(value: str) -> int:
 
 
 @click.command(cls=options.Command)
-@click.option("--port", type=_parse_port, metavar="N", help="The port; 8765 or the next that is free when left out.")
-@click.option("--host", default="127.0.0.1", metavar="ADDRESS", help="The address; this machine's own when left out.")
-@click.option("--allow-remote", is_flag=True, help="Let other machines in; needs --host and --token-file.")
-@click.option("--token-file", metavar="FILE", help="A file with the API's token; a new one is made when left out.")
-@click.option("--open", "opens", is_flag=True, help="Open the dashboard in a browser, of the running server if any.")
+@click.option("--port", type=_parse_port, metavar="N", help="Port. Default: 8765, or the next free one.")
+@click.option("--host", default="127.0.0.1", metavar="ADDRESS", help="Address to listen on. Default: 127.0.0.1.")
+@click.option("--allow-remote", is_flag=True, help="Allow other machines. Requires --host and --token-file.")
+@click.option("--token-file", metavar="FILE", help="File with the API token. Default: a new token.")
+@click.option("--open", "opens", is_flag=True, help="Open the dashboard in a browser. Uses a running server.")
 @options.output_format("full", "json")
 def serve(
     *, port: int | None, host: str, allow_remote: bool, token_file: str | None, opens: bool, output_format: str
 ) -> int:
-    """Serve this workspace's dashboard and HTTP API until Ctrl-C.
+    """Start the dashboard and the HTTP API of this workspace, until Ctrl-C.
 
-    Only this machine is let in, and only with a token: a browser by the address that is printed, which is good for one
-    minute and once (later: remit serve --open), programs by the one in .remit/server.json. If a server runs already,
-    --open prints such an address for it and ends.
+    Only this machine can connect, and only with a token: a browser by the printed address, which works once and for one
+    minute (later: remit serve --open), programs by the token in .remit/server.json. If a server is running, --open
+    prints such an address for it and ends.
 
     Exit code 0: opened or ended, 2: could not run.
     """

@@ -43,7 +43,7 @@ def _parse_form(value: str) -> str:
 
 @click.command(cls=options.Command)
 @click.argument("session", metavar="[ID]", required=False, shell_complete=completion.complete_sessions)
-@click.option("--full", is_flag=True, help="Everything: prompt, instructions, answers word for word, terms.")
+@click.option("--full", is_flag=True, help="Also prompt, instructions, unabridged answers and limits.")
 @click.option(
     "--format",
     "form",
@@ -55,11 +55,11 @@ def _parse_form(value: str) -> str:
 @click.option("-o", "--output", metavar="FILE", help="File for the report. Default: standard output.")
 @options.output_format("full", "json")
 def show(session: str | None, *, full: bool, form: str | None, output: str | None, output_format: str) -> int:
-    """Show what was asked, what each attempt came to, what was claimed and what was done, and the finish steps.
+    """Show a run: the request, its attempts, reported and actual changes, and finish steps.
 
-    ID can be cut short at either end; without one, or with -, it is the last one. With --format or -o, write a report
-    of the whole run and its nested runs as one file that needs nothing else. Text of agents can't control the
-    terminal, and secrets are removed.
+    ID can be cut short at either end; without one, or with -, it is the last run. With --format or -o, write a report
+    of the run and its nested runs as one file that needs no other files. Text of agents can't control the terminal, and
+    secrets are removed.
 
     Exit code 0: shown or written, 2: could not run.
     """

@@ -33,9 +33,9 @@ _STYLES = {"accepted": "good", "repaired": "good"}
 @click.command(cls=options.Command)
 @options.output_format("full", "json")
 def status(*, output_format: str) -> int:
-    """Show the tasks that are worked on, delegations, manifest, errors and the ledger's size.
+    """Show current tasks, runs, findings, errors and the size of the ledger on one screen.
 
-    Exit code 0: shown, 1: a part of it could not be looked at, 2: could not run.
+    Exit code 0: shown, 1: a part could not be read, 2: could not run.
     """
     from remit.views import status
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from remit.tasks.store import Moved
 
 _MAX_TOLD = 3
-_reason = click.option("--reason", metavar="TEXT", help="Why; needed for BLOCKED and ABANDONED.")
+_reason = click.option("--reason", metavar="TEXT", help="Reason. Required for BLOCKED and ABANDONED.")
 
 
 @click.command(cls=options.Command)
@@ -32,15 +32,16 @@ _reason = click.option("--reason", metavar="TEXT", help="Why; needed for BLOCKED
     metavar="PRIORITY",
     default="medium",
     type=str.lower,
-    help="high, medium or low; medium when left out.",
+    help="high, medium or low. Default: medium.",
 )
-@click.option("--language", metavar="NAME", help="What it is written in.")
-@click.option("--description", metavar="TEXT", help="What is to be done, in a sentence or two.")
+@click.option("--language", metavar="NAME", help="Programming language.")
+@click.option("--description", metavar="TEXT", help="What to do, in a sentence or two.")
 @options.output_format("full", "json")
 def new(title: tuple[str, ...], *, output_format: str, **asked: str | None) -> int:
-    """Make a task with a TITLE. It gets the next number that nobody has, in state.json and TODO.md.
+    """Create a task with TITLE and the next free number, in state.json and TODO.md.
 
-    The first one makes both files in the spec folder: the one that remit.toml or the project's agents name, else specs.
+    The first task creates both files in the spec folder: the one that remit.toml or the project's agents name. Default:
+    specs.
     """
     given = {name: value for name, value in asked.items() if value is not None}
     tasks = _open()
@@ -53,14 +54,14 @@ def new(title: tuple[str, ...], *, output_format: str, **asked: str | None) -> i
 @click.argument("number", metavar="N", type=parse_number, shell_complete=completion.complete_tasks)
 @click.argument("marker", metavar="MARKER", nargs=-1, required=True)
 @_reason
-@click.option("--phase", metavar="P", help="A phase of its plan instead of the task.")
+@click.option("--phase", metavar="P", help="Phase of the task's plan to set instead.")
 @options.output_format("full", "json")
 def set_status(
     number: int, marker: tuple[str, ...], *, reason: str | None, phase: str | None, output_format: str
 ) -> int:
-    """Give task N another MARKER, such as RESEARCHING or "in progress", in state.json, TODO.md and its plan.
+    """Set the status of task N, such as RESEARCHING or "in progress", in state.json, TODO.md and its plan.
 
-    A move that is not legal is refused, with those that are. Exit code 0: moved, 1: refused, 2: could not run.
+    An illegal change is refused, and the legal ones are listed. Exit code 0: changed, 1: refused, 2: could not run.
     """
     tasks = _open()
     moved = tasks.move(number, " ".join(marker), reason=reason or "", phase=phase)
@@ -72,7 +73,7 @@ def set_status(
 @click.argument("task_id", metavar="[N]", required=False, shell_complete=completion.complete_tasks)
 @options.output_format("full", "json")
 def start(task_id: str | None, *, output_format: str) -> int:
-    """Take task N up: it becomes IN PROGRESS where it has not begun or was blocked, and is the one in focus."""
+    """Start task N, or show the current one: set it IN PROGRESS if it is new or blocked, and make it current."""
     tasks = _open()
     if task_id is None:
         return _show_focus(tasks, output_format)
@@ -93,7 +94,7 @@ def start(task_id: str | None, *, output_format: str) -> int:
 @click.argument("task_id", metavar="N", shell_complete=completion.complete_tasks)
 @options.output_format("full", "json")
 def done(task_id: str, *, output_format: str) -> int:
-    """Move task N to COMPLETED, from IN PROGRESS or IMPLEMENTING."""
+    """Complete task N. It must be IN PROGRESS or IMPLEMENTING."""
     tasks = _open()
     if ask_outside(tasks, "complete", task_id, output_format):
         return ACCEPTED
@@ -102,10 +103,10 @@ def done(task_id: str, *, output_format: str) -> int:
 
 @click.command(cls=options.Command)
 @click.argument("number", metavar="N", type=parse_number, shell_complete=completion.complete_tasks)
-@click.option("--reason", metavar="TEXT", required=True, help="Why, in a sentence.")
+@click.option("--reason", metavar="TEXT", required=True, help="Reason, in a sentence.")
 @options.output_format("full", "json")
 def block(number: int, *, reason: str, output_format: str) -> int:
-    """Move task N to BLOCKED, with the reason."""
+    """Block task N, with a reason."""
     tasks = _open()
     return _tell(tasks, [tasks.move(number, "BLOCKED", reason=reason)], output_format, _tell_move)
 
@@ -115,7 +116,7 @@ def block(number: int, *, reason: str, output_format: str) -> int:
 @click.argument("entry_id", metavar="ENTRY")
 @options.output_format("full", "json")
 def link(task_id: str, entry_id: str, *, output_format: str) -> int:
-    """Link task N to an ENTRY of the manifest, by its id. The link is seen from both: task show and findings show."""
+    """Link task N to the finding ENTRY, by its ID. Both task show and findings show list the link."""
     tasks = _open()
     if ask_outside(tasks, "link", task_id, output_format, research=entry_id):
         return ACCEPTED
@@ -128,9 +129,9 @@ def link(task_id: str, entry_id: str, *, output_format: str) -> int:
 @click.argument("numbers", metavar="[N…]", nargs=-1, type=parse_number, shell_complete=completion.complete_tasks)
 @options.output_format("full", "json")
 def archive(numbers: tuple[int, ...], *, output_format: str) -> int:
-    """Put away tasks that are COMPLETED or ABANDONED; all of them where none is named.
+    """Archive tasks that are COMPLETED or ABANDONED. Default: all of them.
 
-    They leave TODO.md and the active ones in state.json. Their text is kept in archive/TODO.md.
+    They leave TODO.md and the active tasks in state.json. Their text is kept in archive/TODO.md.
     """
     tasks = _open()
     done, aside = tasks.archive(numbers)

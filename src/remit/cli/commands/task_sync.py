@@ -37,24 +37,24 @@ def _parse_side(value: str) -> str:
     "--check",
     "checking",
     is_flag=True,
-    help="Compare only: neither of the two is edited, but a change that a crash interrupted is finished first.",
+    help="Only compare. A change that a crash interrupted is finished first.",
 )
 @click.option(
-    "--repair", "repairing", is_flag=True, help="Also what is not clear, a number given twice, a broken file."
+    "--repair", "repairing", is_flag=True, help="Also repair ambiguous differences, duplicate numbers and broken files."
 )
-@click.option("--from", "side", type=_parse_side, metavar="todo|state", help="Repair, and follow this one of the two.")
+@click.option("--from", "side", type=_parse_side, metavar="todo|state", help="Repair, and take this file's side.")
 @options.output_format("full", "concise", "json", "github")
 def sync(*, checking: bool, repairing: bool, side: str | None, output_format: str) -> int:
-    """Make the tasks in state.json and in TODO.md say the same.
+    """Synchronize the tasks in state.json and TODO.md.
 
-    Without an option, only what is clear is taken over: a status that was edited in one of the two since they last
-    agreed, if the move is legal. A title or a priority that differs is told, and settled with --from. --repair does all
-    it can: state.json is followed where nothing tells which was edited, tasks that only one file has are written into
-    the other, the later of two tasks with one number gets a new one, and a state.json that isn't JSON is restored from
-    git and completed from TODO.md, with the original kept. Without a version in git it is reported and nothing changes.
+    By default, Remit takes over only unambiguous edits: a status that was edited in one file since both last agreed, if
+    the change is legal. A different title or priority is reported, and --from decides it. --repair resolves everything:
+    if it's unknown which file was edited, state.json wins; tasks in only one file are added to the other; the later of
+    two tasks with one number gets a new number; and a state.json that isn't JSON is restored from git and completed
+    from TODO.md, with the original kept. Without a version in git, it is reported and nothing changes.
 
-    The two are looked for in .opencode/specs, .claude/specs and specs. Exit code 0: they agree, 1: they do not,
-    2: could not run.
+    Both files are looked for in .opencode/specs, .claude/specs and specs. Exit code 0: they agree, 1: they differ, 2:
+    could not run.
     """
     if checking + (repairing or side is not None) > 1:
         raise UsageError("--check changes nothing, and --repair and --from do", hint="give one of them")

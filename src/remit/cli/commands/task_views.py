@@ -41,9 +41,9 @@ def _reading(function: Callable[..., int]) -> Callable[..., int]:
 
 
 @click.command(cls=options.Command)
-@click.option("--status", metavar="MARKER", help="Only those with this marker.")
-@click.option("--priority", metavar="PRIORITY", help="Only those with this priority.")
-@click.option("--all", "everything", is_flag=True, help="Also those that are over and put away.")
+@click.option("--status", metavar="MARKER", help="Only tasks with this status.")
+@click.option("--priority", metavar="PRIORITY", help="Only tasks with this priority.")
+@click.option("--all", "everything", is_flag=True, help="Include archived tasks.")
 @options.output_format("full", "json")
 @_reading
 def list_tasks(*, status: str | None, priority: str | None, everything: bool, output_format: str) -> int:
@@ -122,7 +122,7 @@ def _fit(title: str, room: int) -> str:
 @options.output_format("full", "json")
 @_reading
 def show(task_id: str, *, output_format: str) -> int:
-    """Show task N: what TODO.md says of it, its plan, the findings it is linked to, and where it can move.
+    """Show task N: its text in TODO.md, its plan, its linked findings, and its next legal statuses.
 
     Exit code 0: shown, 2: could not run.
     """
@@ -169,7 +169,7 @@ def _say_shown(shown: ShownTask) -> None:
 @options.output_format("full", "json")
 @_reading
 def phases(number: int, *, output_format: str) -> int:
-    """Show the phases of the plan of task N. Work goes on at the first that is NOT STARTED or IN PROGRESS.
+    """Show the phases of task N's plan. Work continues at the first one that is NOT STARTED or IN PROGRESS.
 
     Exit code 0: shown, 2: could not run.
     """

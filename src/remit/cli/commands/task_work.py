@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 _HELP = """{text}
 
-TASK is its number; PROMPT is what there is to say besides, - reads it from standard input. The task is moved before the
-agent begins and after its return was checked; its files are committed. The agent is the one that [route.{name}] in
-remit.toml names for the task's language, else the one whose file is for this; without any, the harness works by a short
-instruction. Exit code 0: completed, 1: partial, failed or blocked, 2: refused or could not run."""
+TASK is its number. PROMPT adds to the request; - reads it from standard input. Remit sets the task's status before the
+agent starts and after it verified the return, and commits its files. The agent is the one that [route.{name}] in
+remit.toml names for the task's language, else the one whose file is for this; without any, the harness follows short
+built-in instructions. Exit code 0: completed, 1: partial, failed or blocked, 2: refused or could not run."""
 
 
 def make_command(name: str, text: str) -> click.Command:
@@ -38,9 +38,9 @@ def make_command(name: str, text: str) -> click.Command:
     @click.command(name, cls=options.Command, short_help=text, help=_HELP.format(name=name, text=text))
     @click.argument("number", metavar="TASK", type=parse_task, shell_complete=completion.complete_tasks)
     @click.argument("prompt", metavar="[PROMPT]…", nargs=-1)
-    @click.option("--agent", metavar="NAME", help="The agent that does it.")
+    @click.option("--agent", metavar="NAME", help="Agent to run. Default: by [route] in remit.toml, else by its kind.")
     @run_options.delegating
-    @click.option("--detach", is_flag=True, help="Go on without it: say its session and end.")
+    @click.option("--detach", is_flag=True, help="Start in the background and print the run ID.")
     @options.output_format("full", "json")
     def command(
         number: int | str,

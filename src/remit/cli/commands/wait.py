@@ -26,14 +26,16 @@ _MAX_REASON = 200
 
 @click.command(cls=options.Command)
 @click.argument("sessions", metavar="[ID…]", nargs=-1, shell_complete=completion.complete_sessions)
-@click.option("--timeout", type=parse_duration, metavar="TIME", help="Wait no longer: 90, 90s, 15m or 2h.")
+@click.option(
+    "--timeout", type=parse_duration, metavar="TIME", help="Time limit for waiting: 90, 90s, 15m or 2h. Default: none."
+)
 @options.output_format("full", "json")
 def wait(sessions: tuple[str, ...], *, timeout: float | None, output_format: str) -> int:
-    """Wait until delegations are over, and show their results; without an ID, the last one that was asked for.
+    """Wait until runs end, and show their results; without ID, wait for the last run.
 
-    Where nobody drives one any more, this does. Ctrl-C ends only the waiting. --json prints a result, or a list of
-    them for several IDs. Exit code 0: all completed, 1: one is partial, failed, blocked or not over, 2: refused or
-    could not run.
+    If a run's process has died, remit wait takes over. Ctrl-C ends only the waiting. --json prints a result, or a list
+    of results for several IDs. Exit code 0: all completed, 1: one is partial, failed, blocked or not over, 2: refused
+    or could not run.
     """
     import asyncio
 
@@ -106,14 +108,14 @@ def _shape(waited: WaitResult) -> dict[str, object]:
 
 @click.command(cls=options.Command)
 @click.argument("session", metavar="ID", shell_complete=completion.complete_sessions)
-@click.option("--reason", metavar="TEXT", help="Why; it is told with the result.")
+@click.option("--reason", metavar="TEXT", help="Reason, which the result shows.")
 @options.output_format("full", "json")
 def cancel(session: str, *, reason: str | None, output_format: str) -> int:
-    """End a delegation and all that it has handed on; nothing that Remit has started for them is alive when this ends.
+    """Cancel a run and its nested runs. Every process that Remit started for them has ended afterwards.
 
-    An agent that a harness has started itself gets no tools from now on, and is cancelled when it stops. What was
-    changed on disk is told. ID can be cut short at either end; - is the last one. Exit code 0: it is over, 1: it has
-    not stopped yet or its driver has not settled it, 2: refused or could not run.
+    A subagent that a harness started gets no more tools, and is cancelled when it stops. The result names the files
+    that changed. ID can be cut short at either end; - is the last run. Exit code 0: cancelled or already over, 1: not
+    stopped yet, or its finish steps are not done, 2: refused or could not run.
     """
     import asyncio
 

@@ -41,21 +41,19 @@ def _parse_concurrency(value: str) -> int:
 
 
 @click.command(cls=options.Command)
-@click.option("--agents", type=options.parse_names, metavar="A,B", help="Only these agents; all when left out.")
-@click.option(
-    "--concurrency", type=_parse_concurrency, metavar="N", help="How many at once on each level; 8 when left out."
-)
-@click.option("--name", metavar="NAME", help="Its name among the workers; this machine's when left out.")
-@click.option("--state", metavar="DIR", help="Where it keeps its checkouts; in the user's state folder when left out.")
+@click.option("--agents", type=options.parse_names, metavar="A,B", help="Agents to run, by name. Default: all.")
+@click.option("--concurrency", type=_parse_concurrency, metavar="N", help="Runs at a time on each depth. Default: 8.")
+@click.option("--name", metavar="NAME", help="Name of the worker. Default: the name of this machine.")
+@click.option("--state", metavar="DIR", help="Folder for checkouts. Default: in the user's state folder.")
 @options.output_format("full", "json")
 def start(
     *, agents: tuple[str, ...] | None, concurrency: int | None, name: str | None, state: str | None, output_format: str
 ) -> int:
-    """Carry out what other machines delegate, until it is told to end.
+    """Start a worker that runs agents for other machines, until it is stopped.
 
-    The database is what backend says in remit.toml, or REMIT_BACKEND. On Ctrl-C or SIGTERM it ends at once: agents go
-    on, and the worker takes them up when it is started again with the same name. remit worker drain lets it finish
-    first. Exit code 0: ended, 2: could not run.
+    The database is `backend` in remit.toml, or REMIT_BACKEND. On Ctrl-C or SIGTERM the worker ends at once: its agents
+    continue, and a worker started with the same name takes them over. Use remit worker drain to let it finish first.
+    Exit code 0: ended, 2: could not run.
     """
     import asyncio
 
@@ -142,15 +140,15 @@ def list_workers(*, output_format: str) -> int:
 
 @click.command(cls=options.Command)
 @click.argument("names", nargs=-1, metavar="[WORKER]...")
-@click.option("--all", "everyone", is_flag=True, help="All workers of the cluster.")
+@click.option("--all", "everyone", is_flag=True, help="Drain all workers.")
 @click.option(
-    "--timeout", type=parse_duration, metavar="TIME", help="Wait no longer: 90, 90s, 15m or 2h; else without end."
+    "--timeout", type=parse_duration, metavar="TIME", help="Time limit for waiting: 90, 90s, 15m or 2h. Default: none."
 )
 @options.output_format("full", "json")
 def drain(*, names: tuple[str, ...], everyone: bool, timeout: float | None, output_format: str) -> int:
-    """Have workers take nothing more, and wait until each has finished what it has and ended.
+    """Stop workers from taking new runs, wait for their current runs, then shut them down.
 
-    Exit code 0: all have ended, 1: some are still at work, 2: could not run.
+    Exit code 0: all have ended, 1: some are still running, 2: could not run.
     """
     import asyncio
 

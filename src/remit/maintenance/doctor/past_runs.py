@@ -225,7 +225,7 @@ def _find_stuck(home: Home, patient: DoctorContext) -> Iterator[HealthCheck]:
             is_at_work = task.marker in OWN_COMMAND and task.marker != _BY_HAND and not task.closed
             if is_at_work and delegated.get(task.number, (1, 1))[0] == 0:
                 told = f"task {task.number} is {task.marker}, and nobody works on it"
-                hint = f"go on with it: remit {OWN_COMMAND[task.marker or '']} {task.number}"
+                hint = f"go on with it: remit task {OWN_COMMAND[task.marker or '']} {task.number}"
                 yield HealthCheck("tasks at work", "warning", told, hint)
     finally:
         tasks.home.close()

@@ -349,7 +349,7 @@ def close(ws: Workspace, parts: list[FinishedTaskRun]) -> list[FinishedTaskRun]:
         unknown = [error.message]
     if not left and not unknown:
         return parts
-    again = f"remit {last.ready.wish.command} {number}"
+    again = f"remit task {last.ready.wish.command} {number}"
     reason = _explain_unknown(unknown, again) if unknown else _explain_left(left, again, last.trouble)
     lowered = write_return(last.result._replace(status="partial", errors=(*last.result.errors, reason)))
     result = fit_result(lowered, ws.get_tokens(last.result.session_id))

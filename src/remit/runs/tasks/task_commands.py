@@ -79,7 +79,7 @@ COMMANDS = {
         "you found and where, what you recommend, what is still open. Change nothing but the report.",
         names=("researcher", "research", "research-agent"),
         like="research",
-        help="Have a task researched: a report comes back.",
+        help="Research a task and write a report.",
     ),
     "plan": TaskCommand(
         "plan", "planning", "PLANNING", "plans/implementation-{version:03d}.md",
@@ -89,7 +89,7 @@ COMMANDS = {
         f"other, and estimate the effort of each. The plan is Markdown. {_PLAN_FORM} Change nothing but the plan.",
         names=("planner", "plan", "planning-agent"),
         like="plan",
-        help="Have a task planned, with what its research found.",
+        help="Plan a task from its research.",
     ),
     "revise": TaskCommand(
         "revise", "planning", "REVISING", "plans/implementation-{version:03d}.md",
@@ -98,7 +98,7 @@ COMMANDS = {
         teaches=f"Keep what still holds and say what changed and why. {_PLAN_FORM} Change nothing but the new plan.",
         names=("reviser", "planner", "plan"),
         like="revise",
-        help="Have the plan of a task revised.",
+        help="Revise the plan of a task.",
     ),
     "implement": TaskCommand(
         "implement", "implementation", "IMPLEMENTING", "summaries/implementation-summary-{date}.md",
@@ -109,7 +109,7 @@ COMMANDS = {
         "file that you made or changed as an artifact, and the summary of what you did with them.",
         names=("implementer", "implement", "implementation-agent"),
         like="implement",
-        help="Have a task implemented, phase by phase.",
+        help="Implement a task, phase by phase.",
     ),
     "review": TaskCommand(
         "review", "review", "", "summaries/review-summary-{date}.md",
@@ -120,7 +120,7 @@ COMMANDS = {
         "where. Change nothing but the report.",
         names=("reviewer", "review", "review-agent"),
         like="review",
-        help="Have a task reviewed: what is left to do becomes tasks.",
+        help="Review the work on a task, and create tasks for what is left.",
     ),
 }  # fmt: skip
 """The commands of the standards, in the order in which a task meets them."""
