@@ -48,7 +48,8 @@ FAMILIES = {
     "CNV": Family("Conversions", "A return that is rewritten in another format.", ("return convert",), _TELLS),
     "EVD": Family("Evidence", "What is claimed against what is on disk.", ("run", "show", "hooks"), _RETURN),
     "AGT": Family("Agent files", "One file that defines an agent or a command, by itself.", ("lint",), _BY_LINT),
-    "GRF": Family("The graph of agents", "All agent files together: who may call whom.", ("lint", "agent graph"), _BY_LINT),
+    "GRF": Family("The graph of agents", "All agent files together: who may call whom.", ("lint", "agent graph"),
+                  _BY_LINT),
     "IGN": Family("Ignores", "Comments that excuse findings.", ("lint",),
                   "It cannot be silenced by another comment; `ignore` of [`[lint]`](../settings.md#lint) and "
                   "`remit lint --ignore {code}` leave it out."),
