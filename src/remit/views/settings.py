@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from remit.config.cluster import ENGINE
+from remit.config.cluster import BACKEND
 from remit.storage.secrets import redact
 from remit.storage.settings import find_workspace, load_settings
 
@@ -38,11 +38,11 @@ def load_effective_settings() -> EffectiveSettings:
     file, given = _load_given(root)
     tables = settings._asdict()
     tables |= tables.pop("delegation")._asdict()
-    engine = os.environ.get(ENGINE)
+    backend = os.environ.get(BACKEND)
     rows = []
     for name, value in sorted(tables.items()):
-        if name == "engine" and engine:
-            rows.append(SettingRow(name, redact(engine), ENGINE))
+        if name == "backend" and backend:
+            rows.append(SettingRow(name, redact(backend), BACKEND))
             continue
         for path, each in _flatten((name,), value):
             rows.append(SettingRow(".".join(path), _clean(each), file if _is_given(given, path) else DEFAULT))

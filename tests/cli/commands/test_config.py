@@ -175,7 +175,7 @@ def test_every_setting_is_shown_with_its_source(inside: Inside) -> None:
     assert found["agents.planner.timeout"] == (90, "remit.toml")
     assert found["agents.planner.runner"] == (None, "default")
     assert found["route"] == ({"plan": {"default": "planner"}}, "remit.toml")
-    assert found["engine"] == ("local", "default")
+    assert found["backend"] == ("local", "default")
     shown = inside("config", "show").text
     assert re.search(r"^  limits\.per_agent +2  \(remit\.toml\)$", shown, re.MULTILINE)
     assert re.search(r"^  delegate\.runner +not set  \(default\)$", shown, re.MULTILINE)
@@ -186,12 +186,12 @@ def test_settings_of_pyproject_and_of_the_environment_are_named(
 ) -> None:
     (inside.folder / ".git").mkdir()
     inside.write("pyproject.toml", '[tool.remit.lint]\nignore = ["AGT122"]\n')
-    monkeypatch.setenv("REMIT_ENGINE", "postgresql://me:very-secret@127.0.0.1/work")
+    monkeypatch.setenv("REMIT_BACKEND", "postgresql://me:very-secret@127.0.0.1/work")
     found = list_settings(inside("config", "show", "--json"))
     assert found["lint.ignore"] == (["AGT122"], "pyproject.toml")
     assert found["lint.fail_on"] == ("warning", "default")
-    value, source = found["engine"]
-    assert (source, "very-secret" in value, "127.0.0.1/work" in value) == ("REMIT_ENGINE", False, True)
+    value, source = found["backend"]
+    assert (source, "very-secret" in value, "127.0.0.1/work" in value) == ("REMIT_BACKEND", False, True)
 
 
 def test_secrets_in_settings_are_not_shown(inside: Inside) -> None:
