@@ -141,7 +141,7 @@ def test_the_stamp_is_that_of_the_files_of_the_rules(tmp_path: Path) -> None:
     for name in ("__init__.py", "model.py", "errors.py", "light_namedtuple.py"):
         (package / name).parent.mkdir(exist_ok=True)
         (package / name).write_bytes((SOURCE / "remit" / name).read_bytes())
-    for folder in ("agents/rules", "agents/rules/claude", "harnesses", "agent_files", "storage"):
+    for folder in ("agents/rules", "agents/rules/nested", "harnesses", "agent_files", "storage"):
         (package / folder).mkdir(parents=True)
         (package / folder / "__init__.py").touch()
     for name in ("agent_files/discovery.py", "agent_files/lint_cache.py", "storage/files.py"):
@@ -162,7 +162,7 @@ def test_the_stamp_is_that_of_the_files_of_the_rules(tmp_path: Path) -> None:
     rule.write_text("A = 22\n")
     second = stamp()
     assert second != first
-    (package / "agents/rules/claude/two.py").write_text("A = 1\n")
+    (package / "agents/rules/nested/two.py").write_text("A = 1\n")
     third = stamp()
     assert third != second
     (package / "harnesses/new.py").write_text("A = 1\n")

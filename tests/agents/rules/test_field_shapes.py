@@ -9,8 +9,7 @@ import pytest
 
 from remit.agents.document import parse_document
 from remit.agents.profiles import KEYS
-from remit.agents.rules import codex, command, fields
-from remit.agents.rules.claude import fields as claude_fields
+from remit.agents.rules import claude_fields, codex, command, fields, opencode_fields
 from remit.agents.rules.field_shapes import (
     FieldCheck,
     FieldProblem,
@@ -20,7 +19,6 @@ from remit.agents.rules.field_shapes import (
     add_table,
     is_missing,
 )
-from remit.agents.rules.opencode import fields as opencode_fields
 from remit.agents.rules.register import AGENT_RULES, AgentFileContext
 
 if TYPE_CHECKING:

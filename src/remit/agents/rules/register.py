@@ -152,12 +152,12 @@ def make_diagnostic(rule: AgentRule, report: AgentViolation, document: AgentDocu
 # --- loading ---------------------------------------------------------------------------------------------------------
 
 _MARKDOWN = ("parsing", "yaml_values", "tokens")
-_CLAUDE = ("claude.fields", "claude.keys", "claude.hooks", "claude.tools")
-_OPENCODE = ("opencode.fields", "opencode.values", "opencode.permissions", "opencode.tools")
+_CLAUDE = ("claude_fields", "claude_tools")
+_OPENCODE = ("opencode_fields", "opencode_permissions")
 MODULES: dict[Profile, tuple[str, ...]] = {
     "standard": (
         *_MARKDOWN, "body", "confinement", "context", "delegation", "error_handling", "fields", "limits",
-        "opencode.tools", "outputs", "permissions", "permission_scope", "sections", "steps",
+        "opencode_permissions", "outputs", "permissions", "permission_scope", "sections", "steps",
     ),
     "claude": (*_MARKDOWN, *_CLAUDE, "confinement", "permissions"),
     "opencode": (*_MARKDOWN, *_OPENCODE, "confinement", "permissions"),

@@ -1,4 +1,7 @@
-"""The fields of Claude Code's agents: what it drops, what it ignores without a message."""
+"""Rules on fields and hooks of Claude Code's agents: what Claude Code rejects, ignores, or reads differently.
+
+Checked with version 2.1.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,34 @@ from typing import TYPE_CHECKING
 
 from remit.agents import edits
 from remit.agents.profiles import COMMAND_KEYS, STANDARD_KEYS
-from remit.agents.rules.claude import RESTRICTIONS, is_own_folder
-from remit.agents.rules.field_lookup import find_title
+from remit.agents.rules.field_lookup import find_title, guess, list_names, show
 from remit.agents.rules.field_shapes import FieldCheck, FieldProblem, FieldSpec, FieldTable, RuleRow, add_table
+from remit.agents.rules.register import MAX_REPORTS, AgentFileContext, AgentViolation, agent_rule
 from remit.harnesses import claude, opencode
 from remit.lazy_regex import lazy
+from remit.positions import escape_key
 from remit.spelling import SURE, find_similar
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from remit.agents.document import AgentDocument
+    from remit.agents.profiles import Profile
     from remit.model import Severity
+
+CLAUDE: tuple[Profile, ...] = ("claude",)
+RESTRICTIONS = {
+    "allowed-tools": "tools", "allowedTools": "tools", "allowed_tools": "tools",
+    "permission": "tools", "disallowed-tools": "disallowedTools", "disallowed_tools": "disallowedTools",
+    "deniedTools": "disallowedTools", "denied-tools": "disallowedTools", "denied_tools": "disallowedTools",
+}  # fmt: skip
+"""Other programs' names of the keys that say what an agent may use."""
+
+
+def is_own_folder(document: AgentDocument) -> bool:
+    """Whether it lies in `.claude/agents`; any other `agents` folder is taken for that of a plugin."""
+    return claude.FOLDER in document.path.split("/")
+
 
 MAX_DESCRIPTION = 1024
 _NAME = lazy(r"[a-z0-9]{1,64}(?:-[a-z0-9]{1,64}){0,20}\Z")
@@ -230,3 +251,179 @@ add_table(TABLE, (
     RuleRow("AGT226", "claude-list-expected", "warning"),
     RuleRow("AGT227", "claude-background-invalid", "warning"),
 ))  # fmt: skip
+
+
+@agent_rule("AGT205", profiles=CLAUDE, fix="unsafe")
+def claude_restriction_ignored(case: AgentFileContext) -> Iterator[AgentViolation]:
+    """The agent's tools are restricted by a key that Claude Code doesn't read.
+
+    Why: Claude Code ignores the key without a message, so the agent has every tool. `allowed-tools` is a key of
+    commands and skills, `permission` is a key of opencode. `permissions` is only enforced where Claude Code's hooks
+    call Remit, and is a warning.
+
+    Bad: `allowed-tools: Read, Grep`
+
+    Good: `tools: Read, Grep`
+
+    Fix (unsafe): renames the key to the one that Claude Code reads.
+    """
+    document = case.document
+    if "permissions" in case.values:
+        yield AgentViolation(
+            "Claude Code doesn't read permissions; they are enforced only if its hooks call Remit",
+            "Install the hooks: remit hooks install claude. Remove tools from `tools` that the agent doesn't need.",
+            document.key_span("/permissions"),
+            "/permissions",
+            "warning",
+        )
+    taken = set()
+    for key, meant in RESTRICTIONS.items():
+        if key not in case.values:
+            continue
+        pointer = f"/{key}"
+        if meant in case.values or meant in taken:
+            yield AgentViolation(f"Claude Code doesn't read {key}", f"Move it to {meant}, and remove this key.",
+                                 document.key_span(pointer), pointer, "warning")  # fmt: skip
+            continue
+        taken.add(meant)
+        can_fix = isinstance(case.values[key], str | list) and key != "permission"
+        held = "every tool is allowed" if meant == "tools" else "no tool is denied"
+        yield AgentViolation(
+            f"Claude Code doesn't read {key}, so {held}",
+            f"Move it to {meant}.",
+            document.key_span(pointer),
+            pointer,
+            edits=edits.rename_key(document, pointer, meant) if can_fix else (),
+            fix_message=f"Rename it to {meant}.",
+        )
+
+
+_NOT_IN_PLUGINS = ("permissionMode", "hooks", "mcpServers")
+
+
+@agent_rule("AGT208", profiles=CLAUDE, severity="note")
+def claude_plugin_key_ignored(case: AgentFileContext) -> Iterator[AgentViolation]:
+    """An agent of a plugin sets `permissionMode`, `hooks` or `mcpServers`.
+
+    Why: Claude Code ignores these three keys in the agents of a plugin. An `agents` folder outside of `.claude`
+    counts as a plugin's.
+
+    Bad: `permissionMode: plan` in `agents/reviewer.md`
+
+    Good: the same in `.claude/agents/reviewer.md`
+    """
+    document = case.document
+    ignored = [key for key in _NOT_IN_PLUGINS if case.get(key)] if not is_own_folder(document) else []
+    if ignored:
+        yield AgentViolation(f"Claude Code ignores {list_names(ignored)} in a plugin",
+                             f"Move the agent to {claude.AGENT_FOLDERS[0]}, or remove the key.",
+                             document.key_span(f"/{ignored[0]}"), f"/{ignored[0]}")  # fmt: skip
+
+
+@agent_rule("AGT222", profiles=CLAUDE, severity="warning")
+def claude_bypasses_permissions(case: AgentFileContext) -> Iterator[AgentViolation]:
+    """The agent runs without permission checks.
+
+    Why: with `bypassPermissions`, the agent runs every command and writes every file without asking. A prompt
+    injection in a file that it reads can do the same.
+
+    Bad: `permissionMode: bypassPermissions`
+
+    Good: `permissionMode: acceptEdits`, and permission rules for the tools that it needs
+    """
+    if case.get("permissionMode") == claude.FREE_MODE and is_own_folder(case.document):
+        yield AgentViolation("the agent runs without permission checks", "Allow only what the agent needs.",
+                             case.document.span_of("/permissionMode"), "/permissionMode")  # fmt: skip
+
+
+@agent_rule("AGT204", profiles=CLAUDE, severity="warning")
+def claude_prompt_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
+    """The file has no prompt.
+
+    Why: the body is the agent's prompt. Without it, the agent has only its description.
+
+    Bad: a file that ends with the second `---`
+
+    Good: instructions below the frontmatter.
+    """
+    document = case.document
+    if document.has_head and document.values and not document.text[document.body_start :].strip():
+        yield AgentViolation("the agent has no prompt", "Write its instructions below the frontmatter.",
+                             document.key_span("/name"))  # fmt: skip
+
+
+@agent_rule("AGT210", profiles=CLAUDE, fix="safe")
+def claude_hooks_invalid(case: AgentFileContext) -> Iterator[AgentViolation]:
+    """`hooks` isn't a table of events.
+
+    Why: Claude Code then ignores all hooks in the file and reports it in its log only. It drops an agent that is
+    passed as JSON, and older versions drop the file. An empty list is the usual case.
+
+    Bad: `hooks: []`
+
+    Good: no `hooks` at all, or `hooks:` with `PreToolUse:` under it
+
+    Fix (safe): removes an empty list; the meaning stays the same.
+    """
+    hooks = case.get("hooks")
+    if hooks is None or isinstance(hooks, dict) or (isinstance(hooks, str) and not hooks):
+        return
+    told = "an empty list" if hooks == [] else show(hooks)
+    hint = f"Write each event, such as {claude.BEFORE_TOOL}, with its hooks under it."
+    yield AgentViolation(
+        f"hooks is {told}, expected a table of events, so no hook runs",
+        "Remove it." if hooks == [] else hint,
+        case.document.key_span("/hooks"),
+        "/hooks",
+        edits=edits.remove_key(case.document, "/hooks") if hooks == [] else (),
+    )
+
+
+@agent_rule("AGT211", profiles=CLAUDE, fix="unsafe")
+def claude_hook_invalid(case: AgentFileContext) -> Iterator[AgentViolation]:
+    """Claude Code can't read a hook.
+
+    Why: one unknown event, or one hook that can't be read, makes Claude Code ignore all hooks of the agent.
+
+    Bad: `hooks: {preToolUse: []}`, `hooks: {PreToolUse: [{hooks: [{command: ./check}]}]}`
+
+    Good: `hooks: {PreToolUse: [{matcher: Bash, hooks: [{type: command, command: ./check}]}]}`
+
+    Fix (unsafe): writes the event that was probably meant.
+    """
+    document = case.document
+    hooks = case.get("hooks")
+    for event, groups in list(hooks.items())[:MAX_REPORTS] if isinstance(hooks, dict) else ():
+        pointer = f"/hooks/{escape_key(event)}"
+        if event not in claude.HOOK_EVENTS:
+            meant, hint = guess(event, claude.HOOK_EVENTS)
+            hint = hint if meant else f"Events are {claude.BEFORE_TOOL}, {claude.AFTER_TOOL}, {claude.STOP} and others."
+            can_fix = meant and meant not in hooks
+            yield AgentViolation(
+                f"Claude Code has no event {show(event)}, so no hook runs",
+                hint,
+                document.key_span(pointer),
+                pointer,
+                edits=edits.rename_key(document, pointer, meant) if can_fix else (),
+                fix_message=f"Rename it to {meant}.",
+            )
+        elif told := _find_hook_fault(groups):
+            yield AgentViolation(
+                f"{event} {told}, so no hook runs",
+                "Write a list of matcher and hooks, each with a type.",
+                document.key_span(pointer),
+                pointer,
+            )
+
+
+def _find_hook_fault(groups: object) -> str:
+    """What is wrong with the hooks of an event; nothing where they can be read."""
+    if not isinstance(groups, list):
+        return f"is {show(groups)}, expected a list"
+    for group in groups:
+        inner = group.get("hooks") if isinstance(group, dict) else None
+        if not isinstance(inner, list):
+            return "has an item without a list of hooks"
+        if not all(isinstance(hook, dict) and isinstance(hook.get("type"), str) for hook in inner):
+            return "has a hook without a type"
+    return ""

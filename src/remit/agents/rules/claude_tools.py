@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from remit.agents import edits
-from remit.agents.rules.claude import CLAUDE
+from remit.agents.rules.claude_fields import CLAUDE
 from remit.agents.rules.field_lookup import is_absent, show
 from remit.agents.rules.register import MAX_REPORTS, AgentFileContext, AgentViolation, agent_rule
 from remit.harnesses import claude
