@@ -8,8 +8,8 @@ import sys
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.support.amounts import IS_WHOLE, choose
 from tests.support.paths import ROOT
+from tests.support.sample_sizes import IS_WHOLE, choose
 
 pytest_plugins = ["tests.support.fixtures", "tests.support.timeouts"]
 

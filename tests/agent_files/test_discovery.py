@@ -24,9 +24,9 @@ from remit.agent_files.discovery import (
 )
 from remit.errors import InputError
 from tests.support.agent_samples import CLAUDE, CODEX, STANDARD
-from tests.support.amounts import choose
 from tests.support.file_trees import open_tree, unprivileged
 from tests.support.paths import SOURCE
+from tests.support.sample_sizes import choose
 
 
 def put(root: Path, name: str, text: str | bytes = CLAUDE) -> Path:

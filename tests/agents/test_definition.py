@@ -17,7 +17,7 @@ from tests.support.agent_samples import (
     STANDARD,
     STANDARD_PATH,
 )
-from tests.support.amounts import choose
+from tests.support.sample_sizes import choose
 
 
 def read(text: str, path: str = STANDARD_PATH) -> Definition:

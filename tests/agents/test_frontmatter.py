@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from remit.agents.frontmatter import MAX_CHARS, MAX_VALUES, Frontmatter, find_frontmatter, parse_frontmatter
-from tests.support.amounts import choose
+from tests.support.sample_sizes import choose
 
 
 def read(head: str, *, mark: str = "") -> tuple[str, Frontmatter]:

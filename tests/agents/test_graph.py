@@ -14,7 +14,7 @@ from remit.agents.graph import build_graph, find_components, is_cycle_edge, rend
 from remit.agents.rules.graph import GRAPH_RULES, check_graph
 from remit.model import Diagnostic, TextSpan
 from tests.support.agent_graphs import WORKSPACES, Files, read_graph, write_agent, write_claude, write_opencode
-from tests.support.amounts import choose
+from tests.support.sample_sizes import choose
 
 
 def find(files: Files, code: str) -> list[tuple[str, Diagnostic]]:

@@ -25,7 +25,7 @@ from tests.support.agent_samples import (
     STANDARD,
     change,
 )
-from tests.support.amounts import choose
+from tests.support.sample_sizes import choose
 
 PATH = "agents/api-researcher.md"
 PROSE = dedent("""\

@@ -16,7 +16,7 @@ from remit.agents.scaffold import PROFILES, ContextFacts, NewFile, check_name, c
 from remit.errors import UsageError
 from remit.harnesses import claude, codex, opencode
 from remit.model import Diagnostic
-from tests.support.amounts import choose
+from tests.support.sample_sizes import choose
 
 FINAL = {"planning": "[PLANNED]", "implementation": "[COMPLETED]", "research": "[RESEARCHED]"}
 SECTIONS = [

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from remit.agents.tags import MAX_DEPTH, MAX_TAGS, Body, Tag, scan_body
-from tests.support.amounts import choose
+from tests.support.sample_sizes import choose
 
 
 def scan(text: str) -> Body:

@@ -11,7 +11,7 @@ from remit.agents.document import parse_document
 from remit.agents.frontmatter import Frontmatter
 from remit.agents.toml import parse_toml
 from tests.support.agent_samples import CODEX, CODEX_PATH, lint
-from tests.support.amounts import choose
+from tests.support.sample_sizes import choose
 
 FILE = '''\
 # who it is

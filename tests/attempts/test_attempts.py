@@ -32,7 +32,7 @@ from remit.attempts.start import ShimOrder, Started, start_shim
 from remit.confine import find_level
 from remit.errors import BusyError, RunnerError, StateError, StorageError, UsageError
 from remit.ledger.home import Home
-from tests.support.open_files import few_files
+from tests.support.file_limit import few_files
 from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks at processes by /proc")

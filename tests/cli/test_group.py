@@ -15,7 +15,7 @@ from remit.cli.group import root
 from remit.commands import list_names
 from tests.support.commands import Inside, Remit
 from tests.support.message_files import ESCAPING, GOOD, PROSE
-from tests.support.screens import smooth
+from tests.support.screen_text import smooth
 
 # Help
 

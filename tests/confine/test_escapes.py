@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.confine.profile import Profile
-from tests.support.amounts import IS_WHOLE
 from tests.support.escape_attempts import ATTEMPTS, NESTED, Place
+from tests.support.sample_sizes import IS_WHOLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

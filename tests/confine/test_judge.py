@@ -21,10 +21,10 @@ from remit.confine.profile import Profile
 from remit.hooks.shell_limits import make_command_profile
 from remit.policy import Permissions
 from remit.policy.program_rules import ProgramRules
-from tests.support.amounts import choose
 from tests.support.confined_users import PATH
 from tests.support.ordinary_commands import list_ordinary
 from tests.support.paths import SOURCE
+from tests.support.sample_sizes import choose
 from torture.denied_programs import load_spellings, try_all, try_ordinary
 from torture.sandbox import find_trouble
 from torture.stage import spread

@@ -14,7 +14,6 @@ from remit.confine.profile import Profile
 from remit.light_json import parse_json
 from remit.storage.protected_copies import find_altered, keep_files, load_bytes, put_back
 from remit.storage.quarantine import ProtectedChange, find_changes, move_away, record_names
-from tests.support.amounts import IS_WHOLE, choose
 from tests.support.confined_users import PATH
 from tests.support.protected_writes import (
     ENVIRON,
@@ -24,6 +23,7 @@ from tests.support.protected_writes import (
     has_tools,
     prepare,
 )
+from tests.support.sample_sizes import IS_WHOLE, choose
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -24,10 +24,10 @@ from remit.errorlog.log import (
 from remit.errorlog.records import ErrorRecord
 from remit.errors import InputError, UsageError
 from remit.ledger.home import Home
-from tests.support.amounts import choose
 from tests.support.error_samples import FOREIGN, NOW, NOW_MS, TIMEOUT, make_entry, make_log
 from tests.support.kill_points import run_and_die
 from tests.support.paths import SOURCE
+from tests.support.sample_sizes import choose
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from remit.runs.workspace import Workspace
 from remit.runs.workspace_findings import validate_findings_files, validate_manifest
 from remit.testing import ScriptedModel, call, say
 from tests.support.harness_hooks import converse, find_results, get_report, hand, list_runs
-from tests.support.harness_stage import give, make_stage
+from tests.support.harness_workspace import give, make_stage
 from tests.support.paths import ROOT
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from remit.agent_files.lint import LintReport
     from remit.result import Result
     from remit.testing.clis import CliName
-    from tests.support.harness_stage import Stage
+    from tests.support.harness_workspace import Stage
 
 EXAMPLES = ROOT / "examples"
 PROJECTS = {"standard": "workspace", "claude": "claude-code", "opencode": "opencode"}

@@ -14,7 +14,7 @@ from remit import check
 from remit.testing import SESSION_ID, ScriptedModel, call, say
 from tests.support.cleo_manifest import FINDINGS
 from tests.support.harness_hooks import converse, install, list_results, list_runs, run_remit
-from tests.support.harness_stage import give, make_stage
+from tests.support.harness_workspace import give, make_stage
 from tests.support.hyper_plugin import AGENT, DOCUMENT, NOTE, VALUE
 from tests.support.opencode_project import REPORT, SPECS
 from tests.support.paths import EXAMPLES
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from remit.testing import ScriptedTurn
     from remit.testing.clis import CliName
-    from tests.support.harness_stage import Stage
+    from tests.support.harness_workspace import Stage
 
 pytestmark = pytest.mark.slow
 ENTRY = {

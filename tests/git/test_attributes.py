@@ -10,7 +10,7 @@ import pytest
 
 from remit.errors import InputError, StorageError
 from remit.git.attributes import MAX_BYTES, add_union, find_merge, load_attributes, render_pattern
-from tests.support.open_files import few_files
+from tests.support.file_limit import few_files
 
 if TYPE_CHECKING:
     from pathlib import Path

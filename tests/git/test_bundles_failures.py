@@ -14,9 +14,9 @@ from remit.git.bundles import BaseTree, pack
 from remit.git.clones import check_out, collect
 from remit.git.tree_snapshot import snapshot_tree
 from remit.storage import safe_path
-from tests.support.amounts import choose
 from tests.support.git_bundles import Trip, come_back, list_files, send
 from tests.support.git_checkout import Checkout
+from tests.support.sample_sizes import choose
 
 
 @pytest.mark.slow

@@ -14,8 +14,8 @@ from remit.git.commits import commit_paths, find_uncommitted
 from remit.git.git_errors import GitRefused, commit_failed
 from remit.git.process import GitOutput, run
 from remit.git.worktrees import add_worktree, list_worktrees
+from tests.support.file_limit import few_files
 from tests.support.git_checkout import Checkout
-from tests.support.open_files import few_files
 
 
 @pytest.fixture

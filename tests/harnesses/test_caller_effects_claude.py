@@ -14,7 +14,7 @@ import pytest
 from remit.testing import SESSION_ID, call
 from tests.support.caller_effects_claude import ROWS, WAIT, Row
 from tests.support.harness_hooks import ask, converse, get_report, list_runs, set_up, write_native
-from tests.support.harness_stage import give, make_return
+from tests.support.harness_workspace import give, make_return
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from remit.ledger.runs import Run
     from remit.testing import ScriptedTurn
-    from tests.support.harness_stage import Stage
+    from tests.support.harness_workspace import Stage
 
 pytestmark = pytest.mark.slow
 

@@ -11,7 +11,7 @@ import pytest
 from remit.agents.scaffold import scaffold
 from remit.testing import ScriptedModel, call, find_cli, say
 from tests.support.harness_hooks import converse, run_remit
-from tests.support.harness_stage import Stage, make_stage
+from tests.support.harness_workspace import Stage, make_stage
 
 if TYPE_CHECKING:
     from pathlib import Path

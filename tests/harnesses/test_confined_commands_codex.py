@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from remit.testing import ScriptedTurn
-    from tests.support.harness_stage import Stage
+    from tests.support.harness_workspace import Stage
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("kernel")]
 

@@ -17,13 +17,13 @@ from remit.testing import call, find_cli, say
 from remit.testing.model_protocols import collect_texts
 from tests.support.harness_confined import LIMITED, check_kernel, find_tickets, list_made, write_scripts
 from tests.support.harness_hooks import ask, compile_agents, converse, run_remit, set_up
-from tests.support.harness_stage import WAIT_S
+from tests.support.harness_workspace import WAIT_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from remit.testing import ScriptedTurn
-    from tests.support.harness_stage import Stage
+    from tests.support.harness_workspace import Stage
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("kernel")]
 

@@ -8,7 +8,7 @@ import pytest
 from remit.testing import ScriptedModel, say
 from tests.support.claude_scripts import SCRIPTS
 from tests.support.harness_hooks import ask, converse, find_results, install, list_runs, register, write_native
-from tests.support.harness_stage import make_stage
+from tests.support.harness_workspace import make_stage
 
 pytestmark = pytest.mark.slow
 

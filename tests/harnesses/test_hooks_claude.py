@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from remit.ledger.runs import Run
-    from tests.support.harness_stage import Stage
+    from tests.support.harness_workspace import Stage
 
 pytestmark = pytest.mark.slow
 

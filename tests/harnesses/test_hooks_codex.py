@@ -27,7 +27,7 @@ from tests.support.harness_hooks import (
     register,
     set_up,
 )
-from tests.support.harness_stage import WAIT_S, Stage
+from tests.support.harness_workspace import WAIT_S, Stage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

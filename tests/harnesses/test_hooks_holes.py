@@ -10,7 +10,7 @@ import pytest
 
 from remit.testing import call, say
 from tests.support.harness_hooks import PACKAGE, ask, converse, get_report, hand, list_results, list_runs, set_up
-from tests.support.harness_stage import FREE, Stage
+from tests.support.harness_workspace import FREE, Stage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

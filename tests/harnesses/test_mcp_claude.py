@@ -11,7 +11,7 @@ import pytest
 
 from remit.testing import ScriptedModel, call, find_cli, say
 from tests.support.harness_hooks import Session, converse, list_results, list_runs, write_native
-from tests.support.harness_stage import WAIT_S, Stage, give, make_stage
+from tests.support.harness_workspace import WAIT_S, Stage, give, make_stage
 from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 
 from remit.testing import ScriptedModel, call, say
 from tests.support.harness_hooks import converse, list_results, list_runs
-from tests.support.harness_stage import Stage, give, make_stage
+from tests.support.harness_workspace import Stage, give, make_stage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,7 +14,7 @@ import pytest
 from remit.runs.consent import TrustRequest, get_executing, grant_trust
 from remit.storage.settings import load_settings
 from remit.testing import ScriptedModel, call
-from tests.support.harness_stage import give
+from tests.support.harness_workspace import give
 from tests.support.paths import ROOT, SOURCE
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from remit.runs.supervisor import watch
 from remit.runs.workspace import Workspace
 from remit.testing import ScriptedModel, call, fail, say
 from tests.support.harness_hooks import install
-from tests.support.harness_stage import HARNESSES, WAIT_S, Stage, give, make_stage
+from tests.support.harness_workspace import HARNESSES, WAIT_S, Stage, give, make_stage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

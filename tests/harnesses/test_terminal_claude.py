@@ -18,12 +18,12 @@ import pytest
 
 from remit.testing import call, find_cli, say
 from tests.support.harness_hooks import ask, get_report, hand, list_runs, set_up
-from tests.support.harness_stage import WAIT_S
+from tests.support.harness_workspace import WAIT_S
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.support.harness_stage import Stage
+    from tests.support.harness_workspace import Stage
 
 pytestmark = pytest.mark.slow
 

@@ -14,7 +14,7 @@ from tests.support.harness_terminal import Terminal
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.support.harness_stage import Stage
+    from tests.support.harness_workspace import Stage
 
 pytestmark = pytest.mark.slow
 

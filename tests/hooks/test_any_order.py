@@ -19,8 +19,8 @@ from hypothesis.stateful import (
 )
 
 from remit.ledger.runs import STATES
-from tests.support.amounts import choose
 from tests.support.hook_session import Child, Refused, Stage, make_workspace
+from tests.support.sample_sizes import choose
 
 AGENTS = st.sampled_from(["planner", "reviewer", "writer", "tester", "Explore"])
 WHICH = st.integers(0, 3)

@@ -24,9 +24,9 @@ import pytest
 from remit.hooks.events import HookEvent
 from remit.hooks.main import find_seconds
 from remit.hooks.unreadable_event import find_doubt
-from tests.support.amounts import choose
 from tests.support.hook_session import PROGRAM, Child, Ended, Stage, check_shape, make_workspace
 from tests.support.paths import SOURCE
+from tests.support.sample_sizes import choose
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from remit.runs.tasks.workspace_tasks import Tasks
-from tests.support.amounts import choose
 from tests.support.git_command import git
 from tests.support.hook_session import PROGRAM, Refused, Stage, add_agent
 from tests.support.hook_tasks import begin, get_marker, list_commits
+from tests.support.sample_sizes import choose
 
 pytestmark = pytest.mark.slow
 

@@ -8,7 +8,7 @@ import pytest
 
 from remit.policy import Permissions, ToolCall, judge
 from tests.support.hook_session import Child, Stage, add_agent
-from tests.support.policy_ground import make_ground
+from tests.support.policy_questions import make_ground
 
 RULES = (
     "permissions:\n  deny:\n    - bash: ['rm *', 'git push']\n    - write: ['secrets/**']\n    - read: ['keys/**']\n"

@@ -32,9 +32,9 @@ from remit.hooks.settings_files import (
 )
 from remit.ledger.home import Home
 from remit.storage.json_edit import blank_comments, same
-from tests.support.amounts import STRIDE
 from tests.support.json_texts import Layout, list_comments, render_object, texts
 from tests.support.kill_points import run_and_die
+from tests.support.sample_sizes import STRIDE
 
 if TYPE_CHECKING:
     import random

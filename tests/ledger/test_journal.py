@@ -13,8 +13,8 @@ from remit.ledger import journal
 from remit.ledger.events import load_events
 from remit.ledger.home import Home
 from remit.ledger.journal import FileChange, finish_interrupted, has_unfinished, write_together
-from tests.support.amounts import choose
 from tests.support.kill_points import run_and_die
+from tests.support.sample_sizes import choose
 
 if TYPE_CHECKING:
     from collections.abc import Callable

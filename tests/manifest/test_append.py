@@ -19,10 +19,10 @@ from remit.model import ArtifactFacts, Diagnostic
 from remit.returns.manifest_lines import MAX_LINE_BYTES
 from remit.storage import locks
 from remit.storage.files import append_line
-from tests.support.amounts import choose
 from tests.support.kill_points import run_and_die
 from tests.support.manifest_entries import ENTRY, make_entry, make_line
 from tests.support.manifest_workspace import Desk, replace, rewrite_in_place
+from tests.support.sample_sizes import choose
 
 DAY = "2026-01-20"
 

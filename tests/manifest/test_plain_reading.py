@@ -14,8 +14,8 @@ from remit.manifest.counts import count_entries, count_quickly, find_bad_lines, 
 from remit.manifest.entries import is_pending, name_task, read_day, read_texts
 from remit.manifest.search import Query, find_entries, find_line, walk_entries
 from remit.returns.formats.manifest import read_aliases
-from tests.support.amounts import choose
 from tests.support.manifest_workspace import Desk, replace, rewrite_in_place
+from tests.support.sample_sizes import choose
 
 WORDS = ("alpha", "beta", "gamma", "rate", "limit")
 IDS = ("a", "b", "own-2", "Ä/1", " ", 7)

@@ -21,9 +21,9 @@ from remit.manifest.search import (
     walk_entries,
     write_match,
 )
-from tests.support.amounts import choose
 from tests.support.manifest_entries import make_line
 from tests.support.manifest_workspace import Desk
+from tests.support.sample_sizes import choose
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from remit.errors import UsageError
 from remit.mcp.catalog import BY_NAME, TOOLS
 from remit.validation import build_input_schema, check_fields
-from tests.support.amounts import choose
+from tests.support.sample_sizes import choose
 
 VALUES = (
     st.none() | st.booleans() | st.integers(-5, 5000) | st.floats(allow_nan=False, allow_infinity=False)

@@ -19,10 +19,10 @@ from remit.ledger.home import Home
 from remit.ledger.hook_runs import OWNER
 from remit.ledger.runs import Run, add_run
 from remit.testing.agent import ScriptedAgent
-from tests.support.amounts import choose
 from tests.support.mcp_peer import Peer, make_workspace
 from tests.support.paths import ROOT
 from tests.support.program_runs import list_rows
+from tests.support.sample_sizes import choose
 from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import pytest
 
 from remit.globs import matches_name
 from remit.policy import PROTECTED, Decision, PathContext, Permissions, ToolCall, judge
-from tests.support.policy_ground import make_ground
+from tests.support.policy_questions import make_ground
 
 
 def ask(

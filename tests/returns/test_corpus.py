@@ -8,7 +8,7 @@ import pytest
 
 from bench.messages import LARGE_NAMES, Case, Payload, cases, large_case
 from remit import check
-from tests.support.amounts import choose
+from tests.support.sample_sizes import choose
 
 RIGHT_SHARE = 0.98
 PATIENCE_SECONDS = 2.0 if sys.gettrace() is None else 30.0  # measuring coverage takes its time

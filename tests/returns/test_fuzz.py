@@ -5,7 +5,7 @@ import random
 import pytest
 
 from fuzz.laws import Trial, check_laws, draw_trial, load_seeds
-from tests.support.amounts import choose
+from tests.support.sample_sizes import choose
 
 TRIALS = choose(8_000, 20_000)
 PARTS = 4

@@ -17,7 +17,6 @@ from remit.returns.formats.manifest import SENTENCES
 from remit.returns.placeholders import find_placeholders
 from remit.returns.rules import ReturnContext, run_return_rules
 from remit.returns.tolerant_json import UnreadableError, parse_object
-from tests.support.amounts import choose
 from tests.support.return_samples import FORM_RULES, ISSUED, Payload, fenced, hyper, pretty, standard, stopped
 from tests.support.return_strategies import (
     damaged,
@@ -29,6 +28,7 @@ from tests.support.return_strategies import (
     renderings,
     standards,
 )
+from tests.support.sample_sizes import choose
 
 LAW = settings(
     max_examples=min(60, settings().max_examples),

@@ -10,8 +10,8 @@ from hypothesis import Phase, settings
 from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
 
 from remit.server import openapi
-from tests.support.amounts import choose
 from tests.support.http_server import HOST, Served, add_rows, run_server
+from tests.support.sample_sizes import choose
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

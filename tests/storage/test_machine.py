@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.storage.machine import find_mount, find_program, is_alive, measure_free_space, run_program
-from tests.support.open_files import few_files
+from tests.support.file_limit import few_files
 
 if TYPE_CHECKING:
     from pathlib import Path

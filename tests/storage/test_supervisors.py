@@ -14,7 +14,7 @@ from remit.ledger.home import Home
 from remit.ledger.runs import Run, add_run
 from remit.runs.supervisor.supervisor import Supervisor
 from remit.storage.supervisors import Presence, clear_departed, is_present
-from tests.support.open_files import few_files
+from tests.support.file_limit import few_files
 
 
 def test_present_until_its_end(tmp_path: Path) -> None:

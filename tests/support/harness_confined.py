@@ -10,7 +10,7 @@ from remit.confine import find_level
 from remit.hooks.command_tickets import FOLDER
 
 if TYPE_CHECKING:
-    from tests.support.harness_stage import Stage
+    from tests.support.harness_workspace import Stage
 
 LIMITED = """\
 ---

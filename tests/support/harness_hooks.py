@@ -18,7 +18,7 @@ from remit.ledger.home import Home
 from remit.runs.results.full_result import load_report
 from remit.testing import ScriptedModel, call, find_cli
 from remit.testing.model_protocols import collect_texts
-from tests.support.harness_stage import WAIT_S, Stage, give, make_stage
+from tests.support.harness_workspace import WAIT_S, Stage, give, make_stage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

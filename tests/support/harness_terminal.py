@@ -13,13 +13,13 @@ import termios
 import time
 from typing import TYPE_CHECKING
 
-from tests.support.harness_stage import WAIT_S
+from tests.support.harness_workspace import WAIT_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Self
 
-    from tests.support.harness_stage import Stage
+    from tests.support.harness_workspace import Stage
 
 ROWS, COLUMNS = 50, 160
 ANSWERS = {

@@ -17,7 +17,7 @@ from remit.tasks.repair import Prefer, RepairPlan, Restored, classify_drift, pla
 from remit.tasks.state import parse_state
 from remit.tasks.todo import parse_todo
 from remit.tasks.values import MARKERS
-from tests.support.amounts import choose
+from tests.support.sample_sizes import choose
 from tests.support.task_files import COMPLETED, PROJECTS, STATE, TODO, make_state
 
 OTHER = {"project_number": 13, "project_name": "search_box", "status": "planned", "mine": [1, {"deep": None}]}

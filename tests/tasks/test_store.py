@@ -17,9 +17,9 @@ from remit.ledger.home import Home
 from remit.storage.spec_root import find_folder, find_spec_root
 from remit.tasks.todo import parse_todo
 from remit.tasks.transaction import finish_if_interrupted
-from tests.support.amounts import choose
 from tests.support.kill_points import run_and_die
 from tests.support.paths import ROOT
+from tests.support.sample_sizes import choose
 from tests.support.task_store import PLAN, give_plan, load_state, make, read_markers
 
 if TYPE_CHECKING:

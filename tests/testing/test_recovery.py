@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.amounts import choose
 from tests.support.paths import ROOT
+from tests.support.sample_sizes import choose
 
 
 def torture(script: str, *options: str) -> Any:  # noqa: ANN401 - what the script says, as JSON

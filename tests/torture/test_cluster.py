@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.amounts import IS_WHOLE
 from tests.support.paths import ROOT
+from tests.support.sample_sizes import IS_WHOLE
 from torture.cluster import NO_POSTGRESQL, render
 from torture.cluster_stage import Report, Span, count_at_once
 

@@ -25,8 +25,8 @@ from fuzz.target import (
     need_nothing,
     try_case,
 )  # fmt: skip
-from tests.support.amounts import IS_WHOLE, choose
 from tests.support.paths import ROOT
+from tests.support.sample_sizes import IS_WHOLE, choose
 from torture import cluster_stage, everything, stage
 from torture.bomb_kinds import list_bombs
 from torture.bombs import NAIVE, lay_and_run

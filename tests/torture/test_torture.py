@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.amounts import IS_WHOLE, choose
 from tests.support.paths import ROOT
+from tests.support.sample_sizes import IS_WHOLE, choose
 from torture.commands import COMMANDS, find_command
 from torture.script import Result, count, render_result, render_row, render_total
 from torture.stage import Call, spread

@@ -13,7 +13,7 @@ from remit.model import Diagnostic
 from tests.agents.rules import samples_sections, samples_steps
 from tests.agents.rules.samples_sections import only, without
 from tests.support.agent_samples import STANDARD, change, fix_until_stable, lint
-from tests.support.amounts import choose
+from tests.support.sample_sizes import choose
 
 OWN = {**samples_sections.SAMPLES, **samples_steps.SAMPLES}
 BODY = STANDARD.index("# Planner")

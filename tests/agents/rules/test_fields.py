@@ -8,7 +8,7 @@ import pytest
 from remit.agents.document import parse_document
 from remit.model import Diagnostic
 from tests.support.agent_samples import CLAUDE, CLAUDE_PATH, STANDARD, change, fix_until_stable, lint
-from tests.support.amounts import choose
+from tests.support.sample_sizes import choose
 
 HOME = "prompts/planner.md"
 FIELDS = {

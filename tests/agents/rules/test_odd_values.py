@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from remit.agents.document import parse_document
 from remit.agents.fixes import apply_fixes
 from tests.support.agent_samples import STANDARD, STANDARD_PATH, lint
-from tests.support.amounts import choose
+from tests.support.sample_sizes import choose
 
 TABLES = ("tools", "permissions", "context_loading", "delegation")
 HEAD = STANDARD[: STANDARD.index("tools:")]

@@ -12,7 +12,7 @@ from remit.runs import check_message
 from remit.terminal import is_visible
 from tests.support.commands import Inside, Remit
 from tests.support.message_files import ESCAPING, GOOD, PROSE, REPAIRED, SESSION, UNSURE, write_message
-from tests.support.screens import smooth
+from tests.support.screen_text import smooth
 
 FORMATS = ("full", "concise", "json", "github")
 MEGABYTE = 1024 * 1024

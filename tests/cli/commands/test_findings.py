@@ -13,7 +13,7 @@ from remit.manifest.findings_file import FindingsFile, render_findings_file
 from remit.returns.manifest_lines import DIAGNOSTICS
 from tests.support.commands import Inside, Remit
 from tests.support.manifest_entries import FINDINGS_FILE, make_line
-from tests.support.screens import smooth
+from tests.support.screen_text import smooth
 
 BAD = make_line() + make_line() + "nonsense\n"
 PAGE = render_findings_file(

@@ -11,7 +11,7 @@ from inline_snapshot import snapshot
 
 from tests.support.commands import Ended, Inside, Remit
 from tests.support.manifest_entries import ENTRY, make_entry
-from tests.support.screens import smooth
+from tests.support.screen_text import smooth
 
 DEFAULT = "claudedocs/agent-outputs"
 TODAY = datetime.now().astimezone().date().isoformat()

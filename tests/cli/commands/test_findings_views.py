@@ -8,7 +8,7 @@ from inline_snapshot import snapshot
 
 from tests.support.commands import Inside
 from tests.support.manifest_entries import FINDINGS_FILE, make_line
-from tests.support.screens import smooth
+from tests.support.screen_text import smooth
 from tests.support.task_files import STATE, TODO
 
 LINES = (

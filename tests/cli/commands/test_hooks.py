@@ -15,7 +15,7 @@ from remit.hooks.install import CODEX, LOCAL, PLUGIN, SHARED
 from tests.support.commands import Inside, Remit, load, put
 from tests.support.git_command import git
 from tests.support.initialized_workspace import FULL_DISK
-from tests.support.screens import smooth
+from tests.support.screen_text import smooth
 
 ALL = ("claude", "codex", "opencode")
 MINE = '{\n    "model": "x",\n    "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "lint"}]}]}\n}\n'

@@ -13,12 +13,12 @@ from remit.config import Settings, parse_settings
 from remit.errors import EditedError, RemitError
 from remit.maintenance.init import InitPlan, plan_setup, write_setup
 from tests.support.commands import Inside, Remit, load, put
+from tests.support.file_limit import few_files
 from tests.support.file_trees import list_files
 from tests.support.git_command import git
 from tests.support.initialized_workspace import FULL_DISK, MANIFEST
 from tests.support.kill_points import run_and_die
 from tests.support.made_agents import CODEX, OPENCODE
-from tests.support.open_files import few_files
 from tests.support.task_files import STATE, TODO
 from tests.support.terminals import talk
 

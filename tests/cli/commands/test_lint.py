@@ -22,7 +22,7 @@ from tests.support.agent_graphs import WORKSPACES, write_agent
 from tests.support.agent_samples import CLAUDE, CLAUDE_PATH, STANDARD, change
 from tests.support.commands import Inside, Remit, load, put
 from tests.support.git_command import git
-from tests.support.screens import smooth
+from tests.support.screen_text import smooth
 
 CONTEXT = ("docs/context/index.md", "docs/context/return-format.md", "docs/context/plans.md")
 STANDARD_PATH = "agents/planner.md"

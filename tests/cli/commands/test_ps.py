@@ -22,7 +22,7 @@ from remit.storage.supervisors import Presence
 from remit.testing.agent import ScriptedAgent
 from tests.support.commands import load, put
 from tests.support.program_runs import PARENT, detach, list_rows
-from tests.support.screens import smooth
+from tests.support.screen_text import smooth
 from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from remit.views import logs
 from tests.support.commands import load, put
 from tests.support.git_command import git
 from tests.support.program_runs import detach, list_rows
-from tests.support.screens import smooth
+from tests.support.screen_text import smooth
 from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:

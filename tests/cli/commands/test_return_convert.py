@@ -10,7 +10,7 @@ from remit.runs import check_message
 from tests.support.commands import Inside, Remit
 from tests.support.message_files import ESCAPING, GOOD, PROSE, SESSION, write_message
 from tests.support.return_samples import entry, hyper, line, sentence
-from tests.support.screens import smooth
+from tests.support.screen_text import smooth
 
 
 def test_the_result_goes_to_one_stream_and_the_losses_to_the_other(remit: Remit) -> None:

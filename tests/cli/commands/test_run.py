@@ -20,7 +20,7 @@ from remit.testing.agent import ScriptedAgent
 from tests.support.commands import load, put
 from tests.support.program_runs import PARENT, list_rows
 from tests.support.run_terminal import PATIENCE_S, Terminal
-from tests.support.screens import smooth
+from tests.support.screen_text import smooth
 from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:

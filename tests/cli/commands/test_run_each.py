@@ -11,7 +11,7 @@ from inline_snapshot import snapshot
 
 from tests.support.program_runs import list_rows
 from tests.support.run_terminal import PATIENCE_S, Terminal
-from tests.support.screens import smooth
+from tests.support.screen_text import smooth
 from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from remit.tasks.store import TaskStore
 from remit.testing.agent import ScriptedAgent
 from tests.support.commands import load, put
 from tests.support.program_runs import list_rows
-from tests.support.screens import smooth
+from tests.support.screen_text import smooth
 from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:

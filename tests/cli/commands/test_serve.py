@@ -21,7 +21,7 @@ from remit.ledger.events import add_event
 from remit.ledger.home import Home
 from remit.server.listener import find_place, listen
 from remit.storage.servers import Announcement, LoginSessions, load_server, load_sessions
-from tests.support.screens import smooth
+from tests.support.screen_text import smooth
 
 if TYPE_CHECKING:
     import subprocess

@@ -10,7 +10,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from tests.support.ledger_rows import Kept, insert, make_repository, name, opened
-from tests.support.screens import smooth
+from tests.support.screen_text import smooth
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,7 +15,7 @@ from remit.terminal import cut, measure
 from tests.support.commands import Inside, load, put
 from tests.support.git_command import git
 from tests.support.initialized_workspace import MANIFEST
-from tests.support.screens import smooth
+from tests.support.screen_text import smooth
 from tests.support.task_files import STATE, TODO
 
 LONG = "日本語の長い題名" * 20

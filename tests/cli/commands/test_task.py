@@ -15,7 +15,7 @@ from remit.tasks.values import MARKERS
 from tests.support.commands import Ended, Inside, Remit, put
 from tests.support.file_trees import list_files
 from tests.support.git_command import git
-from tests.support.screens import smooth
+from tests.support.screen_text import smooth
 from tests.support.task_store import PLAN
 
 LONG = "x" * 1_000_000

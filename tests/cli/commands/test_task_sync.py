@@ -12,7 +12,7 @@ from remit.tasks.drift import DIAGNOSTICS
 from tests.support.commands import Ended, Inside, Remit, put
 from tests.support.file_trees import list_files
 from tests.support.git_command import git
-from tests.support.screens import smooth
+from tests.support.screen_text import smooth
 from tests.support.task_files import COMPLETED, PROJECTS, STATE, TODO, make_state
 
 

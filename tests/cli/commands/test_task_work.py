@@ -21,7 +21,7 @@ from remit.tasks.store import TaskStore
 from tests.support.commands import put
 from tests.support.git_command import git
 from tests.support.paths import SOURCE
-from tests.support.screens import smooth
+from tests.support.screen_text import smooth
 
 if TYPE_CHECKING:
     from tests.support.commands import Ended, Inside, Remit

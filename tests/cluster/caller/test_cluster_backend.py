@@ -11,7 +11,7 @@ import pytest
 from remit.runs.workspace import Workspace
 from remit.storage.files import load_bytes
 from remit.testing.backends import BackendSuite
-from tests.support.amounts import IS_WHOLE
+from tests.support.sample_sizes import IS_WHOLE
 from tests.support.worker_machines import KEY, Settings, machines
 
 if TYPE_CHECKING:

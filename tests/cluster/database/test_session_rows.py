@@ -12,8 +12,8 @@ import pytest
 
 from remit.cluster.database import leases, session_rows, submissions
 from remit.cluster.database.workers import list_queues, list_workers
-from tests.support.amounts import choose
 from tests.support.cluster_rows import NOTHING_USED, make, meet, opened, publish
+from tests.support.sample_sizes import choose
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

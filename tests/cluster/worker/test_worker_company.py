@@ -18,9 +18,9 @@ from remit.ledger.runs import Run
 from remit.runs.admission.limits import Budget
 from remit.runs.request import Request
 from remit.testing import ScriptedAgent
-from tests.support.amounts import choose
 from tests.support.cluster_callers import KEY, Caller
 from tests.support.postgres import running
+from tests.support.sample_sizes import choose
 from tests.support.waiting import wait_until
 from tests.support.worker_machines import Settings, machines
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.policy_ground import ask_about, make_ground
+from tests.support.policy_questions import ask_about, make_ground
 
 CODE = "'a[$(rm x)]'"
 

@@ -1,5 +1,6 @@
 """Shell commands: what is started by whatever is written, judged by the rules of an agent's file."""
 
+import json
 import subprocess
 import sys
 import time
@@ -9,230 +10,46 @@ from typing import Any
 import pytest
 
 from remit.policy import Permissions, ToolCall, judge
-from tests.support.policy_ground import ask_about, make_ground
-from tests.support.policy_questions import GROUND
+from tests.support.paths import DATA
+from tests.support.policy_questions import GROUND, ask_about, make_ground
 
-DENIED = r"""
-npm exec -- rm -rf x
-while read x; do :; done <<< "$(rm -rf x)"
-echo `echo \`rm -rf x\``
-cd x && rm > out -rf y
-true | rm > out -rf y
-rm -rf x
-rm -r -f x
-rm -fr x
-rm --recursive --force x
-rm --recurs --forc x
-rm -Rfv x
-rm x -r -f
-/bin/rm -rf x
-./../../../bin/rm -rf x
-'r'm -rf x
-"r"m -rf x
-\rm -rf x
-$'\x72m' -rf x
-$'\162\155' -rf x
-$'\u0072m' -rf x
-$"rm" -rf x
-echo $(rm -rf x)
-echo "`rm -rf x`"
-cat <(rm -rf x)
-cat <<EOF⏎$(rm -rf x)⏎EOF
-f() { rm -rf x; }; f
-for a in 1; do rm -rf x; done
-if true; then rm -rf x; fi
-case a in a) rm -rf x;; esac
-[[ -n $(rm -rf x) ]]
-(( $(rm -rf x) ))
-true && rm -rf x
-true | rm -rf x
-(rm -rf x)
-{ rm -rf x; }
-! rm -rf x
-time rm -rf x
-coproc rm -rf x
-A=1 rm -rf x
->out rm -rf x
-rm >out -rf x
-trap 'rm -rf x' EXIT
-eval 'rm -rf x'
-eval rm -rf x
-exec rm -rf x
-command rm -rf x
-env A=1 rm -rf x
-env -S 'rm -rf x'
-nohup nice -n 5 timeout -k 1 5 rm -rf x
-xargs rm -rf < list
-find . -exec rm -rf {} ;
-find . -exec rm -rf {} +
-bash -c 'rm -rf x'
-bash -ec 'rm -rf x'
-sh <<< 'rm -rf x'
-bash <<'EOF'⏎rm -rf x⏎EOF
-su -c 'rm -rf x'
-script -c 'rm -rf x' /dev/null
-flock . rm -rf x
-watch 'rm -rf x'
-busybox rm -rf x
-git bisect run rm -rf x
-npx -c 'rm -rf x'
-docker run alpine sh -c 'rm -rf x'
-sudo ls
-git push
-git -C x push
-git --no-pager push
-git -c color.ui=false push origin main
-git-push
-chmod +x f
-chmod u+x f
-chmod 755 f
-chmod a=rwx f
-curl example.org
-dd if=/dev/zero of=x
-""".strip().splitlines()
-"""What the plain words say."""
-
-ASKED = r"""
-r{m,} -rf x
-f() { "$@"; }; f rm -rf x
-f() { shift; "$@"; }; f 1 rm -rf x
-for program in ls rm; do $program -rf x; done
-alias ls='rm -rf'; ls x
-a=rm; $a -rf x
-a='rm -rf'; $a x
-ssh host rm -rf x
-git -c alias.x='!rm -rf x' x
-git -c alias.x='!env' x rm -rf y
-ls⏎\rm -rf x
-command </dev/null r\⏎m -rf x
-\ #; rm -rf x
-echo ${x:-`rm -rf x`}
-time ! ${z:-rm} -rf x
-f() { "$@"; }; f $(echo rm) -rf x
-f() { set -- rm -rf x; "$@"; }; f ls
-unset x <<-E⏎;${x} `rm -rf x` \$
-git p
-$x -rf y
-"$(which rm)" -rf x
-/bin/r? -rf x
-{r,}m -rf x
-echo rm -rf x | sh
-curl_it() { :; }; "$@"
-bash -c "$x"
-eval "$x"
-base64 -d <<< cm0= | bash
-xargs -I{} {} x
-hash -p /bin/rm y; y -rf x
-enable -f x y
-r\⏎m -rf x
-echo 'a
-RM -rf x
-retry() { "$@" || "$@"; }; retry npm test
-for v in 3.11 3.12; do python$v --version; done
-PY=python3; $PY -m pytest
-""".strip().splitlines()
-"""What is dynamic in the place of a program, or can't be read."""
-
-LEFT_TO_THE_JUDGE = r"""
-options='-exec rm -rf {} +'; find . $options
-f() { sh n; }; echo 'rm -rf x' > n; f
-trap 'sh n' EXIT; echo 'rm -rf x' > n
-echo 'rm -rf x' > y.sh; sh y.sh
-/lib64/ld-linux-x86-64.so.2 /bin/rm -rf x
-git -c core.pager='rm -rf x' log
-git rebase --exec 'rm -rf x' HEAD
-git submodule foreach 'rm -rf x'
-tar cf /dev/null x --checkpoint=1 --checkpoint-action=exec='rm -rf x'
-tar xf x --to-command='rm -rf x'
-rsync -e 'rm -rf x' a: b
-split --filter='rm -rf x' f
-make --file=<(printf 'x:; rm -rf y')
-x=$(rev <<< mr); ./tools/with "$x" -rf y
-shuf -o n <<< 'ls'; sh n
-rm $x
-rm "$x"
-git $x
-chmod "$mode" f
-python3 -c 'import os; os.system("x")'
-perl -e 'system("x")'
-awk 'BEGIN { system("x") }'
-sed '1e x' f
-cp /bin/rm y; ./y -rf x
-LD_PRELOAD=x.so ls
-unknown-runner rm -rf x
-cat > n.sh <<'EOF'⏎echo hello⏎EOF⏎bash n.sh
-gcc -o hello hello.c && ./hello
-python3 -c 'import json, sys; print(json.load(sys.stdin)["version"])' < package.json
-node -p "require('./package.json').version"
-""".strip().splitlines()
-"""Asked about unless a judge at exec sees what it starts."""
-
-PASSED = r"""
-make -j$(nproc)
-rg "curl|sudo" -g '*.sh'
-chmod 644 a && ./gradlew build
-ls -la
-cd src && make -j4 test
-npm test -- --watch=false
-git status --short
-git commit -m "$(cat <<'EOF'⏎Fix rm -rf and sudo⏎EOF⏎)"
-for f in *.py; do wc -l "$f"; done
-find . -name '*.py' -not -path './.git/*' | xargs grep -n 'rm -rf'
-grep -rn "sudo" docs | head -20
-echo $HOME
-rm x
-rm -f build/x.o
-chmod 644 f
-python3 -m pytest -q tests
-awk -F, '{ sum += $3 } END { print sum }' data.csv
-sed -i 's/foo/bar/g' src/x.py
-./gradlew build
-bash scripts/test.sh
-while IFS= read -r line; do echo "$line"; done < list.txt
-export PATH="$HOME/.local/bin:$PATH"
-docker compose up -d
-git stash -u
-git ls-files | wc -l > "$OUT"
-npm view x > opencode.json
-cat > notes.md <<'EOF'⏎# Notes⏎use `rm -rf` never⏎EOF
-""".strip().splitlines()
-"""Ordinary work."""
-
-
-def unfold(line: str) -> str:
-    """One of the commands above, with its line breaks."""
-    return line.replace("⏎", "\n")
+SCRIPTS: dict[str, list[str]] = {}
+"""Of `tests/data/bash_answers.jsonl`, by what is to be answered: `denied` by what the plain words say; `asked about`
+where the place of a program is dynamic, or can't be read; `left to the judge` where a judge at exec sees what is started;
+`passed`, which is ordinary work."""
+for row in map(json.loads, (DATA / "bash_answers.jsonl").read_text("utf-8").splitlines()):
+    SCRIPTS.setdefault(row["answer"], []).append(row["script"])
 
 
 def ask_both(line: str, root: Path) -> tuple[str, str]:
     """The answers without a judge at exec, and with one."""
     ground = make_ground(root)
     return (
-        ask_about(unfold(line), ground).answer,
-        ask_about(unfold(line), ground._replace(is_judged=True)).answer,
+        ask_about(line, ground).answer,
+        ask_about(line, ground._replace(is_judged=True)).answer,
     )
 
 
-@pytest.mark.parametrize("line", DENIED)
+@pytest.mark.parametrize("line", SCRIPTS["denied"])
 def test_what_is_denied_is_denied_however_it_is_written(tmp_path: Path, line: str) -> None:
     """R1.3: every simple command in a script is judged."""
     assert ask_both(line, tmp_path) == ("deny", "deny")
-    assert ask_about(unfold(line), make_ground(tmp_path)).rule.startswith("deny bash")
+    assert ask_about(line, make_ground(tmp_path)).rule.startswith("deny bash")
 
 
-@pytest.mark.parametrize("line", ASKED)
+@pytest.mark.parametrize("line", SCRIPTS["asked about"])
 def test_what_is_dynamic_is_asked_about(tmp_path: Path, line: str) -> None:
     """R1.3: a program that isn't written out is never allowed."""
     assert ask_both(line, tmp_path) == ("ask", "ask")
-    assert ask_about(unfold(line), make_ground(tmp_path)).reason
+    assert ask_about(line, make_ground(tmp_path)).reason
 
 
-@pytest.mark.parametrize("line", LEFT_TO_THE_JUDGE)
+@pytest.mark.parametrize("line", SCRIPTS["left to the judge"])
 def test_code_and_unknown_programs_are_asked_about_without_a_judge(tmp_path: Path, line: str) -> None:
     assert ask_both(line, tmp_path) == ("ask", "allow")
 
 
-@pytest.mark.parametrize("line", PASSED)
+@pytest.mark.parametrize("line", SCRIPTS["passed"])
 def test_ordinary_commands_pass(tmp_path: Path, line: str) -> None:
     assert ask_both(line, tmp_path) == ("allow", "allow")
 

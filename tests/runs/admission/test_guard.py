@@ -11,7 +11,6 @@ from inline_snapshot import snapshot
 from remit.errors import RefusedError, UsageError
 from remit.runs.admission.guard import AdmissionRequest, Admitted, Caller, admit, fold, make_session_id
 from remit.runs.admission.limits import Budget
-from tests.support.amounts import choose
 from tests.support.run_graphs import (
     NOW_MS,
     Edges,
@@ -21,6 +20,7 @@ from tests.support.run_graphs import (
     walk,
     walk_at_random,
 )
+from tests.support.sample_sizes import choose
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -19,8 +19,8 @@ from remit.ledger.hook_runs import add_act
 from remit.model import AgentError, Artifact, ArtifactFacts
 from remit.runs.finish.steps import FinishInput, FinishStores, run_finish_steps
 from remit.tasks.store import TaskStore
-from tests.support.amounts import STRIDE, choose
 from tests.support.kill_points import run_and_die
+from tests.support.sample_sizes import STRIDE, choose
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

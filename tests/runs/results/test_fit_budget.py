@@ -25,7 +25,7 @@ from remit.runs.results.fit_budget import fit_result, render_text
 from remit.runs.results.full_result import gather_artifacts
 from remit.runs.results.token_bound import bound_tokens
 from remit.views.render import render_json
-from tests.support.amounts import choose
+from tests.support.sample_sizes import choose
 
 if TYPE_CHECKING:
     from typing import Any

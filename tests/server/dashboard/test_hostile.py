@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from remit.testing.agent import ScriptedAgent
-from tests.support.amounts import IS_WHOLE
 from tests.support.dashboard import Seen, Server, make_workspace, open_page
 from tests.support.ledger_rows import Kept, insert, name, opened
 from tests.support.markup_payloads import PAYLOADS, PLAIN
+from tests.support.sample_sizes import IS_WHOLE
 from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:

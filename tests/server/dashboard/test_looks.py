@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import pytest
 
 from remit.testing.agent import ScriptedAgent
-from tests.support.amounts import IS_WHOLE
 from tests.support.dashboard import Seen, Server, make_workspace, open_page, write_agent
 from tests.support.ledger_rows import Kept, insert, opened
+from tests.support.sample_sizes import IS_WHOLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

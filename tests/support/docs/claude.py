@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from remit.testing import ScriptedModel, call, find_cli, say
-from tests.support.harness_stage import give
+from tests.support.harness_workspace import give
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
