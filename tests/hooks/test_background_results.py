@@ -78,11 +78,11 @@ def test_one_that_nobody_saw_stop_is_judged_by_the_notification(stage: Stage) ->
     told = submit(stage, notify(child, child.report("never.md")))
     assert "was not accepted: failed, fabricated" in told
     other = launch(stage)
-    assert "was not checked" in submit(stage, notify(other, None))
+    assert "wasn't checked" in submit(stage, notify(other, None))
 
 
 def test_an_agent_that_is_not_known_is_named_as_such_and_a_command_is_not(stage: Stage) -> None:
-    assert "does not know the agent" in submit(stage, notify("a9999999999999999"))
+    assert "doesn't know the agent" in submit(stage, notify("a9999999999999999"))
     assert submit(stage, notify("bzozw3opb", "exit code 0", tokens=None)) == ""
     assert submit(stage, "What does <b>task-notification</b> mean?") == ""
 

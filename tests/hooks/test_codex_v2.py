@@ -120,7 +120,7 @@ def test_a_path_is_below_that_of_its_caller(codex: Session) -> None:
 @pytest.mark.parametrize(
     ("tool", "given", "why"),
     [
-        ("teamworkspawn_agent", {"message": "Go."}, "does not know the tool"),
+        ("teamworkspawn_agent", {"message": "Go."}, "doesn't know the tool"),
         ("spawn_agent", {"message": SEALED}, "is encrypted"),
         (SPAWN, {"message": SEALED}, "no `task_name`"),
     ],
@@ -184,7 +184,7 @@ def test_an_agent_gives_work_only_to_those_that_it_called(codex: Session, tool: 
     if may:
         assert answer == {}
     else:
-        assert "was not called by you" in refuse(answer)
+        assert "you didn't call" in refuse(answer)
 
 
 # --- the verdict reaches the caller first ----------------------------------------------------------------------------

@@ -139,7 +139,7 @@ def test_a_persons_own_session_is_told_in_one_line_what_is_open(stage: Stage) ->
     assert stage.send(stage.event("SessionStart", source="startup")) == {}
     child = Stage(stage.root, session="another", quick=stage.quick).call("planner")
     told = stage.send(stage.event("SessionStart", source="startup"))["hookSpecificOutput"]["additionalContext"]
-    assert told == f"Remit: 1 delegation is open: planner ({child.session_id}); `remit ps` shows them."
+    assert told == f"Remit: 1 run is open: planner ({child.session_id}); `remit ps` shows them."
 
 
 def test_what_remit_has_started_is_judged_by_the_broker_alone(main: Main, stage: Stage) -> None:

@@ -348,16 +348,16 @@ def test_a_file_full_of_entries_is_cleared_at_once(home: Home) -> None:
     [
         (b"", "is empty"),
         (b" \n", "is empty"),
-        (b"[]", "is not a JSON object"),
+        (b"[]", "isn't a JSON object"),
         (b'{"a": 1', "was cut off"),
         (b'{"a": 1,}', r"is not JSON: a comma too many \(line 1\); correct it by hand"),
         (b'{"a": NaN}', "is not JSON: a number can't be NaN"),
         (b'\n{"a": 1} // b', r"is not JSON: a comment \(line 2\)"),
-        (b"\xff{}", "is not a text in UTF-8"),
+        (b"\xff{}", "isn't UTF-8 text"),
         (b'{"a":' + b"[" * 64, "is nested too deeply"),
-        (b'{"hooks": 1}', "has a 'hooks' that is not an object"),
-        (b'{"hooks": null}', "has a 'hooks' that is not an object"),
-        (b'{"hooks": {"Stop": {}}}', "has a 'hooks.Stop' that is not a list"),
+        (b'{"hooks": 1}', "has a 'hooks' that isn't an object"),
+        (b'{"hooks": null}', "has a 'hooks' that isn't an object"),
+        (b'{"hooks": {"Stop": {}}}', "has a 'hooks.Stop' that isn't a list"),
         (b'{"hooks": {}, "a": 1, "hooks": {}}', "gives 'hooks' twice"),
         (b'{"hooks": {"Stop": [], "Stop": []}}', "gives 'hooks.Stop' twice"),
         (b'{"a": "' + b"x" * 1024 * 1024 + b'"}', "has more than 1,048,576 bytes"),
@@ -374,7 +374,7 @@ def test_a_file_that_cannot_be_edited_is_told_and_stays(home: Home, data: bytes,
 def test_a_server_of_the_same_name_is_not_written_over(home: Home) -> None:
     data = b'{"mcp": {"remit": {"command": "x"}}}'
     file = put(home, data)
-    with pytest.raises(InputError, match=r"has a 'mcp\.remit\.command' that is not Remit's"):
+    with pytest.raises(InputError, match=r"has a 'mcp\.remit\.command' that isn't Remit's"):
         install(home, {"mcp": {"remit": {"command": "remit", "args": ["mcp"]}}})
     assert file.read_bytes() == data
 
@@ -390,7 +390,7 @@ def test_a_link_is_refused(home: Home, place: str, inside: bool, tmp_path_factor
         Path(home.root, ".claude").mkdir()
     Path(home.root, place).symlink_to(target)
     for act in (install, uninstall):
-        with pytest.raises(InputError, match=r"is a link, and Remit writes through none"):
+        with pytest.raises(InputError, match=r"is a symbolic link, and Remit doesn't write through links"):
             act(home)
     assert [file.read_text() for file in folder.iterdir()] in ([], ["{}"])
 
@@ -398,13 +398,13 @@ def test_a_link_is_refused(home: Home, place: str, inside: bool, tmp_path_factor
 def test_a_pipe_stops_nobody(home: Home) -> None:
     Path(home.root, ".claude").mkdir()
     os.mkfifo(Path(home.root, PATH))
-    with pytest.raises(InputError, match="is not a file"):
+    with pytest.raises(InputError, match="isn't a file"):
         install(home)
 
 
 def test_a_file_in_the_place_of_the_folder_is_told(home: Home) -> None:
     put(home, "x", ".claude")
-    with pytest.raises(InputError, match="is not a folder"):
+    with pytest.raises(InputError, match="isn't a folder"):
         install(home)
 
 
@@ -412,7 +412,7 @@ def test_what_has_changed_since_the_plan_is_not_written_over(home: Home) -> None
     file = put(home, "{}")
     edit = plan_entries(home, PATH, WANTED)
     put(home, '{"a": 1}')
-    with pytest.raises(InputError, match="was changed meanwhile"):
+    with pytest.raises(InputError, match="changed meanwhile"):
         write_edits(home, [edit])
     assert file.read_text() == '{"a": 1}'
     assert [each.name for each in file.parent.iterdir()] == [file.name]

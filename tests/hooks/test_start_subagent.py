@@ -134,7 +134,7 @@ def test_nor_one_whose_file_has_it_work_elsewhere(stage: Stage, root: Path, *, i
     file.parent.mkdir(parents=True)
     text = f"---\nname: {name}\ndescription: Does its part\n{{}}---\nDo it.\n"
     file.write_text(text.format("isolation: worktree\n"))
-    with pytest.raises(Refused, match="take `isolation: worktree` out of its file"):
+    with pytest.raises(Refused, match="remove `isolation: worktree` from its file"):
         stage.call(name)
     file.write_text(text.format(""))
     assert "Delegation" in stage.call(name).told

@@ -175,7 +175,7 @@ def test_a_call_that_tells_of_no_answer_yet_is_not_an_answer(stage: Stage) -> No
     child = stage.call("writer")
     event = child.make_call("PostToolUse", tool_response={"status": "teammate_spawned", "agentId": child.agent_id})
     told = stage.send(event)["hookSpecificOutput"]["additionalContext"]
-    assert "the return of writer was not checked" in told
+    assert "hasn't checked the return of writer" in told
     assert child.row.state == "running"
     child.start()
     assert child.stop(child.report(status="partial")) == {}

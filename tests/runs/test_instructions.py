@@ -216,7 +216,7 @@ def test_a_return_is_sent_back_with_what_is_wrong_and_what_to_send(format: str) 
 
 
 def test_an_answer_without_a_return_is_sent_back_too() -> None:
-    assert render_reask([], format="standard").startswith("Your last message held no return.")
+    assert render_reask([], format="standard").startswith("Your last message contained no return.")
     assert "RET099" in render_reask([WRONG._replace(severity="warning", code="RET099")], format="standard")
 
 

@@ -140,12 +140,12 @@ def find_trouble(tool: str, tool_input: Mapping[str, Any]) -> str:
     """Why Remit can't check the agent that a call of `spawn_agent` starts; empty if it can."""
     version = PREFIXES.get(split_tool(tool)[0], "")
     if not version:
-        return f"Remit does not know the tool '{tool}', so it could not check the agent; do the work yourself"
+        return f"Remit doesn't know the tool '{tool}', so it can't check the agent; do the work yourself"
     prompt = tool_input.get(PROMPT_KEY)
     if version == "v1" and isinstance(prompt, str) and is_encrypted(prompt):
-        return f"the message of '{tool}' is encrypted, so Remit cannot add its instructions; do the work yourself"
+        return f"the message of '{tool}' is encrypted, so Remit can't add its instructions; do the work yourself"
     if version == "v2" and not isinstance(tool_input.get(TASK_KEY), str):
-        return f"'{tool}' has no `{TASK_KEY}`, by which Remit knows the agent; give it one"
+        return f"'{tool}' has no `{TASK_KEY}`, which identifies the agent; add one"
     return ""
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from remit.hooks.events import HookEvent
     from remit.ledger.home import Home
 
-_UNKNOWN = "Remit does not know the agent of this notification, so its answer was not checked: do not rely on it."
+_UNKNOWN = "Remit doesn't know the agent of this notification, so its answer wasn't checked: don't rely on it."
 
 
 def report_notices(event: HookEvent, home: Home) -> replies.Answer:
@@ -41,7 +41,7 @@ def report_notices(event: HookEvent, home: Home) -> replies.Answer:
 
 
 def _report(notice: Notice, event: HookEvent, home: Home) -> str:
-    """What there is to say of one agent; empty for a command or a workflow, and for an agent that is only observed."""
+    """The verdict and result of one agent; empty for a command, a workflow or an observed agent."""
     with home.ledger.reading() as db:
         own = find_by_agent(db, event.session, notice.task_id)
     row = None if own is None else load_run(home.ledger, own.session_id)
@@ -51,9 +51,9 @@ def _report(notice: Notice, event: HookEvent, home: Home) -> str:
         note_tokens(home, row, notice.tokens)
     if not own.enforced:
         return ""
-    if row.state == "running":  # it ended without a stop that Remit was asked about
+    if row.state == "running":  # it ended without an event for Remit
         if notice.answer is None:
-            return f"Remit has not seen {row.agent} ({row.session_id}) stop, so it was not checked: do not rely on it."
+            return f"Remit didn't see {row.agent} ({row.session_id}) stop, so it wasn't checked: don't rely on it."
         from remit.hooks.judge_return import judge_last_message
 
         judge_last_message(home, row, None, notice.answer)

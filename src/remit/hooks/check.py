@@ -119,7 +119,7 @@ class PlayedRequest(NamedTuple):
 
 
 class CheckRecord(NamedTuple):
-    """Everything that the run left behind."""
+    """What the check observed: requests, runs, files and troubles."""
 
     callers: Sequence[str]
     """The scripts of the callers that were played; each has a liar."""
@@ -152,10 +152,10 @@ def check_harness(name: str, report: Callable[[str], None]) -> HookCheck:
     home = Home(find_workspace())
     files = _load_installed(home, name)
     if not files:
-        raise InputError(f"Remit's hooks are not installed for {NAMES[name]}", hint=f"remit hooks install {name}")
+        raise InputError(f"Remit's hooks aren't installed for {NAMES[name]}", hint=f"remit hooks install {name}")
     program = find_program(name, root=home.root)
     if program is None:
-        raise RunnerError(f"{name} is not on the path", hint=f"install {NAMES[name]}, then check again")
+        raise RunnerError(f"{name} isn't on the PATH", hint=f"install {NAMES[name]}, then check again")
     if program.is_foreign:
         raise RunnerError(f"{program.file} is in the workspace, so Remit doesn't start it", hint="install it elsewhere")
     version = ask_version(program.file)
@@ -192,7 +192,7 @@ def find_switched_off(root: str) -> tuple[str, str]:
         except (RemitError, OSError):
             continue
         if told.get(claude.NO_HOOKS_KEY) is True:
-            return f"'{file}' switches hooks off", f"remove {claude.NO_HOOKS_KEY} from it"
+            return f"'{file}' disables hooks", f"remove {claude.NO_HOOKS_KEY} from it"
         if told.get(claude.MANAGED_HOOKS_KEY) is True:
             hint = "ask the administrator of this machine to allow other hooks"
             return f"'{file}' has {claude.MANAGED_HOOKS_KEY}", hint

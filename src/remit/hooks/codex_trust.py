@@ -34,7 +34,7 @@ class CodexTrust(NamedTuple):
 
 
 def load_trust(root: str) -> CodexTrust:
-    """What the person has told Codex to trust of a workspace; nothing where their settings cannot be read."""
+    """What the user trusts of a workspace in Codex; nothing if their settings can't be read."""
     import tomllib
 
     from remit.storage.files import load_bytes
@@ -98,7 +98,7 @@ def _list_own(folder: str, program: str, environ: Mapping[str, str]) -> list[dic
         return [hook for hook in hooks if is_own_command(hook["command"]) and hook["source"] == "project"]
     except (ValueError, KeyError, TypeError, RecursionError):
         hint = f"see whether `codex {codex.SERVER_COMMAND}` starts"
-        raise RunnerError("codex did not list the hooks that it would call", hint=hint) from None
+        raise RunnerError("codex didn't list the hooks that it would call", hint=hint) from None
 
 
 def _explain_skipped(hook: Mapping[str, Any]) -> str:

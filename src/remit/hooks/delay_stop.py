@@ -1,4 +1,4 @@
-"""Holding back: an agent of Codex whose return was rejected ends only when its caller is sure to get the verdict.
+"""Delayed stop: an agent of Codex whose return was rejected ends only when its caller is sure to get the verdict.
 
 Codex puts the last message of an agent into the next request of its caller, and no hook can change or delay it there.
 As long as the hook of the agent's end hasn't answered, the agent isn't over.
@@ -31,7 +31,9 @@ def delay_stop(event: HookEvent, db: Connection, seconds: float | None = None) -
     reader.register(1, 0)
     while own is not None and has_message(db, own) and not will_receive(db, event.session, find_calling_agent(db, own)):
         if time.monotonic() > until:
-            return replies.block("Your caller has not read the verdict on your return yet. Send the same return again.")
+            return replies.block(
+                "Your caller hasn't received the verdict on your return yet. Send the same return again."
+            )
         if reader.poll(_STEP_MS):  # the harness has ended, and reads no answer
             break
     return {}

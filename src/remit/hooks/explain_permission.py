@@ -1,4 +1,4 @@
-"""Explaining: whether an agent may do something, and why, without anything being done."""
+"""Permission answers: whether an agent may make a tool call, and why, without making it."""
 
 from __future__ import annotations
 

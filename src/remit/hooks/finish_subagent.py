@@ -1,7 +1,6 @@
-"""Settling: what is done on disk once an answer of a subagent was judged.
+"""Subagent finish: the finish steps of a judged run, and whether its verdict is still true by then.
 
-Owns when a refereed delegation is over, whether an answer was heard before, and whether it still holds by then. Judges
-nothing itself, so it loads little: the harness waits.
+It doesn't judge itself, so it loads little: the harness waits.
 """
 
 from __future__ import annotations
@@ -38,9 +37,9 @@ def is_already_judged(home: Home, row: Run, answer: str) -> bool:
 
 
 def judge_again_if_changed(home: Home, row: Run, event: HookEvent | None = None) -> None:
-    """Judge the same answer once more where a file that it names is not there as it was when the agent stopped.
+    """Judge the same answer again if a reported file has changed since the agent stopped.
 
-    `event` is what tells of this agent, if anything does: the end of a whole session does not.
+    `event`: the event about this agent, if there is one; the end of a whole session isn't.
     """
     if _is_there(home, row):
         return
@@ -51,7 +50,7 @@ def judge_again_if_changed(home: Home, row: Run, event: HookEvent | None = None)
 
 
 def _is_there(home: Home, row: Run) -> bool:
-    """Whether the files of a return that was accepted are there as it was judged. It is a look at each, no reading."""
+    """Whether the files of an accepted return are as they were judged, by their size and kind only."""
     report = load_report(home, row.session_id)[0]
     accepted = {each.path: each for each in report.artifacts if each.grade not in ("", "missing")}
     if report.verdict not in ACCEPTABLE or not accepted:
@@ -67,7 +66,7 @@ def _is_there(home: Home, row: Run) -> bool:
 
 
 def run_finish_steps(home: Home, row: Run) -> Result:
-    """Do on disk what follows from it: each step does only what is missing, so it may be done again."""
+    """Run the finish steps and return the result. Each step is idempotent."""
     from remit.runs.finish.finish import make_finish
     from remit.runs.finish.steps import FinishStep, fail
     from remit.storage.settings import load_settings
@@ -94,7 +93,7 @@ def run_finish_steps(home: Home, row: Run) -> Result:
 
 
 def end_observed(home: Home, row: Run, stop_reason: str) -> None:
-    """An agent that was only looked on is over: nothing is said of what it answered."""
+    """End the run of an agent that Remit only observes, without a verdict."""
     with home.ledger.transaction() as db:
         advance(db, row.session_id, "finished", ended_ms=read_clock_ms(), stop_reason=stop_reason)
         close_if_idle(db, home.root, row.session_id)
@@ -106,7 +105,7 @@ def end_observed(home: Home, row: Run, stop_reason: str) -> None:
 
 
 def note_tokens(home: Home, row: Run, tokens: int) -> None:
-    """Keep what the harness says an agent has used, also in a report that is written already."""
+    """Record the tokens that the harness reports, also in a report that is already written."""
     with home.ledger.transaction() as db:
         db.execute("UPDATE runs SET tokens = ? WHERE session_id = ?", (tokens, row.session_id))
         if row.state == "finished" and read_run_config(row.details).finishes:
@@ -116,7 +115,7 @@ def note_tokens(home: Home, row: Run, tokens: int) -> None:
 
 
 def load_usage(home: Home, row: Run) -> tuple[int | None, int | None]:
-    """The tokens and the turns that the harness has told of."""
+    """The tokens and turns that the harness reported."""
     query = "SELECT tokens, turns FROM runs WHERE session_id = ?"
     with home.ledger.reading() as db:
         tokens, turns = db.execute(query, (row.session_id,)).fetchone()

@@ -1,7 +1,7 @@
-"""Handing over: the harness is about to give a caller the answer of a subagent, and gives it the result instead.
+"""Result handover: the caller of a subagent gets the verified result in place of the subagent's answer.
 
-Owns that exchange. What was judged when the agent stopped is only settled here, as after `remit run`; an answer that is
-another one is judged first.
+A return that was judged when the agent stopped is only finished here, as after `remit run`; another answer is judged
+first.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 
 
 _UNKNOWN = (
-    "Remit does not know this form of answer, so the return of {} was not checked: do not rely on it until Remit says "
-    "what became of it."
+    "Remit doesn't know this form of answer, so it hasn't checked the return of {}: don't rely on it until Remit "
+    "reports the verdict."
 )
 
 
 def hand_over(event: HookEvent, home: Home) -> replies.Answer:
-    """The harness is about to give the answer to the caller: give it the result instead."""
+    """Return the result that replaces the answer which the harness is about to give to the caller."""
     response: Mapping[str, Any] = event.response if isinstance(event.response, dict) else {}
     with home.ledger.reading() as db:
         own = find_by_call(db, event.session, event.tool_use_id)
@@ -48,7 +48,7 @@ def hand_over(event: HookEvent, home: Home) -> replies.Answer:
     if own is None or row is None:
         return {}
     answer = None if claude.is_launched(response) else claude.read_answer(response)
-    if answer is None:  # the caller goes on, and the answer comes later
+    if answer is None:  # the caller continues, and the answer comes later
         _stop_waiting(home, own, event)
         is_known = event.harness != "claude" or claude.is_launched(response)
         return {} if is_known or not own.enforced else replies.add_context(event.kind, _UNKNOWN.format(own.agent))
@@ -71,14 +71,14 @@ def hand_over(event: HookEvent, home: Home) -> replies.Answer:
         run_finish_steps(home, row) if row.state in ("running", "finishing") else load_report(home, row.session_id)[0]
     )
     text = render_result(row, report)
-    if not text:  # whole answers are wanted here, and it is accepted
+    if not text:  # the settings ask for whole answers, and it is accepted
         return {}
     beside = render_verdict(row, report) if event.harness == "claude" else ""
     return replies.replace_output(claude.replace_answer(response, text), beside)
 
 
 def _stop_waiting(home: Home, own: HookRun, event: HookEvent) -> None:
-    """The caller goes on at once, and hears of the answer by another way."""
+    """Record that the caller continues at once and gets the answer in another way."""
     agent_id = read_agent_id(event.response)
     with home.ledger.transaction() as db:
         if own.agent_id is None and agent_id:

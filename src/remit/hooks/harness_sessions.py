@@ -1,6 +1,6 @@
 """Sessions of a harness: what is done when one begins, and when one ends.
 
-Owns the recovery of refereed delegations: whoever was at work in a session that is over will not be heard of any more.
+It recovers the runs of harnesses: an agent of a session that is over sends no more events.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 _SHOWN = 3
 _MOST = 1000
 _ANEW = (claude.STARTED, claude.RESUMED)
-"""How a session begins whose process is a new one: nobody of the old one lives."""
+"""How a session begins in a new process: no agent of the old one lives."""
 
 
 def begin_session(event: HookEvent, home: Home) -> replies.Answer:
-    """Bring to an end what was left behind, and say in one line what is open."""
+    """End the runs that an earlier process left open, and report in one line which runs are open."""
     if event.payload.get(claude.SOURCE_KEY) in _ANEW:
         end_agents(event, home, "the harness was started again")
-    with suppress(RemitError):  # settings that can't be read: whoever is admitted hears of them
+    with suppress(RemitError):  # unreadable settings: the next admission reports them
         keep_confine_rules(home, load_roster(home))
     _recover(home)
     told = _list_unfinished(home)
@@ -42,7 +42,7 @@ def begin_session(event: HookEvent, home: Home) -> replies.Answer:
 
 
 def end_agents(event: HookEvent, home: Home, reason: str) -> None:
-    """Nobody of a harness's session is at work any more."""
+    """End all runs of a harness's session."""
     with home.ledger.reading() as db:
         left = list_open(db, event.session)
     for each in left:
@@ -56,7 +56,7 @@ def end_agents(event: HookEvent, home: Home, reason: str) -> None:
 
 
 def _recover(home: Home) -> None:
-    """Settle what was judged, and end what is long past its time: its hook was killed, or its machine stopped."""
+    """Finish judged runs, and end runs long past their deadline: a hook was killed, or the machine stopped."""
     now_ms = read_clock_ms()
     for row in list_runs(home.ledger, only_open=True, limit=_MOST):
         if not read_run_config(row.details).is_harness_run:
@@ -66,15 +66,15 @@ def _recover(home: Home) -> None:
                 judge_again_if_changed(home, row)
                 run_finish_steps(home, row)
             elif now_ms > (row.deadline_ms or 0) + GRACE_MS:
-                end_lost(home, row, "nothing was heard of it by its deadline")
+                end_lost(home, row, "it sent no event before its deadline")
 
 
 def _list_unfinished(home: Home) -> str:
-    """What is at work now, in one line."""
+    """The runs that are open now, in one line."""
     rows = list_runs(home.ledger, only_open=True, limit=_MOST)
     if not rows:
         return ""
     named = ", ".join(f"{row.agent} ({row.session_id})" for row in rows[:_SHOWN])
     more = f" and {len(rows) - _SHOWN} more" if len(rows) > _SHOWN else ""
-    what = "1 delegation is" if len(rows) == 1 else f"{len(rows)} delegations are"
+    what = "1 run is" if len(rows) == 1 else f"{len(rows)} runs are"
     return f"Remit: {what} open: {named}{more}; `remit ps` shows them."

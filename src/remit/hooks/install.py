@@ -1,7 +1,6 @@
-"""Harnesses: Remit's hooks in the settings of Claude Code, Codex and opencode, put in and taken out again.
+"""Installation: adds Remit's hooks to the settings of Claude Code, Codex and opencode, and removes them again.
 
-Owns what is installed where. Which events are hooked, for which tools and for how long stands in `harness_files`, one
-copy for the plugins that travel and for what is installed here.
+`harness_files` has the events, tools and time limits of the hooks, one copy for plugins and for installations.
 """
 
 from __future__ import annotations
@@ -32,13 +31,13 @@ LOCAL, SHARED, CODEX, PLUGIN = (
 )
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _WORDS = 'const COMMAND = ["remit", "hook", "opencode"]'
-"""The line of the plugin that says what it asks."""
+"""The line of the plugin with its command."""
 _VERSION_SECONDS = 6.0
 _REFUSAL = "an agent can't change what its harness calls"
 
 
 class HarnessPlan(NamedTuple):
-    """A harness: what becomes of its files, and what is worth knowing about it."""
+    """The changes to the files of a harness, and notes for the user."""
 
     name: str
     edits: tuple[SettingsEdit, ...]
@@ -46,23 +45,23 @@ class HarnessPlan(NamedTuple):
     """The events that are hooked."""
     notes: tuple[str, ...] = ()
     undone: tuple[RemitError, ...] = ()
-    """What could not be planned, and why; the rest can be done without it."""
+    """Why parts could not be planned; the rest can be done without them."""
 
     @property
     def changes(self) -> tuple[SettingsEdit, ...]:
-        """The files that become other ones."""
+        """The files that change."""
         return tuple(edit for edit in self.edits if edit.is_change)
 
 
 class InstallationPlan(NamedTuple):
-    """What is to be done in a workspace, harness by harness."""
+    """The changes in a workspace, harness by harness."""
 
     root: str
     harnesses: tuple[HarnessPlan, ...]
 
     @property
     def changes(self) -> tuple[SettingsEdit, ...]:
-        """The files that become other ones."""
+        """The files that change."""
         return tuple(edit for each in self.harnesses for edit in each.changes)
 
     @property
@@ -75,7 +74,7 @@ class InstallationPlan(NamedTuple):
 
 
 def plan_installation(names: Sequence[str], *, shared: bool = False, with_server: bool = False) -> InstallationPlan:
-    """Find out which files change so that these harnesses call Remit; nothing is changed."""
+    """Return the file changes that make these harnesses call Remit, without making them."""
     from remit.ledger.home import Home
 
     home = Home(find_workspace())
@@ -88,7 +87,7 @@ def plan_installation(names: Sequence[str], *, shared: bool = False, with_server
 
 
 def write_installation(plan: InstallationPlan) -> None:
-    """Do what was planned, unless a file has changed since."""
+    """Write a plan, unless a file has changed since."""
     from remit.hooks import command_tickets
     from remit.hooks.command_shell import install_shells
     from remit.hooks.settings_files import is_remembered, write_edits
@@ -116,7 +115,7 @@ def _has_plugin(home: Home) -> bool:
 
 
 def list_written(plan: InstallationPlan) -> list[SettingsEdit]:
-    """The files that are by now what was planned; of one that cannot be read nobody knows."""
+    """The planned files that are written; unreadable files don't count."""
     from contextlib import suppress
 
     from remit.hooks.settings_files import load_file
@@ -155,7 +154,7 @@ def render_plugin(*, shared: bool) -> str:
     """The plugin for opencode, as it is installed."""
     text = _load_packaged("opencode/remit.js").decode()
     if text.count(_WORDS) != 1:
-        raise InputError("the plugin that came with Remit is not whole", hint="install Remit again")
+        raise InputError("the plugin in Remit's package is damaged", hint="install Remit again")
     words = json.dumps(render_command("opencode", shared=shared))
     return text.replace(_WORDS, f"const COMMAND = {words}")
 
@@ -167,7 +166,7 @@ def _load_packaged(name: str) -> bytes:
         return load_bytes(f"{_PACKAGE}/harness_files/{name}")
     except InputError as error:
         raise InputError(
-            f"a file that came with Remit is missing: {error.message}", hint="install Remit again"
+            f"a file of Remit's package is missing: {error.message}", hint="install Remit again"
         ) from error
 
 
@@ -178,12 +177,12 @@ def _plan_claude(home: Home, *, shared: bool, with_server: bool) -> HarnessPlan:
     shell, told = _name_shell(home)
     edits, notes = [], [*_warn_of_plugin(home), *told]
     if not shared and list_own_hooks(home, SHARED):
-        notes.append(f"{SHARED} has Remit's hooks already, so {LOCAL} gets none: both would be called")
+        notes.append(f"{SHARED} already has Remit's hooks, so {LOCAL} gets none: Claude Code would call both")
         edits.append(plan_entries(home, LOCAL, shell) if shell else plan_removal(home, LOCAL))
     elif shared:  # the shell's path is of this machine
         edits.append(plan_entries(home, SHARED, shape_hooks(hooks)))
         edits.append(plan_entries(home, LOCAL, shell) if shell else plan_removal(home, LOCAL))
-        notes.append("whoever uses this checkout needs remit on their path")
+        notes.append("everyone who uses this checkout needs remit on the PATH")
     else:
         edits.append(plan_entries(home, LOCAL, {**shape_hooks(hooks), **shell}))
     notes += _warn_if_not_ignored(home, LOCAL) if shell or not shared else []
@@ -193,7 +192,7 @@ def _plan_claude(home: Home, *, shared: bool, with_server: bool) -> HarnessPlan:
         server = {"command": words[0], "args": words[1:]}
         edits.append(plan_entries(home, claude.SERVERS_FILE, {claude.SERVERS_KEY: {"remit": server}}))
         notes += _warn_if_not_ignored(home, claude.SERVERS_FILE) if not shared else []
-        notes.append("Claude Code asks once whether it may start the server")
+        notes.append("Claude Code asks once for permission to start the server")
     return HarnessPlan("claude", tuple(edits), tuple(hook.event for hook in hooks), tuple(notes))
 
 
@@ -204,7 +203,7 @@ def _name_shell(home: Home) -> tuple[dict[str, dict[str, str]], list[str]]:
 
     shell = choose_shell(home.root, os.environ)
     if not shell:
-        return {}, ["there is neither bash nor zsh, so the kernel doesn't limit the commands of subagents"]
+        return {}, ["neither bash nor zsh is installed, so the kernel doesn't limit the commands of subagents"]
     for path in (LOCAL, SHARED):
         named = find_variable(load_values(home.root, path), claude.SHELL_VARIABLE)
         if named and not is_own_shell(claude.SHELL_VARIABLE, named):
@@ -219,7 +218,7 @@ def _plan_codex(home: Home, *, shared: bool, with_server: bool) -> HarnessPlan:
     hooks = load_hooks("codex", shared=shared)
     edit = plan_entries(home, CODEX, shape_hooks(hooks))
     notes = [
-        f"Codex passes over hooks in silence until you trust them: {render_trust(home.root)}",
+        f"Codex silently skips hooks until you trust them: {render_trust(home.root)}",
         *([] if shared else _warn_if_not_ignored(home, CODEX)),
         *_list_other_hooks(home, (CODEX,)),
     ]
@@ -227,12 +226,12 @@ def _plan_codex(home: Home, *, shared: bool, with_server: bool) -> HarnessPlan:
         import shlex
 
         line = shlex.join(["codex", "mcp", "add", "remit", "--", *_render_server(shared=shared)])
-        notes.append(f"Codex keeps its servers in your own settings; to add Remit's, run: {line}")
+        notes.append(f"Codex keeps MCP servers in your user settings; to add Remit's, run: {line}")
     return HarnessPlan("codex", (edit,), tuple(hook.event for hook in hooks), tuple(notes))
 
 
 def render_trust(root: str) -> str:
-    """What a person has to do before Codex calls the hooks."""
+    """What the user has to do before Codex calls the hooks."""
     return (
         f"start codex in {root}, agree to trust the folder (or run `codex exec {codex.TRUST_OPTION}` there once), "
         f"then trust the hooks of {CODEX} with /hooks"
@@ -275,7 +274,7 @@ def _find_opencode(home: Home) -> str:
     return there[0] if there else opencode.SETTINGS_FILE
 
 
-# --- what is worth knowing -------------------------------------------------------------------------------------------
+# --- notes -----------------------------------------------------------------------------------------------------------
 
 
 def _check_package() -> list[str]:
@@ -283,11 +282,11 @@ def _check_package() -> list[str]:
 
     if find_spec("mcp") is not None:
         return []
-    return ["the server does not start yet: the package mcp is not installed (pip install '.[mcp]', as Remit was)"]
+    return ["the server can't start yet: the package mcp isn't installed (pip install '.[mcp]', as Remit was)"]
 
 
 def find_start_folder(root: str) -> str:
-    """The folder of the workspace, or of a linked worktree, that the person stands in; else the workspace's root."""
+    """The user's current folder, if it is in the workspace or a linked worktree; else the workspace's root."""
     if os.environ.get("REMIT_ROOT"):
         return root
     here = os.path.realpath(os.getcwd())
@@ -296,22 +295,22 @@ def find_start_folder(root: str) -> str:
 
 
 def is_in_worktree(root: str) -> bool:
-    """Whether the person stands in a linked worktree of the workspace."""
+    """Whether the current folder is in a linked worktree of the workspace."""
     return not os.environ.get("REMIT_ROOT") and os.path.realpath(find_root()) != os.path.realpath(root)
 
 
 def describe_start_folder(root: str, name: str) -> list[str]:
-    """That a harness which is started where the person stands does not read what is installed in the root."""
+    """A note if a harness started in the current folder wouldn't read the hooks in the root."""
     if is_in_worktree(root):
-        carried = "what --shared writes there is read here, too, once it is committed and merged"
+        carried = "hooks installed with --shared work here, too, once they are committed and merged"
         return [f"this is a linked worktree, and the hooks are in '{root}': start {name} there; {carried}"]
     if name == "claude" and find_start_folder(root) != os.path.realpath(root):
-        return [f"Claude Code reads the settings of the folder that it is started in: start claude in '{root}'"]
+        return [f"Claude Code reads the settings of the folder that you start it in: start claude in '{root}'"]
     return []
 
 
 def _load_hooks(home: Home, path: str) -> list[Hook]:
-    """The hooks in a settings file; none where there is no file, or nobody can read it."""
+    """The hooks in a settings file; none if it is missing or unreadable."""
     from remit.hooks.settings_files import list_hooks, load_values
 
     try:
@@ -328,7 +327,7 @@ def list_own_hooks(home: Home, path: str) -> list[Hook]:
 
 
 def find_plugin_words(data: bytes) -> tuple[str, ...]:
-    """What an installed plugin asks; nothing where it is none of Remit's."""
+    """The command in an installed plugin; empty if the plugin isn't Remit's."""
     for line in data.decode("utf-8", "replace").split("\n"):
         if line.startswith("const COMMAND = ["):
             try:
@@ -346,16 +345,16 @@ def _list_other_hooks(home: Home, paths: Sequence[str]) -> Iterator[str]:
         events = [hook.event for hook in _load_hooks(home, path) if mentions_remit(hook.command)]
         if events:
             told = ", ".join(dict.fromkeys(events))
-            yield f"{path} has a command line of your own that calls Remit too ({told}): it stays, and both are called"
+            yield f"{path} has a command of your own that calls Remit, too ({told}): it stays, so both run"
 
 
 def _warn_of_plugin(home: Home) -> Iterator[str]:
     if find_plugin(home):
-        yield "Remit's plugin for Claude Code is switched on as well: both would be called, so keep one of the two"
+        yield "Remit's plugin for Claude Code is enabled as well: both would run, so keep one of them"
 
 
 def find_plugin(home: Home) -> str:
-    """The settings file that switches Remit's plugin for Claude Code on; empty where none does."""
+    """The settings file that enables Remit's plugin for Claude Code; empty if none does."""
     from remit.hooks.settings_files import load_values
 
     folder = os.environ.get(claude.FOLDER_VARIABLE) or os.path.expanduser(claude.HOME)
@@ -374,14 +373,14 @@ def _warn_if_not_ignored(home: Home, path: str) -> list[str]:
 
     if is_ignored(home.root, path) is not False:
         return []
-    return [f"{path} has paths of this machine and git does not ignore it: do not commit it, or use --shared"]
+    return [f"{path} has paths of this machine, and git doesn't ignore it: don't commit it, or use --shared"]
 
 
 # --- uninstalling ----------------------------------------------------------------------------------------------------
 
 
 def plan_uninstallation(names: Sequence[str] = ()) -> InstallationPlan:
-    """Find out which files change so that these harnesses, or all, do not call Remit any more; nothing is changed."""
+    """Return the file changes that remove Remit from these harnesses, or from all, without making them."""
     from remit.ledger.home import Home
 
     home = Home(find_workspace())
@@ -408,18 +407,18 @@ def _plan_removals(home: Home, name: str) -> HarnessPlan:
             if _may_concern(home, path):
                 undone.append(error)
     notes = [
-        f"nobody remembers what {edit.path} was before: an empty list or object in it may have been yours"
+        f"Remit has no record of {edit.path} before the installation: an empty list or object in it may have been yours"
         for edit in edits if edit.is_guess
     ]  # fmt: skip
     if is_in_worktree(home.root) and any(edit.is_change for edit in edits):
-        notes.append(f"this is a linked worktree: what is taken out is in the main checkout, '{home.root}'")
+        notes.append(f"this is a linked worktree: Remit removes the hooks in the main checkout, '{home.root}'")
     if name == "codex" and any(edit.is_change for edit in edits):
-        notes.append("what Codex was told to trust stays in your own settings, and trusts nothing else")
+        notes.append("the trust entry for these hooks stays in your Codex settings; it trusts nothing else")
     return HarnessPlan(name, tuple(edits), notes=tuple(notes), undone=tuple(undone))
 
 
 def _may_concern(home: Home, path: str) -> bool:
-    """Whether a file that cannot be read could have anything of Remit's in it."""
+    """Whether an unreadable file may contain anything of Remit's."""
     from remit.hooks.settings_files import MAX_BYTES, is_remembered
     from remit.storage.files import load_bytes
 

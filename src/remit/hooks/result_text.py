@@ -1,7 +1,6 @@
-"""Results: what the caller of an agent is given, in the place of the agent's answer or beside it.
+"""Result texts: what the caller of an agent gets in place of the agent's answer, and beside it.
 
-Owns both texts. A harness presents a replaced answer as the agent's own words, so the sentence that says what Remit
-found goes beside it, as Remit's.
+A harness presents a replaced answer as the agent's own words, so Remit's verdict goes beside it.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ def render_result(row: Run, report: Result) -> str:
 
 
 def render_verdict(row: Run, report: Result) -> str:
-    """What Remit found, in a sentence or two."""
+    """Remit's verdict on a return, in a sentence or two."""
     if report.verdict in ACCEPTABLE:
         return f"Remit checked the return of {row.agent} ({row.session_id}): {report.status}, {report.verdict}."
     if report.verdict == "unproven":
@@ -41,5 +40,5 @@ def render_verdict(row: Run, report: Result) -> str:
         return f"Remit: the return of {row.agent} ({row.session_id}) is {report.status}, unproven:{why}"
     return (
         f"Remit: the return of {row.agent} ({row.session_id}) was not accepted: {report.status}, {report.verdict}. "
-        f"Do not rely on what it says; `remit show {row.session_id}` shows why."
+        f"Don't rely on it; `remit show {row.session_id}` shows why."
     )

@@ -140,7 +140,7 @@ def parse_settings(data: bytes, file: str, *, comments: bool = False) -> Setting
     try:
         text = data.decode()
     except UnicodeDecodeError:
-        raise InputError(f"'{file}' is not a text in UTF-8", hint=hint) from None
+        raise InputError(f"'{file}' isn't UTF-8 text", hint=hint) from None
     plain = blank_comments(text) if comments else text
     start = skip_space(plain, 1 if text.startswith("\ufeff") else 0)
     if measure_depth(plain) > MAX_DEPTH:
@@ -153,7 +153,7 @@ def parse_settings(data: bytes, file: str, *, comments: bool = False) -> Setting
         line = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) and plain[start:] else ""
         raise InputError(f"{explain_breakage(error, text, repr(file)).message}{line}", hint=hint) from None
     if not isinstance(value, dict):
-        raise InputError(f"'{file}' is not a JSON object", hint=hint)
+        raise InputError(f"'{file}' isn't a JSON object", hint=hint)
     return SettingsFile(text, plain, start, value)
 
 
@@ -373,7 +373,7 @@ def _merge(
             changes.append(add_items(base.text, there.start, [*walk_items(base.plain, there.start)], value))
         else:
             kind = "an object" if isinstance(value, dict) else "a list" if isinstance(value, list) else "Remit's"
-            told = f"'{file}' has a '{'.'.join(where)}' that is not {kind}"
+            told = f"'{file}' has a '{'.'.join(where)}' that isn't {kind}"
             raise InputError(told, hint="correct or remove it by hand, then run the command again")
     new = {key: value for key, value in wanted.items() if key not in known}
     return [*changes, *set_members(base.text, start, new, plain=base.plain)], made
@@ -458,11 +458,11 @@ def load_file(root: str, path: str) -> bytes | None:
     except FileNotFoundError:
         return None
     except InputError:
-        raise InputError(f"'{file}' is not a file", hint="move it away") from None
+        raise InputError(f"'{file}' isn't a file", hint="move it away") from None
     except OSError as error:
         raise _read_error(root, path, error) from error
     if data is not None and len(data) > MAX_BYTES:
-        hint = "see what is in it, and make it shorter"
+        hint = "make it shorter"
         raise InputError(f"'{file}' has more than {MAX_BYTES:,} bytes", hint=hint)
     return data
 
@@ -472,9 +472,12 @@ def _read_error(root: str, path: str, error: OSError) -> InputError:
     for depth in range(1, len(steps) + 1):
         place = f"{root}/{'/'.join(steps[:depth])}"
         if os.path.islink(place):
-            return InputError(f"'{place}' is a link, and Remit writes through none", hint="put what it leads to there")
+            return InputError(
+                f"'{place}' is a symbolic link, and Remit doesn't write through links",
+                hint="replace it by the file that it leads to",
+            )
         if depth < len(steps) and os.path.lexists(place) and not os.path.isdir(place):
-            return InputError(f"'{place}' is not a folder", hint="move it away")
+            return InputError(f"'{place}' isn't a folder", hint="move it away")
     reason = (error.strerror or str(error)).lower()
     return InputError(f"'{root}/{path}' cannot be read: {reason}", hint="check its permissions")
 
@@ -510,7 +513,7 @@ def write_edits(home: Home, edits: Sequence[SettingsEdit]) -> None:
 
 def _check_unchanged(home: Home, edit: SettingsEdit) -> None:
     if load_file(home.root, edit.path) != edit.before:
-        raise InputError(f"'{home.root}/{edit.path}' was changed meanwhile", hint="run it again")
+        raise InputError(f"'{home.root}/{edit.path}' changed meanwhile", hint="run the command again")
 
 
 def _write_edit(home: Home, edit: SettingsEdit) -> None:

@@ -1,7 +1,7 @@
-"""Admitting: a harness is about to start a subagent, and Remit lets it or says why not.
+"""Subagent start: admits the subagents that a harness starts, or refuses them with a reason.
 
-Owns the way from the harness's call to a delegation in the ledger and the prompt that carries its contract. Whoever is
-admitted is counted, bound to its call and kept to its limits as if Remit had started it.
+An admitted subagent gets a run in the ledger, and its instructions in its prompt. It counts and has limits as if Remit
+had started it.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _TASK = lazy(r"\btask_number[\"'*`]{0,3}[ \t]{0,4}[:=][ \t]{0,4}[\"'`]{0,1}(\d{1
 
 
 class _SubagentStart(NamedTuple):
-    """What a harness is about to start."""
+    """The subagent that a harness is about to start."""
 
     event: HookEvent
     agent: str
@@ -75,17 +75,17 @@ class _SubagentStart(NamedTuple):
     agent_id: str | None = None
     resume_of: str = ""
     process: str = ""
-    """Which process the harness is."""
+    """The process of the harness."""
     task_path: str = ""
-    """Where Codex has it, if its prompt is sealed."""
+    """Its path in Codex, if its prompt is encrypted."""
     is_late: bool = False
-    """Whether the agent is at work already."""
+    """Whether the agent is running already."""
 
 
 def admit_call(event: HookEvent, home: Home, environ: Mapping[str, str]) -> replies.Answer:  # noqa: PLR0911 - refusals
-    """Let a subagent be started, with its contract behind its prompt; or refuse it, with the reason."""
-    if not event.prompt_key:  # Codex takes a list of items too, behind which no contract would stand
-        return replies.deny("a subagent's prompt has to be one text; give it as `prompt`, in Codex as `message`")
+    """Admit a subagent and append its instructions to its prompt; or refuse it, with the reason."""
+    if not event.prompt_key:  # Codex accepts a list of items, too, which can't get instructions
+        return replies.deny("a subagent's prompt has to be one string; pass it as `prompt`, in Codex as `message`")
     task_path = ""
     if event.harness == "codex":
         trouble = codex.find_trouble(event.tool, event.tool_input)
@@ -102,13 +102,9 @@ def admit_call(event: HookEvent, home: Home, environ: Mapping[str, str]) -> repl
     enforced = roster.is_enforced(agent, event.harness)
     by_file = entry.isolation
     if enforced and (by_file or _is_elsewhere(event, home.root)):
-        how = (
-            f"take `isolation: {by_file}` out of its file"
-            if by_file
-            else "ask for it without isolation, in this folder"
-        )
+        how = f"remove `isolation: {by_file}` from its file" if by_file else "call it without isolation, in this folder"
         return replies.deny(
-            f"what '{agent}' makes is looked for in this folder, so it has to work here: {how}, or run "
+            f"'{agent}' has to work in this folder, where Remit checks its files: {how}, or run "
             f"`remit run {agent} --worktree`"
         )
     prompt = "" if task_path else event.tool_input[event.prompt_key]
@@ -120,10 +116,10 @@ def admit_call(event: HookEvent, home: Home, environ: Mapping[str, str]) -> repl
         return replies.deny(str(error))
     session_id = _find_entered(home, event) if entered is None else entered[0].session_id
     told = load_text(home, session_id, "prompt") if session_id else None
-    if told is None or task_path:  # what is sealed stays as it is: the agent is instructed when it begins
+    if told is None or task_path:  # an encrypted prompt stays as it is: the agent gets its instructions when it begins
         return {}
     given = {**event.tool_input, event.prompt_key: told.decode("utf-8", "surrogatepass")}
-    if event.harness == "claude":  # only what the caller waits for can be replaced by the result
+    if event.harness == "claude":  # Remit can replace an answer only if the caller waits for it
         given.setdefault(claude.BACKGROUND_KEY, False)
     return replies.rewrite(given)
 
@@ -146,7 +142,7 @@ def _answer_built_in(wish: _SubagentStart, home: Home, environ: Mapping[str, str
     instead = _UNSEALED.get(wish.agent) if event.is_sealed else None
     if instead is not None:
         return replies.deny(
-            f"{wish.agent} is built into Remit, and Codex has encrypted the prompt that holds its inputs: {instead}"
+            f"{wish.agent} is built into Remit, and Codex has encrypted the prompt with its inputs: {instead}"
         )
     _adopt_caller(wish, home, environ)
     wish = wish._replace(process=find_harness())
@@ -187,11 +183,11 @@ def _find_existing(home: Home, event: HookEvent, path: str) -> str:
         known = find_by_path(db, event.session, path, is_bound=True)
     if known is None:
         return ""
-    return f"there is an agent at {path} already: give it more work with {codex.FOLLOW_UP}, or choose another task name"
+    return f"an agent already exists at {path}; give it more work with {codex.FOLLOW_UP}, or choose another task name"
 
 
 def _find_entered(home: Home, event: HookEvent) -> str:
-    """The session of a call that another hook was told of, too: a plugin and the settings may both have them."""
+    """The session of a call that another hook has admitted: a plugin and the settings may both call Remit."""
     with home.ledger.reading() as db:
         known = find_by_call(db, event.session, event.tool_use_id)
     return "" if known is None else known.session_id
@@ -208,7 +204,7 @@ def _is_elsewhere(event: HookEvent, root: str) -> bool:
 
 
 def admit_main(event: HookEvent, home: Home, environ: Mapping[str, str]) -> replies.Answer:
-    """Take note of a session that is an agent's as a whole; what it is told of its contract."""
+    """Admit a session that belongs to an agent as a whole, and give it its instructions."""
     roster = load_roster(home)
     if not roster.is_enforced(event.agent, event.harness):
         return {}
@@ -225,10 +221,10 @@ def admit_main(event: HookEvent, home: Home, environ: Mapping[str, str]) -> repl
 
 
 def adopt(event: HookEvent, home: Home, environ: Mapping[str, str]) -> HookRun | None:
-    """Take note of an agent that Remit has not seen begin: the hooks are new, or the harness started it otherwise.
+    """Admit an agent that Remit didn't see begin: the hooks are new, or the harness started it in another way.
 
-    None for a session in which a person talks to an agent. Where one of several that were called could be meant, it
-    is not entered twice, and what holds for any of them holds for it.
+    None for a session in which the user talks to an agent. If it may be one of several called agents, it isn't admitted
+    twice, and the permissions of all of them apply to it.
     """
     if not event.agent_id and is_attended(environ):
         return None
@@ -246,11 +242,11 @@ def adopt(event: HookEvent, home: Home, environ: Mapping[str, str]) -> HookRun |
 
 
 def admit_start(event: HookEvent, home: Home, environ: Mapping[str, str]) -> replies.Answer:
-    """A subagent begins whose call Remit has not seen: it is told its contract now."""
+    """Admit a subagent whose call Remit didn't see, and give it its instructions now."""
     roster = load_roster(home)
     with home.ledger.reading() as db:
         if list_unbound(db, event.session, event.agent):
-            return {}  # one of those; which, its first tool tells
+            return {}  # one of those; its first tool shows which
     entry = roster.find_or_describe(event.agent, event.harness)
     enforced = roster.is_enforced(event.agent, event.harness)
     entered = _enter(_SubagentStart(event, event.agent, "", entry, enforced, event.agent_id), roster, home, environ)
@@ -263,7 +259,7 @@ def is_attended(environ: Mapping[str, str]) -> bool:
 
 
 def admit_again(event: HookEvent, earlier: HookRun, home: Home, environ: Mapping[str, str]) -> replies.Answer:
-    """An agent that was over is given another message by its caller: a new delegation of the same agent."""
+    """Admit an agent that was over and gets another message from its caller: a new run of the same agent."""
     entered = _enter_again(event, earlier, home, environ)
     return (
         {}
@@ -284,7 +280,7 @@ def _enter_again(
 
 
 def admit_follow_up(event: HookEvent, home: Home, environ: Mapping[str, str]) -> replies.Answer:
-    """Codex is about to give an agent that was over another task, and no event of the agent says so: admit it here.
+    """Admit an agent that was over before Codex gives it another task, because no event of the agent reports it.
 
     The agent gets its instructions with its first tool, or when its return is sent back.
     """
@@ -304,13 +300,13 @@ def admit_follow_up(event: HookEvent, home: Home, environ: Mapping[str, str]) ->
 
 
 def give_instructions(event: HookEvent, own: HookRun, home: Home) -> replies.Answer:
-    """An agent begins whose prompt is sealed: it gets its instructions now."""
+    """Give instructions to an agent that begins with an encrypted prompt."""
     told = load_text(home, own.session_id, "prompt") if own.enforced else None
     return {} if told is None else replies.add_context(event.kind, told.decode("utf-8", "surrogatepass").strip())
 
 
 def _note_refusal(home: Home, error: RefusedError, wish: _SubagentStart) -> None:
-    """Remember that an agent was refused: who asks again and again runs in a circle."""
+    """Record that an agent was refused, so that repeated refusals show a caller in a loop."""
     caller = error.data.get("caller")
     if isinstance(caller, str):
         with suppress(RemitError), home.ledger.transaction() as db:
@@ -320,9 +316,9 @@ def _note_refusal(home: Home, error: RefusedError, wish: _SubagentStart) -> None
 def _enter(
     wish: _SubagentStart, roster: Roster, home: Home, environ: Mapping[str, str]
 ) -> tuple[Run, InstructionFacts] | None:  # fmt: skip
-    """Decide and write down, so that no sibling comes in between; then look at the tree that it will change.
+    """Admit and record the agent in one transaction, so that no sibling comes between; then save the tree.
 
-    None where another hook has entered or bound the agent meanwhile: harnesses run the hooks of several events at once.
+    None if another hook has admitted or bound the agent meanwhile: harnesses run the hooks of several events at once.
     """
     entry = wish.entry
     usual_s = roster.delegate["timeout"] or find_timeout(entry.kind or None)
@@ -343,7 +339,7 @@ def _enter(
             trace = find_incoming(environ) if caller is None else ""
             made = _make_row(wish, roster, admitted, home.root, task=task, environ=environ, trace=trace)
             row = add_run(home.ledger, made)
-            slots = Slots() if wish.agent_id else Slots(**roster.limits)  # who is at work already takes no room away
+            slots = Slots() if wish.agent_id else Slots(**roster.limits)  # a running agent takes no slot
             _require_slot(take_slot(db, row, slots, deadline_ms=admitted.deadline_ms))
         except RefusedError as error:
             error.data["caller"] = None if caller is None else caller.session_id
@@ -385,14 +381,14 @@ def _adopt_caller(wish: _SubagentStart, home: Home, environ: Mapping[str, str]) 
 
 
 def _require_slot(full: str | None) -> None:
-    """A harness does not wait for a slot, so its call is refused."""
+    """Raise if no slot is free: a harness doesn't wait for one."""
     if full is not None:
-        hint = "wait for one of those that are at work, or do it yourself"
-        raise RefusedError(f"no more agents may run at once: the limit for {full} is reached", hint=hint)
+        hint = "wait until a running agent ends, or do the work yourself"
+        raise RefusedError(f"too many agents are running: the limit for {full} is reached", hint=hint)
 
 
 def _find_calling(wish: _SubagentStart, home: Home, environ: Mapping[str, str], now_ms: int) -> Caller | None:
-    """Who asks: an agent of the harness, the agent that Remit has started the harness for, or a person."""
+    """The caller: an agent of the harness, the agent that Remit started the harness for, or None for the user."""
     event = wish.event
     if wish.resume_of:
         earlier = find_by_session(home.ledger.db, wish.resume_of)
@@ -400,14 +396,16 @@ def _find_calling(wish: _SubagentStart, home: Home, environ: Mapping[str, str], 
         return None if above is None else describe_session(home, above, now_ms=now_ms)
     if wish.agent_id == MAIN or event.is_own or (not event.agent_id and is_attended(environ)):
         return find_caller(home, environ, now_ms=now_ms, harness=wish.process)
-    if wish.agent_id:  # adopted: who called it is not known, so it is at least one below whoever began
+    if wish.agent_id:  # its caller isn't known, so it is at least one level below the session
         main = find_by_agent(home.ledger.db, event.session, MAIN)
         if main is not None:
             return describe_session(home, main.session_id, now_ms=now_ms)
         return find_caller(home, environ, now_ms=now_ms, harness=wish.process)
     own = find_own(home.ledger.db, event)
     if own is None:
-        raise RefusedError(f"Remit does not know which '{event.agent}' asks", hint="do the work yourself, or hand back")
+        raise RefusedError(
+            f"Remit can't identify which '{event.agent}' calls", hint="do the work yourself, or return `partial`"
+        )
     return describe_session(home, own.session_id, now_ms=now_ms)
 
 
@@ -461,7 +459,7 @@ def _make_row(
 
 
 def _place(config: RunConfig, root: str, environ: Mapping[str, str]) -> RunConfig:
-    """Where its files and its line of the manifest will be found, for the formats that say so."""
+    """Add where its files and its manifest line are expected, for formats that define that."""
     if config.may_be_hyper and config.evidence:
         from remit.evidence.workspace_root import find_workspace_root
 
@@ -480,7 +478,9 @@ def _place(config: RunConfig, root: str, environ: Mapping[str, str]) -> RunConfi
 def _make_hook_run(wish: _SubagentStart, admitted: Admitted, caller: Caller | None, home: Home) -> HookRun:
     event = wish.event
     own: list[Any] = wish.entry.layers
-    if wish.agent_id and wish.agent_id != MAIN and not wish.resume_of:  # whoever started it, it gets no more than they
+    if (
+        wish.agent_id and wish.agent_id != MAIN and not wish.resume_of
+    ):  # its caller isn't known: it gets no more than any of them
         own = [*own, *(layer for each in list_open(home.ledger.db, event.session) for layer in json.loads(each.layers))]
     return HookRun(
         admitted.session_id, event.harness, event.session, wish.agent,
@@ -491,7 +491,7 @@ def _make_hook_run(wish: _SubagentStart, admitted: Admitted, caller: Caller | No
 
 
 def _list_layers(home: Home, caller: Caller | None) -> list[Any]:
-    """The permissions of whoever asks and of those above: a child never gets more than its parent."""
+    """The permissions of the caller and its ancestors: a child never gets more than its parent."""
     if caller is None:
         return []
     hook_run = find_by_session(home.ledger.db, caller.session_id)
@@ -524,7 +524,7 @@ def _save_tree_before(wish: _SubagentStart, row: Run, home: Home) -> None:
 
 
 def _find_task(wish: _SubagentStart, home: Home) -> tuple[int | None, str]:
-    """The task that the prompt names as its input (R1.10), and the marker that it has meanwhile."""
+    """The task that the prompt names as its input (R1.10), and the status that it has meanwhile."""
     named = _TASK.search(wish.prompt[:_MAX_LOOKED]) if wish.enforced else None
     if named is None:
         return None, ""
@@ -540,7 +540,7 @@ def _find_task(wish: _SubagentStart, home: Home) -> tuple[int | None, str]:
 
 
 def _start_task(row: Run, home: Home) -> None:
-    """Move the task that the work is about, where it may be and nobody else works on it."""
+    """Set the status of the run's task, if the run may and no other run works on it."""
     if row.task_number is None:
         return
     from remit.runs.tasks.task_status import enter

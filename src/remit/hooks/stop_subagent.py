@@ -1,7 +1,6 @@
-"""Returning: a subagent stops, and its answer is let through or sent back; or it will not be heard of any more.
+"""Subagent stop: accepts the return of a subagent or sends it back; and ends runs whose agent is lost.
 
-Owns what an agent is told of its answer. One that does not hold goes back to the agent a few times, and is then let
-through marked as what it is.
+A rejected return goes back to the agent a few times, and then to the caller with its verdict.
 """
 
 from __future__ import annotations
@@ -42,11 +41,11 @@ if TYPE_CHECKING:
 
 _MAX_REASON = 300
 _MAX_ANSWER_CHARS = 6_000
-"""More than that floods a caller that gets the answer itself."""
+"""A longer answer is too much for a caller that gets the answer itself."""
 
 
 def check_stop(event: HookEvent, home: Home, environ: Mapping[str, str]) -> replies.Answer:
-    """An agent wants to stop: let it, or send it back with what is wrong."""
+    """Let an agent stop, or send its return back with what is wrong."""
     with home.ledger.transaction() as db:
         own = find_own(db, event)
     own = own or _adopt(event, home, environ)
@@ -59,14 +58,14 @@ def check_stop(event: HookEvent, home: Home, environ: Mapping[str, str]) -> repl
         return {}
     answer = event.message if isinstance(event.message, str) else ""
     if row.state != "running" and (own.agent_id == MAIN or is_already_judged(home, row, answer)):
-        return {}  # a whole session may go on after its return, and that is another matter
+        return {}  # a whole session may continue after its return
     end_lost_children(home, event.session, row.session_id)
     _count_tokens(event, home, own, row)
     is_repeated = bool(own.blocks) and not event.stop_active and _is_last(home, row, answer)
     sends_back = is_repeated or (row.state != "finished" and _may_ask_for_less(own, row))
     judgement = judge(home, row, event, answer, sends_back=sends_back)
     if is_repeated:
-        return _send_back(row, judgement)  # the same event once more: who was sent back is known as such
+        return _send_back(row, judgement)  # the same event again, by a second hook
     if row.state == "finished":
         overrule(home, row, answer, judgement)
         _warn_caller(home, own, row)
@@ -89,13 +88,13 @@ def _count_tokens(event: HookEvent, home: Home, own: HookRun, row: Run) -> None:
 def _let_stop(
     home: Home, own: HookRun, row: Run, answer: str, judgement: AttemptVerdict | None
 ) -> replies.Answer:  # fmt: skip
-    """Write down what an answer is, or send it back."""
+    """Record the verdict on an answer, or send the answer back."""
     if is_cancelled(home, row):
         conclude_return(home, row, answer, judgement, stop_reason="cancelled")
     elif judgement is not None and judgement.accepted and row.state == "running" and _is_flood(own, answer):
         return _ask_for_less(home, own, row, answer, judgement)
     elif (judgement is None or not judgement.is_final) and own.blocks < read_run_config(row.details).reasks:
-        if row.state == "finishing":  # what was accepted of it before counts no more
+        if row.state == "finishing":  # its earlier, accepted return doesn't count any more
             conclude_return(home, row, answer, judgement)
         else:
             keep_attempt(home, row, answer, judgement, count_attempts(home.ledger, row.session_id) + 1)
@@ -103,17 +102,17 @@ def _let_stop(
         return _send_back(row, judgement)
     else:
         conclude_return(home, row, answer, judgement)
-    if not own.waited:  # else the caller's side settles it, as soon as the answer is there
+    if not own.waited:  # else the caller's hook finishes the run when the answer arrives
         _warn_caller(home, own, row)
         run_finish_steps(home, row)
     return {}
 
 
 def _warn_caller(home: Home, own: HookRun, row: Run) -> None:
-    """Keep a sentence for a caller that gets a rejected answer as it is.
+    """Keep the verdict for a caller that gets a rejected answer unchanged.
 
-    It is kept before anything else is done: the harness delivers the answer once the hook has ended, and the caller's
-    own hook may ask for the sentence just before that.
+    First of all: the harness delivers the answer once this hook has ended, and the caller's own hook may ask for the
+    verdict just before that.
     """
     report = load_report(home, row.session_id)[0]
     if report.verdict in ACCEPTABLE or own.agent_id == MAIN:
@@ -126,7 +125,7 @@ def _warn_caller(home: Home, own: HookRun, row: Run) -> None:
 
 
 def check_return(event: HookEvent, home: Home, environ: Mapping[str, str]) -> replies.Answer:
-    """An agent is about to return by a tool: let it, or deny the call with what is wrong."""
+    """Let an agent return by a tool, or deny the call with what is wrong."""
     found = _find_returning(event, home, environ)
     if found is None:
         return {}
@@ -141,7 +140,7 @@ def check_return(event: HookEvent, home: Home, environ: Mapping[str, str]) -> re
 
 
 def keep_return(event: HookEvent, home: Home, environ: Mapping[str, str]) -> replies.Answer:
-    """An agent has returned by a tool, and the harness delivers what it gave."""
+    """Judge the return that an agent gave by a tool, and that the harness delivers."""
     found = _find_returning(event, home, environ)
     if found is None:
         return {}
@@ -157,7 +156,7 @@ def keep_return(event: HookEvent, home: Home, environ: Mapping[str, str]) -> rep
 def _find_returning(
     event: HookEvent, home: Home, environ: Mapping[str, str]
 ) -> tuple[HookRun, Run, str] | None:  # fmt: skip
-    """The agent that returns by a tool, its run, and what it returns; None if nothing is to be decided about it."""
+    """The agent that returns by a tool, its run, and its return; None if Remit only observes it."""
     with home.ledger.transaction() as db:
         own = find_own(db, event)
     own = own or _adopt(event, home, environ)
@@ -169,14 +168,14 @@ def _find_returning(
 
 
 def _adopt(event: HookEvent, home: Home, environ: Mapping[str, str]) -> HookRun | None:
-    """An agent that is seen for the first time when it stops: nothing is proved by files that were there before."""
+    """Admit an agent that Remit first sees when it stops: files that exist by then prove nothing."""
     from remit.hooks.start_subagent import adopt
 
     return adopt(event, home, environ)
 
 
 def _is_last(home: Home, row: Run, answer: str) -> bool:
-    """Whether an answer is word for word the one that was heard last."""
+    """Whether an answer is word for word the last one that was judged."""
     number = count_attempts(home.ledger, row.session_id)
     last = load_text(home, row.session_id, f"answer-{number}") or b""
     return last == (answer.encode("utf-8", "surrogatepass") if answer.strip() else b"")
@@ -207,7 +206,7 @@ def _may_ask_for_less(own: HookRun, row: Run) -> bool:
 
 
 def _is_flood(own: HookRun, answer: str) -> bool:
-    """Whether a long answer would reach its caller as it is, because the harness lets nobody replace it there."""
+    """Whether a long answer would reach its caller whole, because the harness has no way to replace it."""
     return not own.waited and own.agent_id != MAIN and own.blocks == 0 and len(answer) > _MAX_ANSWER_CHARS
 
 
@@ -217,42 +216,42 @@ def _ask_for_less(
     keep_attempt(home, row, answer, judgement, count_attempts(home.ledger, row.session_id) + 1)
     _count_block(home, own)
     return replies.block(
-        f"Your return is in order, but your caller gets the whole message, and it has {len(answer):,} characters. "
-        "Send the return alone, as you had it: what belongs with it is in your files."
+        f"Your return is valid, but your caller gets the whole message, and it has {len(answer):,} characters. "
+        "Send the return alone, unchanged: the details are in your files."
     )
 
 
-# --- who is not heard of any more ------------------------------------------------------------------------------------
+# --- runs whose agent is lost ----------------------------------------------------------------------------------------
 
 
 def end_lost(home: Home, row: Run, reason: str, *, stop_reason: str = "orphaned") -> None:
-    """Bring a run to its end whose agent will not be heard of any more."""
+    """End a run whose agent sends no more events."""
     if row.state == "running" and not read_run_config(row.details).finishes:
         end_observed(home, row, stop_reason)
         return
     if row.state == "running":
         conclude_return(home, row, "", None, stop_reason=stop_reason, reason=reason)
-    elif row.state == "finishing":  # it was accepted, and nobody has asked for it since
+    elif row.state == "finishing":  # it was accepted, and its caller hasn't taken it since
         judge_again_if_changed(home, row)
     if row.state in ("running", "finishing"):
         run_finish_steps(home, row)
 
 
 def end_lost_children(home: Home, harness_session: str, parent_id: str | None) -> None:
-    """Whoever stops waits for nobody: a call that has not come back by then was refused by others, or broken off.
+    """End the runs that a stopping caller waited for: their calls were refused by other hooks, or broken off.
 
-    Of an agent that was heard of only its harness's end says that much, where another agent has called it.
+    If an agent called them and they sent events, only the end of the harness's session ends them.
     """
     with home.ledger.reading() as db:
         left = list_awaited(db, harness_session, parent_id)
     for each in left:
         row = load_run(home.ledger, each.session_id)
         if row is not None and (parent_id is None or each.agent_id is None):
-            end_lost(home, row, "its call never came back")
+            end_lost(home, row, "its call never returned")
 
 
 def end_failed_call(event: HookEvent, home: Home) -> replies.Answer:
-    """The harness could not start an agent, or its model failed: give the caller what there is to say of it."""
+    """End the run of an agent that the harness couldn't start or whose model failed; give the caller the verdict."""
     with home.ledger.reading() as db:
         own = find_by_call(db, event.session, event.tool_use_id)
     row = None if own is None else load_run(home.ledger, own.session_id)
@@ -267,7 +266,7 @@ def end_failed_call(event: HookEvent, home: Home) -> replies.Answer:
 
 
 def end_failed_agent(event: HookEvent, home: Home) -> None:
-    """The model of an agent failed, and it will not be heard of any more."""
+    """End the run of an agent whose model failed."""
     with home.ledger.transaction() as db:
         own = find_own(db, event)
     row = None if own is None else load_run(home.ledger, own.session_id)

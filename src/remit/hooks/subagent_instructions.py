@@ -1,7 +1,7 @@
-"""Telling: what a subagent finds behind the words of whoever called it.
+"""Subagent instructions: the text that Remit appends to the prompt of a subagent in a harness.
 
-Owns that text. The caller's prompt stays as it is and comes first; behind it stand the session, the limits and the
-contract, which the caller's own context never sees.
+The caller's prompt stays as it is and comes first. The session, the limits and the return format follow; the caller's
+own context never contains them.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from remit.runs.instructions import InstructionFacts
 
 MARK = "<remit-delegation>"
-"""By it a prompt is known that has its contract already."""
+"""Marks a prompt that has its instructions already."""
 
 
 def render_instructions(work: InstructionFacts) -> str:
-    """The session, the limits and the contract of a subagent."""
+    """The session, the limits and the return format of a subagent."""
     above = " → ".join(show(name) for name in work.path[:-1])
     return (
         f"{MARK}\n"
         f"# Delegation\nYou are {show(work.agent)}, session {show(work.session_id)}, depth {work.depth} of "
         f"{work.max_depth}{f', called by {above}' if above else ''}.\n"
-        f"You have {render_duration(work.timeout_s)}. After that your tools are refused: write files early, and hand "
-        f"back partial rather than late.\n{_describe_targets(work)}\n\n"
+        f"You have {render_duration(work.timeout_s)}. After that your tools are refused: write files early, and "
+        f"return `partial` before the deadline instead of missing it.\n{_describe_targets(work)}\n\n"
         f"# What to send back\n{render_contract(work).strip()}\n"
         f"</{MARK[1:]}\n"
     )
@@ -40,5 +40,5 @@ def _describe_targets(work: InstructionFacts) -> str:
         f" Give {named} their inputs as JSON. If your call of one is refused because it is built into Remit, the "
         "refusal contains its return."
     )
-    told = f"You may delegate to {whom}. Read the status of what comes back before you count on anything."
+    told = f"You may delegate to {whom}. Read the status of each return before you rely on it."
     return told + (utility if named else "")

@@ -121,7 +121,7 @@ def test_shared_hooks_go_by_a_name_and_replace_the_personal_ones(
     monkeypatch.setenv("SHELL", "/bin/bash")
     place("hooks", "install", "claude")
     ended = place("hooks", "install", "claude", "--shared")
-    assert (ended.code, "whoever uses this checkout needs remit on their path" in ended.text) == (0, True)
+    assert (ended.code, "everyone who uses this checkout needs remit on the PATH" in ended.text) == (0, True)
     shell = {"CLAUDE_CODE_SHELL": str(place.folder / ".remit/confine/bash")}  # a path of this machine
     assert json.loads((place.folder / LOCAL).read_text()) == {"env": shell}
     commands = {event: command for event, ((_, command, _),) in load_hooks(place, SHARED).items()}
@@ -129,13 +129,13 @@ def test_shared_hooks_go_by_a_name_and_replace_the_personal_ones(
     assert guarding == {"PreToolUse", "SubagentStop", "ConfigChange"}
     assert all(command.partition(" || ")[0] == "remit hook claude" for command in commands.values())
     again = place("hooks", "install", "claude")
-    assert f"{SHARED} has Remit's hooks already" in again.text
+    assert f"{SHARED} already has Remit's hooks" in again.text
     assert json.loads((place.folder / LOCAL).read_text()) == {"env": shell}
 
 
 def test_codex_says_what_a_person_has_to_do(place: Inside) -> None:
     ended = place("hooks", "install", "codex")
-    assert "Codex passes over hooks in silence until you trust them: start codex in" in ended.text
+    assert "Codex silently skips hooks until you trust them: start codex in" in ended.text
     assert "/hooks" in ended.text
     assert "codex exec --trust" in ended.text
     assert "UserPromptSubmit" in load_hooks(place, CODEX)
@@ -187,7 +187,7 @@ def test_a_server_is_entered_only_where_it_was_asked_for(place: Inside) -> None:
 
 
 def test_a_server_that_lacks_its_package_is_told(place: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
-    sentence = "the package mcp is not installed (pip install '.[mcp]'"
+    sentence = "the package mcp isn't installed (pip install '.[mcp]'"
     assert sentence not in place("hooks", "install", "claude", "--mcp").text
     monkeypatch.setitem(sys.modules, "mcp", None)
     assert sentence in place("hooks", "install", "claude", "--mcp").text
@@ -199,7 +199,7 @@ def test_a_second_time_nothing_is_written(place: Inside) -> None:
     place("hooks", "install", *ALL)
     before = list_tree(place.folder)
     ended = place("hooks", "install", *ALL)
-    assert (ended.code, "✓ nothing to do; to prove that the hooks work" in ended.text) == (0, True)
+    assert (ended.code, "✓ nothing to do; to verify that the hooks work" in ended.text) == (0, True)
     assert list_tree(place.folder) == before
 
 
@@ -219,9 +219,9 @@ def test_an_older_command_line_is_replaced_and_nothing_else(place: Inside) -> No
 
 def test_a_file_that_git_would_take_along_is_told(place: Inside) -> None:
     git(place.folder, "init", "-q")
-    assert "git does not ignore it" in place("hooks", "install", "claude").text
+    assert "git doesn't ignore it" in place("hooks", "install", "claude").text
     put(place, ".gitignore", ".claude/*.local.json\n")
-    assert "git does not ignore it" not in place("hooks", "install", "claude").text
+    assert "git doesn't ignore it" not in place("hooks", "install", "claude").text
 
 
 @pytest.fixture
@@ -243,7 +243,7 @@ def test_in_a_worktree_it_is_told_where_the_hooks_are(
     assert (place.folder / LOCAL).exists()
     assert not (worktree / LOCAL).exists()
     removed = place("hooks", "uninstall")
-    assert f"what is taken out is in the main checkout, '{place.folder}'" in removed.text
+    assert f"Remit removes the hooks in the main checkout, '{place.folder}'" in removed.text
     assert not (place.folder / LOCAL).exists()
     assert "main checkout" not in place("hooks", "uninstall").text
 
@@ -265,7 +265,7 @@ def test_below_the_root_it_is_told_where_claude_is_to_be_started(
 def test_a_line_of_ones_own_that_calls_the_hook_is_told_and_stays(place: Inside) -> None:
     put(place, LOCAL, MINE.replace("lint", "remit hook | tee log"))
     ended = place("hooks", "install", "claude")
-    assert f"{LOCAL} has a command line of your own that calls Remit too (Stop): it stays" in ended.text
+    assert f"{LOCAL} has a command of your own that calls Remit, too (Stop): it stays" in ended.text
     assert "remit hook | tee log" in (place.folder / LOCAL).read_text()
     place("hooks", "uninstall")
     assert (place.folder / LOCAL).read_text() == MINE.replace("lint", "remit hook | tee log")
@@ -351,11 +351,11 @@ def test_uninstalled_every_file_is_what_it_was_and_the_others_are_gone(place: In
     shown = place("hooks", "uninstall", "--dry-run")
     assert (shown.code, f"change  {LOCAL}" in shown.text, f"remove  {PLUGIN}" in shown.text) == (0, True, True)
     ended = place("hooks", "uninstall")
-    assert (ended.code, ended.text.split("\n")[-2]) == (0, snapshot("✓ taken out; everything else is as it was"))
+    assert (ended.code, ended.text.split("\n")[-2]) == (0, snapshot("✓ removed; everything else is unchanged"))
     assert list_tree(place.folder) == before
     assert not (place.folder / ".codex").exists()
     again = place("hooks", "uninstall")
-    assert (again.code, again.text.split("\n")[-2]) == (0, snapshot("✓ nothing of Remit's is there"))
+    assert (again.code, again.text.split("\n")[-2]) == (0, snapshot("✓ nothing to remove"))
 
 
 def test_one_harness_is_uninstalled_by_itself(place: Inside) -> None:
@@ -381,7 +381,7 @@ def test_a_broken_file_that_may_have_hooks_is_told_and_the_others_are_taken_out(
     )
     assert list_tree(place.folder) == {CODEX: broken.encode()}
     again = place("hooks", "uninstall")
-    assert (again.code, "nothing of Remit's is there" in again.text) == (1, False), "its hooks are in there"
+    assert (again.code, "nothing to remove" in again.text) == (1, False), "its hooks are in there"
     file.write_text("{")
     (place.folder / ".remit/harness/codex-hooks.json.json").unlink()
     assert place("hooks", "uninstall").code == 0, "nothing of Remit's can be in it"
@@ -418,7 +418,7 @@ def test_the_doctor_counts_what_is_well_and_sees_that_codex_trusts_nothing(place
     told = doctor(place)
     assert [state for state, _, _ in told] == ["ok", "ok", "warning", "ok"]
     assert told[0][1].startswith("claude: ")
-    assert told[2][1] == "Codex passes over its hooks: it does not trust this folder"
+    assert told[2][1] == "Codex skips the hooks: it doesn't trust this folder"
 
 
 def test_the_doctor_sees_hooks_that_were_trusted(place: Inside) -> None:
@@ -428,7 +428,7 @@ def test_the_doctor_sees_hooks_that_were_trusted(place: Inside) -> None:
     root = str(place.folder)
     trusted = f'[projects."{root}"]\ntrust_level = "trusted"\n'
     (folder / "config.toml").write_text(trusted)
-    assert "passes over hooks that you have not trusted: SessionStart" in doctor(place)[1][1]
+    assert "skips hooks that you haven't trusted: SessionStart" in doctor(place)[1][1]
     hooks = [f'[hooks.state."{root}/{CODEX}:{name}:0:0"]\ntrusted_hash = "sha256:1"\n' for name in (
         "pre_tool_use", "post_tool_use", "subagent_start", "subagent_stop", "stop", "session_start", "session_end",
         "user_prompt_submit")]  # fmt: skip
@@ -439,8 +439,13 @@ def test_the_doctor_sees_hooks_that_were_trusted(place: Inside) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "state", "sentence"),
     [
-        (sys.executable, "/gone/python", "problem", "calls '/gone/python', which is gone: what is guarded is refused"),
-        ("/remit/hooks/entry.py", "/gone/remit/hooks/entry.py", "problem", "which is gone"),
+        (
+            sys.executable,
+            "/gone/python",
+            "problem",
+            "calls '/gone/python', which doesn't exist: the tools of agents are refused",
+        ),
+        ("/remit/hooks/entry.py", "/gone/remit/hooks/entry.py", "problem", "which doesn't exist"),
         ("SubagentStop", "SubagentEnd", "warning", "other hooks than this Remit installs, without SubagentStop"),
         ("{", "", "problem", "is not JSON"),
     ],
@@ -473,7 +478,7 @@ def test_the_doctor_sees_hooks_that_are_called_twice(place: Inside) -> None:
     folder.mkdir()
     (folder / "settings.json").write_text('{"enabledPlugins": {"remit@tools": true}}')
     assert "and by the plugin that" in doctor(place)[1][1]
-    assert "Remit's plugin for Claude Code is switched on as well" in place("hooks", "install", "claude").text
+    assert "Remit's plugin for Claude Code is enabled as well" in place("hooks", "install", "claude").text
 
 
 def test_the_doctor_says_whether_the_kernel_limits_commands(place: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -508,7 +513,7 @@ def test_the_doctor_says_whether_the_kernel_limits_commands(place: Inside, monke
 def test_the_doctor_misses_a_name_that_is_not_on_the_path(place: Inside) -> None:
     place("hooks", "install", "claude", "--shared")
     ((state, message, _),) = doctor(place)
-    assert (state, "calls remit, which is not on the path" in message) == ("problem", True)
+    assert (state, "calls remit, which isn't on the PATH" in message) == ("problem", True)
 
 
 def test_the_doctor_sees_a_plugin_that_was_changed(place: Inside) -> None:

@@ -64,8 +64,8 @@ def install(harnesses: tuple[str, ...], *, shared: bool, mcp: bool, dry_run: boo
     plan = plan_installation(names, shared=shared, with_server=mcp)
     check = f"remit hooks check {' '.join(names)}"
     return _carry_out(plan, dry_run=dry_run, as_json=output_format == "json",
-                      done=f"written; to prove that the hooks work, run: {check}",
-                      idle=f"nothing to do; to prove that the hooks work, run: {check}")  # fmt: skip
+                      done=f"hooks installed; to verify that they work, run: {check}",
+                      idle=f"nothing to do; to verify that the hooks work, run: {check}")  # fmt: skip
 
 
 @click.command(cls=options.Command)
@@ -84,7 +84,7 @@ def uninstall(harnesses: tuple[str, ...], *, dry_run: bool, output_format: str) 
 
     plan = plan_uninstallation([_parse_harness(name) for name in harnesses])
     return _carry_out(plan, dry_run=dry_run, as_json=output_format == "json",
-                      done="taken out; everything else is as it was", idle="nothing of Remit's is there")  # fmt: skip
+                      done="removed; everything else is unchanged", idle="nothing to remove")  # fmt: skip
 
 
 @click.command(cls=options.Command)

@@ -36,7 +36,7 @@ _NAME, _COMMANDS = "hooks", "commands"
 
 
 def _look_at_hooks(patient: DoctorContext) -> Iterator[HealthCheck]:
-    """A row for each file that has hooks of Remit's; none where nothing was installed."""
+    """A row for each file with Remit's hooks; none if nothing was installed."""
     from remit.ledger.home import Home
 
     home = Home(patient.root)
@@ -77,7 +77,7 @@ def _look_at_settings(home: Home, harness: str, path: str) -> Iterator[HealthChe
 
 
 def _look_at_unreadable(home: Home, harness: str, path: str) -> Iterator[HealthCheck]:
-    """A file that Remit has written into and that nobody can read now: then the harness cannot, either."""
+    """A row for a file with Remit's hooks that can't be read: the harness can't read it, either."""
     from remit.hooks.settings_files import find_variable, is_own_shell, is_remembered, load_values
 
     if not is_remembered(home, path):
@@ -98,13 +98,13 @@ def _check_words(home: Home, harness: str, path: str, words: Sequence[str]) -> I
     if tuple(words[:-1]) == ("remit", "hook"):
         program = find_program("remit", root=home.root)
         if program is None or program.is_foreign:
-            told = f"{path} calls remit, which is not on the path: what is guarded is refused"
-            yield HealthCheck(_NAME, "problem", told, "put it on the path, or install it without --shared")
+            told = f"{path} calls remit, which isn't on the PATH: the tools of agents are refused"
+            yield HealthCheck(_NAME, "problem", told, "add remit to the PATH, or install the hooks without --shared")
         return
     gone = [word for word in (words[0], words[-2]) if not os.path.isfile(word)]
     if gone:
         yield HealthCheck(
-            _NAME, "problem", f"{path} calls '{gone[0]}', which is gone: what is guarded is refused", again
+            _NAME, "problem", f"{path} calls '{gone[0]}', which doesn't exist: the tools of agents are refused", again
         )
     elif words[-2] != render_command(harness, shared=False)[-2]:
         yield HealthCheck(_NAME, "warning", f"{path} calls another Remit, at '{words[-2]}'", again)
@@ -130,8 +130,8 @@ def _look_at_twice(home: Home) -> Iterator[HealthCheck]:
         return
     plugin = find_plugin(home)
     if plugin:
-        told = f"Claude Code has Remit's hooks twice: in {places[0]}, and by the plugin that '{plugin}' switches on"
-        yield HealthCheck(_NAME, "warning", told, "switch the plugin off, or run remit hooks uninstall claude")
+        told = f"Claude Code has Remit's hooks twice: in {places[0]}, and by the plugin that '{plugin}' enables"
+        yield HealthCheck(_NAME, "warning", told, "disable the plugin, or run remit hooks uninstall claude")
     if len(places) > 1:
         told = f"Claude Code has Remit's hooks twice: in {LOCAL} and in {SHARED}"
         yield HealthCheck(_NAME, "warning", told, "run remit hooks install claude, which keeps those in the second")
@@ -147,10 +147,10 @@ def _look_at_trust(home: Home) -> Iterator[HealthCheck]:
     missing = [hook.event for hook in found if not trust.covers(hook.event, home.root)]
     if not trust.folders:
         yield HealthCheck(
-            _NAME, "warning", "Codex passes over its hooks: it does not trust this folder", render_trust(home.root)
+            _NAME, "warning", "Codex skips the hooks: it doesn't trust this folder", render_trust(home.root)
         )
     elif missing:
-        told = f"Codex passes over hooks that you have not trusted: {', '.join(missing)}"
+        told = f"Codex skips hooks that you haven't trusted: {', '.join(missing)}"
         yield HealthCheck(_NAME, "warning", told, render_trust(home.root))
 
 
@@ -175,7 +175,7 @@ def _look_at_opencode(home: Home) -> Iterator[HealthCheck]:
             "move it away, then run remit hooks install opencode",
         )
     elif not troubles and data != stamp(render_plugin(shared=shared)):
-        told = f"{PLUGIN} is another version's"
+        told = f"{PLUGIN} is from another version of Remit"
         yield HealthCheck(_NAME, "warning", told, "run remit hooks install opencode again")
     elif not troubles:
         yield HealthCheck(_NAME, "ok", f"opencode: the plugin at {PLUGIN}")
