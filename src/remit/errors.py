@@ -2,9 +2,9 @@
 
     RemitError
     ├── UsageError      the caller asked for something that does not exist or does not fit
-    ├── InputError      a file that was named cannot be read
+    ├── InputError      a file that was named can't be read
     ├── ConfigError     remit.toml says something that cannot be followed
-    ├── StorageError    the workspace's own files cannot be read or written
+    ├── StorageError    the workspace's own files can't be read or written
     ├── BusyError       another process holds what is needed, for too long
     │   └── EditedError a user edited a file while Remit was writing it; the edit is kept
     ├── StateError      the tasks or the manifest are not as they would have to be
@@ -43,7 +43,7 @@ class UsageError(RemitError):
 
 
 class InputError(RemitError):
-    """A file or folder that was named cannot be read."""
+    """A file or folder that was named can't be read."""
 
     code = "INPUT_UNREADABLE"
 
@@ -55,7 +55,7 @@ class ConfigError(RemitError):
 
 
 class StorageError(RemitError):
-    """The workspace's own files or its ledger cannot be read or written: a full disk, a broken one, no permission."""
+    """The workspace's own files or its ledger can't be read or written: a full disk, a broken one, no permission."""
 
     code = "STORAGE_FAILED"
 

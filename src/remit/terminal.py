@@ -188,5 +188,5 @@ def write_bytes(data: bytes, *, stream: TextIO | None) -> None:
     except BrokenPipeError:
         pass
     except OSError as error:
-        raise RemitError(f"the output cannot be written: {(error.strerror or str(error)).lower()}",
+        raise RemitError(f"the output can't be written: {(error.strerror or str(error)).lower()}",
                          hint="make room, or send it somewhere else") from error  # fmt: skip

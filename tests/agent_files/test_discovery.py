@@ -235,7 +235,7 @@ def test_a_place_for_agents_that_cannot_be_read_is_not_one_without_agents(name: 
         put(root, f"{name}/x/a.md")
         shown = root if name == "." else name
         with closed(root, name):
-            with pytest.raises(InputError, match=f"^'{shown}' cannot be read: permission denied; ") as caught:
+            with pytest.raises(InputError, match=f"^'{shown}' can't be read: permission denied; ") as caught:
                 find(root)
             assert "lint.exclude" in caught.value.hint
             assert name == "." or find(root, exclude=(name,)) == []
@@ -246,7 +246,7 @@ def test_a_place_for_agents_behind_a_closed_folder_is_told() -> None:
         put(root, "data/shared/a.md")
         (root / ".claude").mkdir()
         (root / ".claude/agents").symlink_to("../data/shared")
-        with closed(root, "data"), pytest.raises(InputError, match=r"^'.claude/agents' cannot be read"):
+        with closed(root, "data"), pytest.raises(InputError, match=r"^'.claude/agents' can't be read"):
             find(root)
 
 

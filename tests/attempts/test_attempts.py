@@ -79,13 +79,13 @@ def test_a_result_that_cannot_be_read_is_not_taken_for_none(home: Home) -> None:
     with few_files(0):
         with pytest.raises(OSError, match="Too many open files"):
             os.open(os.devnull, os.O_RDONLY)
-        with pytest.raises(BusyError, match=r"result\.json' cannot be read: too many open files"):
+        with pytest.raises(BusyError, match=r"result\.json' can't be read: too many open files"):
             find_state(attempt.folder)
     assert load_result(attempt.folder) == result
     file = Path(attempt.folder, "result.json")
     file.unlink()
     assert load_result(attempt.folder) is None
-    with pytest.raises(StorageError, match="cannot be read: input/output error"):
+    with pytest.raises(StorageError, match="can't be read: input/output error"):
         read_small("/proc/self/mem")  # a regular file whose first byte can't be read
 
 

@@ -46,8 +46,8 @@ def workspace(tmp_path: Path, repository: None) -> Iterator[Closed]:
             (tmp_path / name).chmod(0o755)
 
 
-JUDGED = "cannot be read, and agents in it are not judged; make it readable, or name it in lint.exclude"
-SENTENCE = "'.claude/agents' cannot be read: permission denied"
+JUDGED = "can't be read, and agents in it are not judged; make it readable, or name it in lint.exclude"
+SENTENCE = "'.claude/agents' can't be read: permission denied"
 
 
 @pytest.mark.parametrize("command", ["lint", "agent graph", "lint --fix", "agent build --to claude", "run a Do"])
@@ -79,7 +79,7 @@ def test_lint_says_which_other_folders_it_could_not_look_into(workspace: Closed)
         0,
         f"note: 'data' {JUDGED}\n",
     )
-    assert "'data' cannot be read" in workspace("doctor").text
+    assert "'data' can't be read" in workspace("doctor").text
     workspace.write("remit.toml", '[lint]\nexclude = ["data"]\n')
     assert workspace("lint").err == b""
 
@@ -89,7 +89,7 @@ def test_a_workspace_that_cannot_be_seen_is_not_an_empty_one(workspace: Closed, 
     workspace.close(".")
     ended = workspace(*command.split())
     assert (ended.code, ended.text) == (2, "")
-    assert ended.complaint.startswith(f"'{workspace.folder}' cannot be read: permission denied")
+    assert ended.complaint.startswith(f"'{workspace.folder}' can't be read: permission denied")
     elsewhere = workspace(*command.split(), cwd="/", env={"REMIT_ROOT": str(workspace.folder)})
     assert elsewhere.code == 2
 
@@ -99,5 +99,5 @@ def test_the_status_tells_which_part_cannot_be_seen(workspace: Closed) -> None:
     workspace.close("specs")
     ended = workspace("status")
     assert ended.code == 1
-    assert " ".join(ended.text.split()).count("specs' cannot be read: permission") == 2, "tasks and errors"
+    assert " ".join(ended.text.split()).count("specs' can't be read: permission") == 2, "tasks and errors"
     assert workspace("errors", "list").code == 2

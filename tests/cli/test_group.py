@@ -104,7 +104,7 @@ def test_a_shell_is_helped_to_complete(words: str, answers: list[str], remit: Re
     assert (ended.code, ended.text.split(), ended.err) == (0, answers, b"")
 
 
-GONE, CHECK = "cannot be read: no such file or directory", "check the path and its permissions"
+GONE, CHECK = "can't be read: no such file or directory", "check the path and its permissions"
 
 # A command line that does not fit: one line, what was meant, exit 2
 
@@ -383,7 +383,7 @@ def test_output_that_cannot_be_written_is_an_error(args: tuple[str, ...], remit:
         ended = remit(*args, stdout=full)
     assert ended.code == 2
     assert ended.complaint == snapshot(
-        "the output cannot be written: no space left on device; make room, or send it somewhere else"
+        "the output can't be written: no space left on device; make room, or send it somewhere else"
     )
 
 
@@ -393,7 +393,7 @@ def test_json_that_cannot_be_written_is_an_error_in_json(remit: Remit) -> None:
     with Path("/dev/full").open("wb") as full:
         ended = remit("check", "a.md", "--json", stdout=full)
     assert ended.code == 2
-    assert ended.error["message"] == "the output cannot be written: no space left on device"
+    assert ended.error["message"] == "the output can't be written: no space left on device"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")

@@ -65,14 +65,14 @@ def test_whoever_reads_it_hears_the_first_advice_or_that_a_person_is_needed() ->
 
     assert list_steps(WHOLE._replace(next_steps=("Wait.",))) == ["Wait."]
     both = WHOLE._replace(errors=(slow, broken), next_steps=("Mend it.",))
-    assert list_steps(both) == ["A person is needed.", "Mend it."]
+    assert list_steps(both) == ["Needs your decision.", "Mend it."]
     assert "needs_user" not in build_result(fit_result(WHOLE))["remit"]
     long = broken._replace(message="the build fails " * 100)
     cut = fit_result(both._replace(errors=(slow, *[long] * 9)), MIN_TOKENS)
     assert build_result(cut)["remit"]["needs_user"] is True
-    assert list_steps(cut._replace(errors=cut.errors[:1]))[0] == "A person is needed."
+    assert list_steps(cut._replace(errors=cut.errors[:1]))[0] == "Needs your decision."
     without = both._replace(errors=(broken,), next_steps=())
-    assert list_steps(without) == ["A person is needed.", "Mend it."]  # what steps there were gave way
+    assert list_steps(without) == ["Needs your decision.", "Mend it."]  # what steps there were gave way
 
 
 def test_a_plain_success_is_three_lines() -> None:

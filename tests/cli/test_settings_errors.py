@@ -62,4 +62,4 @@ def test_settings_that_are_no_file_are_not_left_out_in_silence(inside: Inside, m
     for words in (("run", "Do it", "--command", "true"), ("status",), ("lint",)):
         ended = inside(*words)
         assert ended.code == 2
-        assert ended.complaint.endswith("/remit.toml is not a file; move it away, or put the settings there")
+        assert ended.complaint.endswith("/remit.toml isn't a file; move it away, or put the settings there")

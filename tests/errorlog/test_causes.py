@@ -132,7 +132,7 @@ LOG = [
 def test_an_error_is_named_by_its_id_or_its_beginning() -> None:
     assert choose(LOG, "err_10_aa").records == (LOG[0],)
     assert choose(LOG, "err_10_ab").whole is False
-    with pytest.raises(UsageError, match="begins 2 ids: err_10_aa, err_10_ab"):
+    with pytest.raises(UsageError, match=r"2 ids start with it .err_10_aa, err_10_ab"):
         choose(LOG, "err_10")
 
 

@@ -68,8 +68,8 @@ def test_every_dialect_is_read(text: str, count: int) -> None:
         ("[" * 100_000, "ERR001", "nested too deeply", None),
         ('"text"', "ERR002", "neither an object nor a list", 1),
         ("17", "ERR002", "neither an object nor a list", 1),
-        ('{\n"errors": {"err_1": {"message": "x"}}}', "ERR002", "errors is not a list", 2),
-        ('{"errors": [],\n"errors": []}', "ERR004", "given twice", 2),
+        ('{\n"errors": {"err_1": {"message": "x"}}}', "ERR002", "errors isn't a list", 2),
+        ('{"errors": [],\n"errors": []}', "ERR004", "duplicate key", 2),
     ],
 )
 def test_a_broken_file_is_told_with_its_place(text: str, code: str, message: str, line: int | None) -> None:

@@ -228,17 +228,17 @@ def test_a_pipe_is_refused_not_waited_for(home: Home, file: Path) -> None:
     file.parent.mkdir()
     os.mkfifo(file)
     for action in (lambda: load_log(str(file)), lambda: record_errors(home, str(file), [TIMEOUT], now_ms=NOW_MS)):
-        with pytest.raises(InputError, match="is not a file; move it away"):
+        with pytest.raises(InputError, match="isn't a file; move it away"):
             action()
 
 
 def test_a_folder_in_its_place_is_told_with_what_to_do(home: Home, file: Path) -> None:
     file.mkdir(parents=True)
     for action in (lambda: load_log(str(file)), lambda: record_errors(home, str(file), [TIMEOUT], now_ms=NOW_MS)):
-        with pytest.raises(InputError, match=r"errors\.json' is not a file; move the folder away"):
+        with pytest.raises(InputError, match=r"errors\.json' isn't a file; move the folder away"):
             action()
     (file.parent / "errors-archive.jsonl").mkdir()
-    with pytest.raises(InputError, match=r"archive\.jsonl' is not a file; move the folder away"):
+    with pytest.raises(InputError, match=r"archive\.jsonl' isn't a file; move the folder away"):
         find_archived(str(file), "err_1")
 
 

@@ -38,15 +38,13 @@ def test_if_all_can_be_recovered_the_user_hears_the_first_recommendation() -> No
     other = LOST._replace(recommendation="Wait.")
     assert summarise_for_user([LOST, other]) == "Run /plan 17 again."
     assert summarise_for_user([LOST._replace(recommendation=""), other]) == "Wait."
-    assert (
-        summarise_for_user([LOST._replace(recommendation=" ")]) == "The planner did not answer. It can be tried again."
-    )
+    assert summarise_for_user([LOST._replace(recommendation=" ")]) == "The planner did not answer. You can retry it."
 
 
 def test_if_one_cannot_the_user_hears_the_first_message_and_that_a_person_is_needed() -> None:
     """R2.18."""
-    assert summarise_for_user([LOST, BROKEN]) == "The planner did not answer. A person is needed."
-    assert summarise_for_user([BROKEN]) == "The build fails. A person is needed."
+    assert summarise_for_user([LOST, BROKEN]) == "The planner did not answer. Needs your decision."
+    assert summarise_for_user([BROKEN]) == "The build fails. Needs your decision."
 
 
 def test_without_faults_there_is_nothing_to_hear() -> None:

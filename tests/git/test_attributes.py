@@ -78,15 +78,15 @@ def test_without_a_repository_nobody_can_be_asked(tmp_path: Path) -> None:
 def test_git_is_not_sent_to_a_pipe(root: Path, place: str) -> None:
     (root / place).parent.mkdir(exist_ok=True)
     os.mkfifo(root / place)
-    with pytest.raises(InputError, match=r"attributes' is not a file; move it away"):
+    with pytest.raises(InputError, match=r"attributes' isn't a file; move it away"):
         find_merge(str(root), "a/M.jsonl")
 
 
 def test_without_git_to_ask_it_is_told_and_not_guessed(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with few_files(1), pytest.raises(StorageError, match="git cannot be started: too many open files"):
+    with few_files(1), pytest.raises(StorageError, match="can't start git: too many open files"):
         find_merge(str(root), "M.jsonl")
     monkeypatch.setenv("PATH", "/nonexistent")
-    with pytest.raises(StorageError, match="git cannot be started: it is not on the path; see that git is installed"):
+    with pytest.raises(StorageError, match="can't start git: it isn't in PATH; see that git is installed"):
         find_merge(str(root), "M.jsonl")
 
 

@@ -352,7 +352,7 @@ def test_what_arrives_is_held_against_what_was_told(trip: Trip) -> None:
         made._replace(commit=trip.base.commit),
     ]
     for told in false:
-        with pytest.raises(StorageError, match="what arrived is not what was sent"):
+        with pytest.raises(StorageError, match="the received changes don't match what the worker sent"):
             fetch(trip.root, trip.base, told, bundle=bundle)
     with pytest.raises(StorageError, match="no longer known here"):
         fetch(trip.root, trip.base._replace(commit="2" * 40), made, bundle=bundle)

@@ -85,7 +85,7 @@ def test_a_pipe_that_git_would_wait_at_is_told_at_once(trip: Trip) -> None:
             lambda: collect(str(trip.clone), trip.base),
             lambda: snapshot_tree(str(trip.clone), with_history=False),
         ):
-            with pytest.raises(StorageError, match="is not a file, and git would wait at it; move it away"):
+            with pytest.raises(StorageError, match="isn't a file, and git would wait at it; move it away"):
                 look()
         pipe.unlink()
     assert time.monotonic() - began < 50
@@ -350,7 +350,7 @@ def test_what_is_behind_a_link_that_came_along_is_not_written(trip: Trip, checko
     tree = forger.forge_tree(entries)
     made = AgentChanges(forger.forge_commit(tree, trip.base.commit), tree, ())
     bundle = pack(str(trip.clone), made.commit, without=trip.base.commit)
-    with pytest.raises(StorageError, match="other files differ than were told"):
+    with pytest.raises(StorageError, match="other files differ than announced"):
         fetch(trip.root, trip.base, made, bundle=bundle)
     checkout.put("specs/kept.md", "so that the folder stays\n")
     arrived = apply_agent_changes(trip.root, trip.base, made)

@@ -342,7 +342,7 @@ def test_a_path_with_a_filter_is_refused_and_the_filter_does_not_run(
     checkout.put(".gitattributes", "*.png filter=Big.Files\n")
     checkout.put("chart.png", "big\n")
     checkout.put("a.md", "two\n")
-    assert "'chart.png' goes through the filter 'Big.Files'" in refused(commit(checkout, "a.md", "chart.png"), "GIT007")
+    assert "'chart.png' has the git filter 'Big.Files'" in refused(commit(checkout, "a.md", "chart.png"), "GIT007")
     assert commit(checkout, "a.md").commit
     assert not mark.exists()
     checkout.git("add", "chart.png", check=False)

@@ -60,7 +60,7 @@ def test_a_process_that_may_open_no_more_files_is_told_so_at_every_point(checkou
             break
     else:
         pytest.fail("no number was enough")
-    assert any("git cannot be started: too many open files" in message for message in told)
+    assert any("can't start git: too many open files" in message for message in told)
     checkout.git("fsck", "--strict")
 
 
@@ -103,7 +103,7 @@ def test_a_branch_that_moved_before_git_fell_silent_is_a_commit(
         if moved:
             assert run(folder, *arguments).code == 0
         silent.append(arguments)
-        raise GitRefused(commit_failed("git took longer than 60 s"))
+        raise GitRefused(commit_failed("git timed out after 60 s"))
 
     checkout.put("a.md", "two\n")
     before = checkout.git("rev-parse", "HEAD").strip()
@@ -125,7 +125,7 @@ def test_a_scratch_folder_that_cannot_be_made_is_a_finding(
     assert [finding.message for finding in done.findings] == [
         "nothing was committed: no temporary folder: no such file or directory"
     ]
-    with pytest.raises(StorageError, match=r"^no temporary folder: .*; see what git status says, then try again$"):
+    with pytest.raises(StorageError, match=r"^no temporary folder: .*; check git status, then try again$"):
         add_worktree(str(checkout.root), "one")
     assert list_worktrees(str(checkout.root)) == ()
 
@@ -148,7 +148,7 @@ def test_attributes_that_cannot_be_read_stop_a_commit(checkout: Checkout) -> Non
     (checkout.root / ".git/info/attributes").symlink_to("/proc/self/mem")  # reading its beginning is an error
     done = commit_paths(str(checkout.root), ["a.md"], "task 1: try")
     assert (done.commit, done.findings[0].code) == (None, "GIT009")
-    assert "info/attributes' cannot be read: input/output error" in done.findings[0].message
+    assert "info/attributes' can't be read: input/output error" in done.findings[0].message
 
 
 def test_what_a_worktree_lacks_is_told_without_a_word_about_commits(
@@ -157,7 +157,7 @@ def test_what_a_worktree_lacks_is_told_without_a_word_about_commits(
     with few_files(1), pytest.raises(StorageError) as caught:
         list_worktrees(str(checkout.root))
     assert str(caught.value) == (
-        "git cannot be started: too many open files; see that git is installed and can be started, then try again"
+        "can't start git: too many open files; see that git is installed and can be started, then try again"
     )
     monkeypatch.setenv("PATH", "/nonexistent")
     with pytest.raises(StorageError, match="not on the path; see that git is installed") as caught:

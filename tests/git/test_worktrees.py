@@ -159,7 +159,7 @@ def test_what_cannot_be_checked_out_is_told(checkout: Checkout, tmp_path: Path) 
     empty = Checkout(tmp_path / "empty")
     empty.root.mkdir()
     empty.git("init", "-q")
-    with pytest.raises(UsageError, match="there is no commit"):
+    with pytest.raises(UsageError, match="there isn't a commit"):
         add_worktree(str(empty.root), "one")
 
 
@@ -185,7 +185,7 @@ def test_without_a_repository_there_are_none_and_none_can_be_made(
         add_worktree(root, "one")
     assert caught.value.hint
     monkeypatch.setenv("PATH", "/nonexistent")
-    with pytest.raises(StorageError, match="git cannot be started"):
+    with pytest.raises(StorageError, match="can't start git"):
         list_worktrees(root)
 
 

@@ -237,7 +237,7 @@ def test_an_agent_may_compare_the_tasks_and_not_change_them(remit: Inside) -> No
 
 @pytest.mark.parametrize("agent", ["planner", "nobody"])
 def test_whether_it_may_is_only_looked_up(root: Path, remit: Inside, agent: str) -> None:
-    """Also in a folder that cannot be written to."""
+    """Also in a folder that can't be written to."""
     before = sorted(root.iterdir())
     assert not (root / ".remit").exists()
     ended = remit("agent", "can", agent, "bash", "ls")

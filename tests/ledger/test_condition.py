@@ -68,7 +68,7 @@ def test_a_pipe_and_a_folder_are_not_opened(tmp_path: Path) -> None:
     for name in ("pipe", "."):
         found = examine(str(tmp_path / name), seconds=5)
         assert found is not None
-        assert found.fault == "it is not a file"
+        assert found.fault == "it isn't a file"
 
 
 def test_a_newer_one_is_told(file: Path) -> None:

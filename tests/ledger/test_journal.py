@@ -160,7 +160,7 @@ def test_what_cannot_be_prepared_changes_nothing(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(StorageError) as caught:
         write_together(home, [*CHANGES, FileChange("file/inside", None, b"x")], kind="test")
-    assert "cannot be written" in caught.value.message
+    assert "can't be written" in caught.value.message
     assert read_both(tmp_path) == OLD
     assert not has_unfinished(home)
     assert list_waiting(tmp_path) == []

@@ -186,7 +186,7 @@ def test_a_file_that_is_no_ledger_is_told_in_a_sentence(tmp_path: Path) -> None:
 
 def test_a_ledger_that_cannot_be_opened_is_told_in_a_sentence(tmp_path: Path) -> None:
     (tmp_path / ".remit" / "ledger.db").mkdir(parents=True)
-    with pytest.raises(StorageError, match="cannot be used"):
+    with pytest.raises(StorageError, match="can't be used"):
         open_ledger(tmp_path)
 
 

@@ -270,7 +270,7 @@ def test_what_cannot_be_removed_is_told(home: Home) -> None:
     failures: list[str] = []
     assert clear([folder, Leftover(f"{home.root}/nothing", 0)], failures) == [Leftover(f"{home.root}/nothing", 0)]
     (told,) = failures
-    assert told.startswith(f"'{folder.file}' cannot be removed: ")
+    assert told.startswith(f"'{folder.file}' can't be removed: ")
     assert told.endswith("; check the disk and the permissions, then try again")
 
 
@@ -282,5 +282,5 @@ def test_what_waits_is_kept_and_told_where_the_ledger_cannot_be_read(home: Home,
     failures: list[str] = []
     assert find_half_written(home, folders=(home.root,), trees=(), failures=failures) == []
     assert failures == [
-        f"'{waiting}' may be needed, for the ledger cannot be read: file is not a database; see remit doctor"
+        f"'{waiting}' may be needed, for the ledger can't be read: file is not a database; see remit doctor"
     ]

@@ -189,7 +189,7 @@ def test_an_entry_that_is_too_long_is_refused(desk: Desk) -> None:
 
 def test_a_pipe_in_place_of_the_manifest_is_not_waited_for(desk: Desk) -> None:
     os.mkfifo(desk.file)
-    with pytest.raises(InputError, match="is not a file"):
+    with pytest.raises(InputError, match="isn't a file"):
         desk.appender.add(make_given(), day=DAY)
 
 
@@ -220,7 +220,7 @@ def test_a_disk_that_fails_is_told_and_nothing_is_left(
 
     with monkeypatch.context() as patch:
         patch.setattr(os, call, fail)
-        with pytest.raises(StorageError, match="cannot be written") as caught:
+        with pytest.raises(StorageError, match="can't be written") as caught:
             desk.appender.add(make_given(), day=DAY)
     assert failed
     assert caught.value.hint

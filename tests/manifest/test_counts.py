@@ -48,7 +48,7 @@ def test_a_manifest_without_entries(desk: Desk) -> None:
 def test_bad_lines_come_in_order_and_with_a_limit(desk: Desk) -> None:
     desk.write("bad\n", make_line(), "[]\n", "3\n")
     assert [each.line for each in find_bad_lines(desk.index)] == [1, 3, 4]
-    assert find_bad_lines(desk.index, limit=2)[1] == BadLine(3, "the line holds a list, not an object")
+    assert find_bad_lines(desk.index, limit=2)[1] == BadLine(3, "the line is a list, not an object")
 
 
 def test_entries_that_share_an_id_are_named_by_line(desk: Desk) -> None:
@@ -115,5 +115,5 @@ def test_ids_that_are_doubled_are_counted(home: Home, tmp_path: Path, with_ledge
 def test_a_pipe_is_not_opened(home: Home, tmp_path: Path, with_ledger: bool) -> None:  # noqa: FBT001 - a table
     assert not with_ledger or home.ledger.file
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(InputError, match="is not a file"):
+    with pytest.raises(InputError, match="isn't a file"):
         count_quickly(home, str(tmp_path / "pipe"), max_bytes=100)

@@ -9,17 +9,17 @@ from tests.support.manifest_entries import TOO_LONG, make_entry, make_line
 from tests.support.manifest_workspace import Desk
 
 BAD: dict[str, tuple[bytes, str]] = {
-    "nonsense": (b"nonsense\n", "the line is not JSON: "),
-    "cut off": (b'{"id": "a\n', "the line is not JSON: "),
-    "a list": (b"[1, 2]\n", "the line holds a list, not an object"),
-    "a text": (b'"x"\n', "the line holds a text, not an object"),
-    "Latin-1": (b'{"id": "\xe9"}\n', "the line is not UTF-8"),
-    "a key twice": (b'{"status": "blocked", "status": "complete"}\n', "a key is given twice at column "),
-    "NaN": (b'{"id": NaN}\n', "the line is not JSON: "),
-    "two entries": (b'{"id": "a"}{"id": "b"}\n', "the line is not JSON: "),
-    "too deep": (b'{"a":' * 5000 + b"\n", "the line is not JSON: "),
-    "a merge mark": (b"<<<<<<< HEAD\n", "the mark of an unfinished merge"),
-    "half a character": (b'{"id": "\\ud800"}\n', "the line is not JSON: "),
+    "nonsense": (b"nonsense\n", "the line isn't valid JSON: "),
+    "cut off": (b'{"id": "a\n', "the line isn't valid JSON: "),
+    "a list": (b"[1, 2]\n", "the line is a list, not an object"),
+    "a text": (b'"x"\n', "the line is a text, not an object"),
+    "Latin-1": (b'{"id": "\xe9"}\n', "the line isn't UTF-8"),
+    "a key twice": (b'{"status": "blocked", "status": "complete"}\n', "duplicate key at column "),
+    "NaN": (b'{"id": NaN}\n', "the line isn't valid JSON: "),
+    "two entries": (b'{"id": "a"}{"id": "b"}\n', "the line isn't valid JSON: "),
+    "too deep": (b'{"a":' * 5000 + b"\n", "the line isn't valid JSON: "),
+    "a merge mark": (b"<<<<<<< HEAD\n", "a conflict marker of an unfinished merge"),
+    "half a character": (b'{"id": "\\ud800"}\n', "the line isn't valid JSON: "),
     "too long": (b'{"id": "' + b"x" * MAX_LINE_BYTES + b'"}\n', TOO_LONG),
 }
 
@@ -80,6 +80,4 @@ def test_an_entry_has_the_day_that_its_date_begins_with(date: object, day: str) 
 
 def test_the_reason_names_no_more_than_the_place_of_a_doubled_key() -> None:
     """Keys are foreign text, and may be a megabyte."""
-    assert explain_bad_line(b'{"' + b"k" * 9000 + b'":1,"' + b"k" * 9000 + b'":2}').startswith(
-        "a key is given twice at"
-    )
+    assert explain_bad_line(b'{"' + b"k" * 9000 + b'":1,"' + b"k" * 9000 + b'":2}').startswith("duplicate key at")

@@ -41,9 +41,9 @@ def test_what_cannot_be_filled_stays_and_is_told_once() -> None:
     resolved = resolve_tokens("{{TASK_ID}} {{TOPIC_SLUGG}} {{TASK_ID}} {{RESEARCH_ID}}", {"DATE": "d"})
     assert resolved.text == "{{TASK_ID}} {{TOPIC_SLUGG}} {{TASK_ID}} {{TOPIC_SLUG}}-d"
     assert [(each.code, each.message) for each in resolved.findings] == [
-        ("MAN021", "TASK_ID was not given"),
-        ("MAN020", "TOPIC_SLUGG is not a token"),
-        ("MAN021", "TOPIC_SLUG was not given"),
+        ("MAN021", "no value for the required token TASK_ID"),
+        ("MAN020", "unknown token TOPIC_SLUGG"),
+        ("MAN021", "no value for the required token TOPIC_SLUG"),
     ]
     assert resolved.findings[1].hint == "Did you mean TOPIC_SLUG?"
 

@@ -118,7 +118,7 @@ def test_bytes_are_read_like_text(tmp_path: Path) -> None:
 
 def test_a_root_that_is_no_folder_is_told(tmp_path: Path) -> None:
     for root in (tmp_path / "missing", write(tmp_path, "file", "x")):
-        with pytest.raises(InputError, match="is not a folder"):
+        with pytest.raises(InputError, match="isn't a folder"):
             remit.check("x", root=root)
 
 

@@ -125,7 +125,7 @@ def test_without_git_a_run_works_and_its_claims_are_unproven(
     monkeypatch.setenv("PATH", str(tmp_path))
     told = work(project, "new.md", lambda: (project / "new.md").write_text("# New\n"))
     assert (told.status, told.verdict, told.diagnostics[0].code) == ("partial", "unproven", "EVD005")
-    assert "git cannot be started" in told.diagnostics[0].message
+    assert "can't start git" in told.diagnostics[0].message
 
 
 class Stalls:

@@ -134,7 +134,7 @@ def test_pipes_folders_and_what_is_no_text_are_not_opened_or_not_kept(tmp_path: 
     context = load_context(str(tmp_path), plan(required="[pipe.md, folder.md, binary.md, latin.md]"))
     assert time.monotonic() - started < 5
     assert context.loaded == ()
-    assert [each.reason for each in context.named] == ["it is not a file"] * 2 + ["it is not text"] * 2
+    assert [each.reason for each in context.named] == ["it isn't a file"] * 2 + ["it is not text"] * 2
     assert len(context.findings) == 4
 
 
@@ -143,7 +143,7 @@ def test_a_file_without_permission_is_told(tmp_path: Path) -> None:
     write(tmp_path, a_md="A")
     (tmp_path / "a.md").chmod(0)
     (named,) = load_context(str(tmp_path), plan(required="[a.md]")).named
-    assert "cannot be read" in named.reason
+    assert "can't be read" in named.reason
 
 
 def test_a_giant_of_nothing_is_not_read(tmp_path: Path) -> None:

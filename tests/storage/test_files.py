@@ -35,7 +35,7 @@ def test_a_file_is_read_up_to_one_byte_more_than_the_cap(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     ("name", "reason"),
-    [("missing.md", "no such file"), ("", "is not a file"), ("a\x00b", "is not a path"), ("n" * 300, "too long")],
+    [("missing.md", "no such file"), ("", "isn't a file"), ("a\x00b", "is not a path"), ("n" * 300, "too long")],
 )
 def test_a_name_that_cannot_be_read_is_told_in_one_sentence(tmp_path: Path, name: str, reason: str) -> None:
     with pytest.raises(InputError, match=reason) as caught:
@@ -46,7 +46,7 @@ def test_a_name_that_cannot_be_read_is_told_in_one_sentence(tmp_path: Path, name
 
 def test_a_pipe_in_a_workspace_is_refused_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(InputError, match="is not a file"):
+    with pytest.raises(InputError, match="isn't a file"):
         load_bytes(tmp_path / "pipe")
 
 
@@ -110,7 +110,7 @@ def test_a_pipe_is_refused_and_nobody_waits_for_it(tmp_path: Path) -> None:
     program = "import sys, pathlib; from remit.storage.files import load_tail; load_tail(pathlib.Path(sys.argv[1]))"
     command = [sys.executable, "-c", program, str(tmp_path / "MANIFEST.jsonl")]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=20)
-    assert "is not a file" in done.stderr
+    assert "isn't a file" in done.stderr
 
 
 def test_lines_come_one_at_a_time_and_say_whether_they_end(tmp_path: Path) -> None:
@@ -323,7 +323,7 @@ def test_a_torn_line_is_ended_before_the_next(tmp_path: Path) -> None:
 
 def test_nothing_is_appended_to_what_is_no_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(InputError, match="is not a file"):
+    with pytest.raises(InputError, match="isn't a file"):
         append_line(str(tmp_path / "pipe"), b"one")
 
 

@@ -156,7 +156,7 @@ def test_a_home_that_cannot_be_written_is_told(
     (tmp_path / "a file").touch()
     base = tmp_path / name if name == "a file" else Path("/proc/none")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(base))
-    with pytest.raises(StorageError, match="cannot be written") as caught:
+    with pytest.raises(StorageError, match="can't be written") as caught:
         trust(root, DIGEST)
     assert "XDG_CONFIG_HOME" in caught.value.hint
     assert not is_trusted(root, DIGEST)

@@ -213,7 +213,7 @@ lifecycle:
     <logging>Log which input it was.</logging>
   </error_type>
   <error_type name="file_operation_failure">
-    <detection>A file cannot be read or written.</detection>
+    <detection>A file can't be read or written.</detection>
     <handling>Try once more, then return failed.</handling>
     <recovery>Check the path and its permissions.</recovery>
     <logging>Log the path and the reason.</logging>

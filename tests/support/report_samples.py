@@ -100,7 +100,7 @@ NODE: dict[str, Any] = {
     "attempts": [ATTEMPT, ATTEMPT | {"number": 2, "claims": [], "verdict": "accepted", "answer": None}],
     "result": {
         "status": "failed",
-        "summary": "The work cannot be used.",
+        "summary": "The work can't be used.",
         "artifacts": [{"path": "a.md", "type": "report", "summary": "The report."}],
         "metadata": {"session_id": "sess_1794826470_aaaaaa", "agent_type": "scout"},
         "errors": [

@@ -1,4 +1,4 @@
-"""A ledger that cannot be written."""
+"""A ledger that can't be written."""
 
 from __future__ import annotations
 

@@ -176,7 +176,7 @@ def test_a_priority_by_hand_is_told_until_somebody_says_which_holds(tmp_path: Pa
     assert list_codes(absorb_edits(store)) == []
 
 
-# What cannot be read
+# What can't be read
 
 
 def test_a_broken_state_is_kept_before_it_is_written_anew(tmp_path: Path) -> None:

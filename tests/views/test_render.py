@@ -253,7 +253,7 @@ def test_an_error_is_its_sentence_and_what_to_do() -> None:
         "there is no x",
         "did you mean 'y'?",
     )
-    assert render.render_error(InputError("a\n\x1b cannot be read")) == ("a<U+000A><U+001B> cannot be read", "")
+    assert render.render_error(InputError("a\n\x1b can't be read")) == ("a<U+000A><U+001B> can't be read", "")
 
 
 def test_a_bug_is_named_and_says_how_to_see_more() -> None:

@@ -6,7 +6,7 @@ EXITS = {
     "ACCEPTED": "It is done, or what was looked at holds.",
     "NOT_ACCEPTED": "It was looked at, and the answer is no: findings, a return that is refused, a move that is not "
     "legal.",
-    "COULD_NOT_RUN": "It could not be looked at: a wrong option, a file that cannot be read, a bug.",
+    "COULD_NOT_RUN": "It could not be looked at: a wrong option, a file that can't be read, a bug.",
     "INTERRUPTED": "Ctrl-C.",
 }
 RPC = {
@@ -20,7 +20,7 @@ OUTCOMES = {
     "accepted": "It holds as it was sent.",
     "repaired": "It holds; its JSON was broken in a way that left no doubt, and each repair is told.",
     "missing": "There is no return in the message.",
-    "malformed": "There is something like one, and it cannot be read without guessing.",
+    "malformed": "There is something like one, and it can't be read without guessing.",
     "invalid": "It can be read, and is not as the contract has it.",
     "ambiguous": "There is more than one, or one that says two things.",
     "degenerate": "It is a template that nobody filled in.",

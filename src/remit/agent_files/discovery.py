@@ -55,7 +55,7 @@ class AgentFileSearch(NamedTuple):
 
     sources: list[AgentFile]
     unread: tuple[str, ...]
-    """Folders that are no place for agents by their names, and that cannot be read."""
+    """Folders that are no place for agents by their names, and that can't be read."""
     plain: tuple[str, ...]
     """Files of plain `agents` folders in which none begins with a frontmatter."""
 
@@ -91,7 +91,7 @@ def find_agent_files(paths: Sequence[str], *, root: str, exclude: Sequence[str] 
 def search_agent_files(
     paths: Sequence[str], *, root: str, exclude: Sequence[str] = (), max_files: int | None = None
 ) -> AgentFileSearch:
-    """The agent files, and what was passed over. A place for agents that cannot be read is an error: it is not empty.
+    """The agent files, and what was passed over. A place for agents that can't be read is an error: it is not empty.
 
     A folder that is no such place may be anything, such as the data of a service: it is only told.
     """
@@ -102,10 +102,10 @@ def search_agent_files(
             mode = os.stat(path).st_mode
         except OSError as error:
             if not os.path.islink(path):
-                raise InputError(f"'{path}' cannot be read: {_describe_error(error)}", hint="check the path") from error
+                raise InputError(f"'{path}' can't be read: {_describe_error(error)}", hint="check the path") from error
             mode = 0
         except ValueError as error:
-            raise InputError(f"{path!r} is not a path: {error}", hint="name a file or a folder") from error
+            raise InputError(f"{path!r} isn't a path: {error}", hint="name a file or a folder") from error
         is_folder = stat.S_ISDIR(mode)
         scan = _Scan(root, exclude, max_files or MAX_FILES, passed)
         for file in scan.walk(os.path.abspath(path)) if is_folder else [path]:
@@ -190,7 +190,7 @@ class _Scan:
                 inner = kind if kind == "harness" else _find_inner(here, entry.name, kind)
                 if entry.name not in _SKIPPED and self._is_way(entry, opens=inner != kind, followed=followed):
                     waiting.append((entry.path, inner))
-                # A folder that is called like an agent file is one that cannot be read.
+                # A folder that is called like an agent file is one that can't be read.
                 if kind and _is_agent_file(entry):
                     if kind == "plain":
                         plain.setdefault(_find_plain_home(here), []).append(entry.path)
@@ -232,7 +232,7 @@ class _Scan:
             return
         if is_place:
             hint = "make it readable, or leave it out with lint.exclude in remit.toml"
-            raise InputError(f"'{name}' cannot be read: {_describe_error(error)}", hint=hint) from error
+            raise InputError(f"'{name}' can't be read: {_describe_error(error)}", hint=hint) from error
         if name not in self.passed.unread:
             self.passed.unread.append(name)
 
@@ -295,7 +295,7 @@ def load_agent_file(file: str, *, max_bytes: int = MAX_BYTES) -> bytes | str:
         with os.fdopen(os.dup(handle), "rb") as stream:
             return stream.read(max_bytes + 1)
     except OSError as error:
-        return f"it cannot be read ({(error.strerror or str(error)).lower()})"
+        return f"it can't be read ({(error.strerror or str(error)).lower()})"
     finally:
         os.close(handle)
 

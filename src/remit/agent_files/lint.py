@@ -64,7 +64,7 @@ class LintReport(NamedTuple):
     held: int = 0
     """How many findings the baseline holds now, other files' included."""
     unread: tuple[str, ...] = ()
-    """Folders that were passed over, since they cannot be read."""
+    """Folders that were passed over, since they can't be read."""
     plain: tuple[str, ...] = ()
     """Files of plain `agents` folders that hold no agent: none of them begins with a frontmatter."""
 
@@ -140,7 +140,7 @@ def fix(
 
 
 def load_agent_text(file: str) -> bytes:
-    """What an agent file holds, for showing it; nothing where it cannot be read."""
+    """What an agent file holds, for showing it; nothing where it can't be read."""
     content = load_agent_file(file)
     return content if isinstance(content, bytes) else b""
 

@@ -56,7 +56,7 @@ class LintCache:
             self.fresh[source.path] = [judged.digest, wanted, dict(judged.sizes), _shape(judged.checked)]
 
     def close(self) -> None:
-        """Write the table, where it changed. What cannot be written is worked out again next time."""
+        """Write the table, where it changed. What can't be written is worked out again next time."""
         if self.file is None or not self.fresh or not self._is_own():
             return
         from remit.storage.files import make_private_folder, write_bytes  # noqa: PLC0415 - only when it changed

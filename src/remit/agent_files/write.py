@@ -43,7 +43,7 @@ def new(kind: str, name: str, *, profile: Profile | None = None, folder: str | N
     fresh = [file for file in files if not os.path.lexists(f"{root}/{file.path}")]
     if files[0] not in fresh:
         raise UsageError(f"{files[0].path} is there already", hint="choose another name, or remove it")
-    for file in reversed(fresh):  # the agent last: when one cannot be written, it can be made again
+    for file in reversed(fresh):  # the agent last: when one can't be written, it can be made again
         write_text(f"{root}/{file.path}", file.text, make_folders=True)
     return [f"{root}/{file.path}" for file in fresh]
 

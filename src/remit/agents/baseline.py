@@ -32,7 +32,7 @@ def fingerprint(finding: Diagnostic, lines: list[str]) -> str:
 
 
 def parse_baseline(text: str, name: str) -> Baseline:
-    """Read a baseline; one that cannot be read is no empty one."""
+    """Read a baseline; one that can't be read is no empty one."""
     try:
         table: Any = json.loads(text)
         files = table["files"]

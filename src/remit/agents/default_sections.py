@@ -30,7 +30,7 @@ USUAL_ERRORS = {
         "Log what failed, and its value, to errors.json.",
     ),
     "file_operation_failure": (
-        "A file cannot be read or written, or is empty after it was written.",
+        "A file can't be read or written, or is empty after it was written.",
         "Try once more. Then return failed, or partial if something usable is on disk.",
         "Check the path and its permissions.",
         "Log the path and the reason to errors.json.",

@@ -1,7 +1,7 @@
 """Documents: the text of an agent file, read.
 
 Owns what the rules look at: frontmatter, tags, headings and ignores of one file, by one pass each. Reading never
-fails: what cannot be read is a fault of the document, and the rest of it is still there.
+fails: what can't be read is a fault of the document, and the rest of it is still there.
 """
 
 from __future__ import annotations

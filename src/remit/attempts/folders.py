@@ -68,7 +68,7 @@ def make_attempt(home: Home, session_id: str, number: int) -> AttemptFolder:
             with suppress(FileExistsError):
                 os.mkdir(place, 0o700)
             if not stat.S_ISDIR(os.lstat(place).st_mode):
-                raise StorageError(f"'{place}' is not a folder", hint="move it away")
+                raise StorageError(f"'{place}' isn't a folder", hint="move it away")
         with suppress(FileExistsError):
             os.mkfifo(control, 0o600)
         with suppress(FileExistsError):
@@ -221,7 +221,7 @@ def _read_file(file: str, limit: int, *, none: frozenset[int] = _NONE) -> bytes:
     except OSError as error:
         if error.errno in none:
             return b""
-        message = f"'{file}' cannot be read: {(error.strerror or str(error)).lower()}"
+        message = f"'{file}' can't be read: {(error.strerror or str(error)).lower()}"
         if error.errno in _SCARCE:
             raise BusyError(
                 message, hint="end other programs or raise the limit (ulimit -n), then try again"

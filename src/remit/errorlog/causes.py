@@ -1,10 +1,9 @@
-"""Causes: which errors are the same error again.
+"""Error groups: errors with the same code and the same normalized message have one cause.
 
-Owns what is left of a message when everything that differs from one time to the next is taken out of it: numbers,
-paths, names in quotes, ids, times. Errors with one code and one such message have one cause. A cause that was marked
-fixed and has happened since came back: its fix did not hold.
+A normalized message has placeholders for everything that varies: numbers, paths, quoted names, ids, times. A cause
+that was marked fixed and occurs again has recurred.
 
-Linear: a message is cut to a length, taken apart once, and each word looked at by itself.
+Linear: a message is truncated and split once, and each word is checked by itself.
 """
 
 from __future__ import annotations
@@ -51,13 +50,13 @@ _EXTENSIONS = frozenset({
 _STANDS_FOR = {"quoted": "<name>", "url": "<url>", "thousands": "<n>"}
 _LOOSE_ENDS = ".:,;=-"
 _MEANT_NUMBERS = frozenset({"http", "status", "code", "errno", "exit", "signal"})
-"""Words behind which a number is what happened, not which one it happened to."""
+"""A number after one of these words belongs to the cause and stays in the message."""
 _PATH_SLASHES = 2
 _SHOWN, _MAX_COMPARED = 4, 2000
 
 
 class Cause(NamedTuple):
-    """What errors have in common: a short key for commands, and the message without what differs."""
+    """The cause of a group of errors: a short key for commands, and the normalized message."""
 
     key: str
     code: str
@@ -71,53 +70,53 @@ class Group(NamedTuple):
     records: tuple[ErrorRecord, ...]
     fix_status: FixStatus
     recurrences: int
-    """How many happened after it was marked fixed."""
+    """The number of errors after the cause was marked fixed."""
 
     @property
     def recurred(self) -> bool:
-        """Whether it happened after it was marked fixed."""
+        """True if the cause occurred again after it was marked fixed."""
         return self.recurrences > 0
 
     @property
     def is_open(self) -> bool:
-        """Whether something is still to be done about it."""
+        """True if the cause isn't fixed or ignored."""
         return self.fix_status in {"open", "investigating"}
 
     @property
     def newest(self) -> ErrorRecord:
-        """The last one."""
+        """The latest error."""
         return self.records[-1]
 
     @property
     def first(self) -> str:
-        """When it happened first, as far as that is known."""
+        """The time of the first error with a known time."""
         return next((record.time for record in self.records if record.time), "")
 
     @property
     def last(self) -> str:
-        """When it happened last."""
+        """The time of the latest error."""
         return self.newest.time
 
     @property
     def tasks(self) -> tuple[str, ...]:
-        """The tasks that it happened to."""
+        """The tasks with this error."""
         return tuple(dict.fromkeys(str(each.task_number) for each in self.records if each.task_number is not None))
 
     @property
     def sessions(self) -> tuple[str, ...]:
-        """The sessions that it happened in."""
+        """The sessions with this error."""
         return tuple(dict.fromkeys(each.session_id for each in self.records if each.session_id))
 
 
 def find_cause(record: ErrorRecord) -> Cause:
-    """What an error has in common with its like."""
+    """Return the cause of an error."""
     text = normalise(record.message)
-    told = f"{record.code.upper()}\0{text}".encode("utf-8", "replace")
-    return Cause(sha256(told).hexdigest()[:KEY_CHARS], record.code, text)
+    identity = f"{record.code.upper()}\0{text}".encode("utf-8", "replace")
+    return Cause(sha256(identity).hexdigest()[:KEY_CHARS], record.code, text)
 
 
 def normalise(message: str) -> str:
-    """A message without what differs from one time to the next."""
+    """Return a message with placeholders for everything that varies between errors of one cause."""
     before = ""
 
     def replace(found: re.Match[str]) -> str:
@@ -130,16 +129,16 @@ def normalise(message: str) -> str:
             before = word.lower()
             return word
         core = word.rstrip(_LOOSE_ENDS)
-        told = word if before in _MEANT_NUMBERS else f"{_name_variable(core)}{word[len(core) :]}"
+        new = word if before in _MEANT_NUMBERS else f"{_name_variable(core)}{word[len(core) :]}"
         before = core.lower()
-        return told
+        return new
 
     text = " ".join(_PIECE.sub(replace, message[:MAX_CHARS]).lower().split())
     return text[:MAX_CAUSE_CHARS]
 
 
 def _name_variable(word: str) -> str:
-    """What stands for a word, or the word itself."""
+    """Return the placeholder for a word, or the word itself."""
     if _is_path(word):
         return "<path>"
     if any(char.isdigit() for char in word):
@@ -153,7 +152,7 @@ def _name_variable(word: str) -> str:
 
 
 def _is_path(word: str) -> bool:
-    """Whether a word names a file or a folder: `and/or` and `os.path` do not."""
+    """True if a word names a file or a folder; `and/or` and `os.path` don't."""
     slashes = word.count("/") + word.count("\\")
     if slashes >= _PATH_SLASHES or (slashes and word[0] in "/.~\\"):
         return True
@@ -165,7 +164,7 @@ def _is_path(word: str) -> bool:
 
 
 def group_errors(records: Iterable[ErrorRecord]) -> tuple[Group, ...]:
-    """Errors by their causes; the cause that happened last comes first. The order of records is that of the file."""
+    """Group errors by cause, the latest cause first. `records` are in the order of the file."""
     found: dict[str, list[ErrorRecord]] = {}
     causes: dict[str, Cause] = {}
     for record in records:
@@ -189,14 +188,14 @@ def _make_group(cause: Cause, records: list[ErrorRecord]) -> Group:
 
 
 def _find_moment(records: Sequence[ErrorRecord], status: FixStatus) -> float | None:
-    """When a cause was first marked so; where nobody wrote that down, after the last one that is marked."""
+    """Return when a cause was first marked with a status; without a date, the time of the last marked error."""
     marked = [record for record in records if record.fix_status == status]
-    told = [moment for record in marked if (moment := parse_time(record.closed)) is not None]
-    return min(told) if told else _order(marked[-1]) if marked else None
+    dates = [moment for record in marked if (moment := parse_time(record.closed)) is not None]
+    return min(dates) if dates else _order(marked[-1]) if marked else None
 
 
 def _find_status(records: Sequence[ErrorRecord]) -> FixStatus:
-    """What became of a cause. One that was ignored as a whole stays so when it happens again."""
+    """Return the status of a cause. A cause that was ignored stays ignored if it occurs again."""
     waiting = [record for record in records if record.is_open]
     ignored = _find_moment(records, "ignored")
     if waiting and (ignored is None or any(_order(record) <= ignored for record in waiting)):
@@ -210,7 +209,7 @@ def _find_status(records: Sequence[ErrorRecord]) -> FixStatus:
 
 
 class Chosen(NamedTuple):
-    """What a user meant: a whole group, or single errors of one id."""
+    """The errors that a user named: a whole group, or single errors with one id."""
 
     group: Group
     records: tuple[ErrorRecord, ...]
@@ -218,7 +217,7 @@ class Chosen(NamedTuple):
 
 
 def choose(records: Sequence[ErrorRecord], word: str) -> Chosen:
-    """The error or the group that a word names: its id or key, or the beginning of one if no other begins so."""
+    """Return the error or group with an id or key, or with its unique prefix. Raise `UsageError` if there is none."""
     groups = group_errors(records)
     names = {group.cause.key: Chosen(group, group.records, whole=True) for group in groups}
     for group in groups:
@@ -232,7 +231,7 @@ def choose(records: Sequence[ErrorRecord], word: str) -> Chosen:
         return names[found[0]]
     if found:
         some = f"{', '.join(sorted(found)[:_SHOWN])}{' …' if len(found) > _SHOWN else ''}"
-        raise UsageError(f"'{word}' begins {len(found)} ids: {some}", hint="give more of it")
+        raise UsageError(f"'{word}' is ambiguous: {len(found)} ids start with it ({some})", hint="give more of the id")
     meant = find_similar(word, names) if len(names) <= _MAX_COMPARED else None
-    hint = f"did you mean '{meant}'?" if meant else "remit errors list --all shows their ids"
+    hint = f"did you mean '{meant}'?" if meant else "list the ids with: remit errors list --all"
     raise UsageError(f"there is no error '{word}'", hint=hint)

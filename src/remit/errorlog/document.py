@@ -1,7 +1,7 @@
-"""errors.json as text: its entries with their places, and edits that leave everything else as it is.
+"""Parse errors.json into entries with their places, and edit its text without changing the rest.
 
-Owns the file's dialects (an object with `errors`, or a bare list) and the findings about it (ERR…). The documentation
-of each finding is the docstring of the function that makes it.
+Accepts an object with `errors`, or a bare list. Also has the diagnostics about the file (ERR…): the documentation of a
+code is the docstring of the function that makes its diagnostic.
 """
 
 from __future__ import annotations
@@ -34,38 +34,38 @@ MAX_FLAWS = 20
 
 
 class ErrorsDocument(NamedTuple):
-    """What errors.json holds. `broken` is one that has to be written anew before anything can be added to it."""
+    """A parsed errors.json. A `broken` one has to be rewritten before entries can be added."""
 
     text: str
     members: tuple[Member, ...] = ()
-    """Those of the object, if it is one."""
+    """The members of the object, if the file has one."""
     items: tuple[Member, ...] = ()
     start: int | None = None
-    """Where the list begins; None if there is none yet."""
+    """The start of the list; None if there is none."""
     findings: tuple[Diagnostic, ...] = ()
     broken: bool = False
 
 
-# What there is to say about the file
+# Diagnostics
 
 
 def log_broken(message: str, hint: str, place: TextSpan | None) -> Diagnostic:
-    """errors.json is not JSON.
+    """errors.json isn't valid JSON.
 
-    Why: nobody can read which errors are open, and a tool that begins it anew loses all of them.
+    Why: no tool can read which errors are open, and a tool that starts over with an empty file loses all of them.
 
-    Bad: a file that was cut off, two objects one after the other, the marks of a merge.
+    Bad: a truncated file, two objects one after the other, the conflict markers of a merge.
 
     Good: one JSON object with a list of errors. The next `remit errors resolve`, or the next error, writes what can be
-    saved of it and keeps the original in `.remit/recovered`.
+    recovered of it and keeps the original in `.remit/recovered`.
     """
     return Diagnostic("ERR001", "error", message, hint, place=place)
 
 
 def no_list(message: str, place: TextSpan | None) -> Diagnostic:
-    """The errors are not a list.
+    """`errors` isn't a list.
 
-    Why: that is where every tool looks for them and adds new ones.
+    Why: every tool reads errors from this list and appends new ones.
 
     Bad: `{"errors": {"err_1": {…}}}`
 
@@ -75,27 +75,27 @@ def no_list(message: str, place: TextSpan | None) -> Diagnostic:
 
 
 def no_entry(place: TextSpan | None) -> Diagnostic:
-    """Something in the list is no error.
+    """An item in the list isn't an error.
 
-    Why: an error is an object with a message. What is none is left where it is, and nobody sees it.
+    Why: an error is an object with a message. Any other item stays in the file, but no tool shows it.
 
     Bad: `{"errors": ["it failed"]}`
 
     Good: `{"errors": [{"id": "err_1", "type": "execution", "message": "it failed"}]}`
     """
-    return Diagnostic("ERR003", "warning", "an entry is not an object", "Make it one, or remove it.", place=place)
+    return Diagnostic("ERR003", "warning", "an entry isn't an object", "Make it an object, or remove it.", place=place)
 
 
 def list_twice(place: TextSpan | None) -> Diagnostic:
     """The file has two lists of errors.
 
-    Why: most readers see only the last one.
+    Why: most readers use only the last one.
 
     Bad: `{"errors": [{…}], "errors": []}`
 
     Good: one list with all of them.
     """
-    return Diagnostic("ERR004", "warning", "errors is given twice", "Join the two lists.", place=place)
+    return Diagnostic("ERR004", "warning", "duplicate key errors", "Join the two lists.", place=place)
 
 
 DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
@@ -110,7 +110,7 @@ DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
 
 
 def parse_document(text: str) -> ErrorsDocument:
-    """Read errors.json."""
+    """Parse errors.json."""
     start = skip_space(text, 1 if text.startswith("\ufeff") else 0)
     try:
         value, end = DECODER.raw_decode(text, start)
@@ -118,22 +118,18 @@ def parse_document(text: str) -> ErrorsDocument:
             raise json.JSONDecodeError("Extra data", text, rest)
     except (ValueError, RecursionError) as error:
         why = explain_breakage(error, text, "errors.json")
-        told = log_broken(why.message, why.hint, why.span and LineIndex(text).locate(*why.span))
-        return ErrorsDocument(text, findings=(told,), broken=True)
+        broken = log_broken(why.message, why.hint, why.span and LineIndex(text).locate(*why.span))
+        return ErrorsDocument(text, findings=(broken,), broken=True)
     lines = LineIndex(text)
     if not isinstance(value, (dict, list)):
-        told = no_list("errors.json is neither an object nor a list", lines.locate(start, end))
-        return ErrorsDocument(text, findings=(told,), broken=True)
+        broken = no_list("errors.json is neither an object nor a list", lines.locate(start, end))
+        return ErrorsDocument(text, findings=(broken,), broken=True)
     members = tuple(walk_members(text, start)) if isinstance(value, dict) else ()
     given = [(each.start, each.end, each.value) for each in members if each.key == LIST_KEY and each.value is not None]
     given = given if isinstance(value, dict) else [(start, end, value)]
     lists = [at for at, _, each in given if isinstance(each, list)]
     wrong = [
-        *(
-            no_list("errors is not a list", lines.locate(*place))
-            for *place, each in given
-            if not isinstance(each, list)
-        ),
+        *(no_list("errors isn't a list", lines.locate(*place)) for *place, each in given if not isinstance(each, list)),
         *(list_twice(lines.locate(*place)) for *place, _ in given[1:]),
     ]
     items = tuple(item for at in lists for item in walk_items(text, at))
@@ -146,34 +142,34 @@ def parse_document(text: str) -> ErrorsDocument:
 
 
 def add_entries(document: ErrorsDocument, entries: Sequence[Mapping[str, object]]) -> list[TextChange]:
-    """The changes that put entries at the end of the list, in the manner of the file."""
+    """Return the changes that append entries to the list, in the style of the file."""
     if document.start is not None:
         return [add_items(document.text, document.start, document.items, entries)]
     return set_members(document.text, document.text.index("{"), {LIST_KEY: [*entries]})
 
 
 def set_date(document: ErrorsDocument, time: str) -> list[TextChange]:
-    """The changes that give the time of the last change, if the file has one."""
+    """Return the changes that update the file's time of last change, if it has one."""
     known = any(member.key == UPDATED_KEY for member in document.members)
     return set_members(document.text, document.text.index("{"), {UPDATED_KEY: time}) if known else []
 
 
 def mark_entry(text: str, item: Member, values: Mapping[str, object]) -> list[TextChange]:
-    """The changes that give an entry these values; a key that is None is only set where it stands already."""
+    """Return the changes that set values of an entry; None is only set if the key exists."""
     return set_members(text, item.start, {k: v for k, v in values.items() if v is not None or k in item.value})
 
 
 def remove_entries(document: ErrorsDocument, positions: set[int]) -> list[TextChange]:
-    """The changes that take entries out of the list; the last one always stays."""
+    """Return the changes that remove entries from the list; the last one always stays."""
     return remove_parts(document.text, document.items, sorted(positions - {len(document.items) - 1}))
 
 
 def render_new(now: str, rest: Mapping[str, object] | None = None, entries: Sequence[object] = ()) -> str:
-    """A file that begins anew, with the other members and the entries of one that was broken."""
+    """Return a new file, with the other members and the entries of a broken one."""
     value = {**(rest or {"_schema_version": SCHEMA_VERSION, UPDATED_KEY: now}), LIST_KEY: [*entries]}
     text = json.dumps(value, ensure_ascii=False, indent=2) + "\n"
     try:
         text.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:  # half a pair can only be written as an escape
+    except UnicodeEncodeError:  # a lone surrogate can only be written as an escape
         return json.dumps(value, indent=2) + "\n"
     return text

@@ -1,4 +1,4 @@
-"""The error log: what went wrong in a workspace, grouped by cause, and what became of it."""
+"""Operations of the `remit errors` commands: list errors, show a group, set its status."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 
 class Errors(NamedTuple):
-    """The errors that were asked for, newest first, and what there is to say about their file."""
+    """The selected errors, newest first, and the diagnostics of the file."""
 
     file: str
     records: tuple[ErrorRecord, ...]
     groups: tuple[Group, ...]
     total: int
-    """How many there are, asked for or not."""
+    """The number of all errors."""
     findings: tuple[Diagnostic, ...]
     data: bytes
 
 
 class ShownErrors(NamedTuple):
-    """What a user asked to see."""
+    """The errors that a user asked to see."""
 
     file: str
     chosen: Chosen
@@ -38,7 +38,7 @@ class ShownErrors(NamedTuple):
 
 
 def find_error_log(root: str) -> str:
-    """Where a workspace keeps its errors: beside its tasks, else where there are some, else where tasks would be."""
+    """Return the path of errors.json: next to the tasks, else where a file exists, else where tasks would be."""
     from remit.errorlog import FILE  # noqa: PLC0415 - only with errors
     from remit.storage.spec_root import FOLDERS, find_folder, find_spec_root  # noqa: PLC0415
 
@@ -54,7 +54,7 @@ def find_error_log(root: str) -> str:
 def load_errors(
     *, task: str | None = None, session_id: str | None = None, code: str | None = None, only_open: bool = False
 ) -> Errors:
-    """The errors of the workspace, all or those of a task, a session or a code."""
+    """Return the errors of the workspace: all, or those with a task, a session or a code."""
     from remit.errorlog.causes import group_errors  # noqa: PLC0415 - only with errors
     from remit.errorlog.log import load_log  # noqa: PLC0415
 
@@ -84,7 +84,7 @@ def load_errors(
 
 
 def show_errors(word: str) -> ShownErrors:
-    """The error or the group that a word names; one that has left errors.json is found in the archive."""
+    """Return the error or group with an id or key, also from the archive."""
     from remit.errorlog.causes import Chosen, choose, group_errors  # noqa: PLC0415 - only with errors
     from remit.errorlog.log import find_archived, load_log  # noqa: PLC0415
 
@@ -100,7 +100,7 @@ def show_errors(word: str) -> ShownErrors:
 
 
 def mark_errors(word: str, status: FixStatus, *, note: str | None = None) -> Marked:
-    """Say what became of an error, or of all errors of a cause."""
+    """Set the status of an error, or of all errors of a cause."""
     from remit.errorlog import log  # noqa: PLC0415 - only with errors
     from remit.ledger.home import Home  # noqa: PLC0415
 

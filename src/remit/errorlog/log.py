@@ -1,8 +1,8 @@
-"""The log: errors.json on disk, read, added to and marked.
+"""Load errors.json, add errors and mark them.
 
-Owns the order of writing: what is broken is kept beside before it is replaced, what becomes too much goes into the
-archive before it leaves the file, and nothing is written where nothing changes. A file is replaced at once and under a
-lock, so that no error is lost between two processes.
+The file is replaced atomically and under a lock, so concurrent processes lose no error. A broken file is copied before
+it is replaced, and old entries are appended to the archive before they are removed. Without a change, nothing is
+written.
 """
 
 from __future__ import annotations
@@ -49,37 +49,37 @@ if TYPE_CHECKING:
 ARCHIVE = "errors-archive.jsonl"
 MAX_BYTES = 8 * 1024 * 1024
 MAX_KEPT, KEPT_AFTER = 1000, 800
-"""From how many entries on the oldest go into the archive, and how many then stay."""
+"""At how many entries the oldest are archived, and how many stay."""
 
 
 class ErrorLog(NamedTuple):
-    """What errors.json says. `records` stand where the entries do, None for one that is no object."""
+    """A loaded errors.json. `records` has one item for each entry: None if the entry isn't an object."""
 
     file: str
     document: ErrorsDocument
     records: tuple[ErrorRecord | None, ...] = ()
     findings: tuple[Diagnostic, ...] = ()
     data: bytes = b""
-    """The file as it is, for whoever shows where a finding is."""
+    """The content of the file, to show the place of a diagnostic."""
     exists: bool = True
 
     @property
     def errors(self) -> tuple[ErrorRecord, ...]:
-        """The records that are there, in the order of the file."""
+        """The valid records, in the order of the file."""
         return tuple(record for record in self.records if record is not None)
 
 
 class Recorded(NamedTuple):
-    """What became of errors that were to be recorded."""
+    """The result of recording errors."""
 
     added: tuple[ErrorRecord, ...] = ()
     findings: tuple[Diagnostic, ...] = ()
     original: str | None = None
-    """Where a broken file is kept."""
+    """The path of the copy of a broken file."""
 
 
 class Marked(NamedTuple):
-    """What became of errors that were to be marked: those that were meant, as they are now."""
+    """The result of marking errors: the chosen errors as they are now."""
 
     file: str
     chosen: Chosen
@@ -88,9 +88,9 @@ class Marked(NamedTuple):
 
 
 def load_log(file: str, *, now_ms: int = 0, root: str | None = None) -> ErrorLog:
-    """Read errors.json, or what can be saved of it; one that is not there is empty. Nothing is written.
+    """Read errors.json, or what can be recovered of it. A missing file is empty. Nothing is written.
 
-    With the workspace's `root`, a link that leads out of it is not followed.
+    With the workspace's `root`, a link that leads out of it is an error.
     """
     if root is not None:
         _check_inside(root, file)
@@ -99,7 +99,7 @@ def load_log(file: str, *, now_ms: int = 0, root: str | None = None) -> ErrorLog
     _check_file(file)
     data = load_bytes(file, max_bytes=MAX_BYTES)
     if len(data) > MAX_BYTES:
-        raise InputError(f"'{file}' has more than {MAX_BYTES:,} bytes", hint="move old errors out of it")
+        raise InputError(f"'{file}' has more than {MAX_BYTES:,} bytes", hint="move old errors to another file")
     document = parse_document(data.decode("utf-8", "surrogateescape"))
     findings = document.findings
     if document.broken:
@@ -118,7 +118,7 @@ def _read_records(document: ErrorsDocument) -> tuple[ErrorRecord | None, ...]:
 
 @retry_if_changed
 def record_errors(home: Home, file: str, records: Iterable[ErrorRecord], *, now_ms: int) -> Recorded:
-    """Add errors to errors.json, each once: whoever is interrupted may do it again (R2.17)."""
+    """Add errors to errors.json. Idempotent: an error that is already there isn't added again (R2.17)."""
     wanted = [prepare(record, now_ms=now_ms) for record in records]
     if not wanted:
         return Recorded()
@@ -140,7 +140,7 @@ def record_errors(home: Home, file: str, records: Iterable[ErrorRecord], *, now_
 
 
 def _choose_new(log: ErrorLog, wanted: list[ErrorRecord]) -> list[ErrorRecord]:
-    """The records that are not there yet, by their id or by what they tell of which session."""
+    """Return the records that aren't in the log, by id, or by session, code and message."""
     ids = {record.id for record in log.errors if record.id}
     known = {record.sameness for record in log.errors}
     new = []
@@ -158,7 +158,7 @@ def _choose_new(log: ErrorLog, wanted: list[ErrorRecord]) -> list[ErrorRecord]:
 
 @retry_if_changed
 def mark_errors(home: Home, file: str, word: str, status: FixStatus, *, note: str | None = None, now_ms: int) -> Marked:
-    """Say what became of an error, or of all errors of a cause: those that a word names."""
+    """Set the status of an error, or of all errors of a cause, given by id or key."""
     _check_inside(home.root, file)
     with home.lock(ERRORS):
         log = load_log(file, now_ms=now_ms)
@@ -180,7 +180,7 @@ def mark_errors(home: Home, file: str, word: str, status: FixStatus, *, note: st
 
 
 def _find_values(record: ErrorRecord, status: FixStatus, note: str | None, now_ms: int) -> dict[str, Any]:
-    """What is written into an entry. One that is marked so already keeps its date: that is when the fix was made."""
+    """Return the values to write into an entry. An entry that has the status already keeps its date."""
     values: dict[str, Any] = {}
     if record.fix_status != status:
         values = {"fix_status": WRITTEN[status], **dict.fromkeys(CLOSED_KEYS.values())}
@@ -195,7 +195,7 @@ def _find_values(record: ErrorRecord, status: FixStatus, note: str | None, now_m
 
 
 def _shorten(text: str) -> tuple[str, list[str]]:
-    """A file with as many entries as stay, and the entries that leave it, each on one line."""
+    """Return the file with the entries that stay, and the removed entries, each on one line."""
     document = parse_document(text)
     leaving = _choose_old(document, len(document.items) - KEPT_AFTER)
     lines = [_join_lines(text[item.start : item.end]) for place, item in enumerate(document.items) if place in leaving]
@@ -203,9 +203,9 @@ def _shorten(text: str) -> tuple[str, list[str]]:
 
 
 def _choose_old(document: ErrorsDocument, wanted: int) -> set[int]:
-    """Which entries leave: closed ones first, then the oldest. The last of a cause stays as long as there are others.
+    """Return the positions of the entries to archive: closed ones first, then the oldest.
 
-    Without it nobody would know that the cause was fixed once, should it come back.
+    The last entry of each cause stays if possible: without it, a recurrence of a fixed cause couldn't be detected.
     """
     seen: set[tuple[str, bool]] = set()
     ranks: list[tuple[int, int]] = []
@@ -219,7 +219,7 @@ def _choose_old(document: ErrorsDocument, wanted: int) -> set[int]:
 
 
 def _join_lines(source: str) -> str:
-    """JSON on one line: no text in it can hold a line break, so every one stands between values."""
+    """Return JSON on one line. Strings in JSON can't contain line breaks, so each one is between values."""
     return " ".join(line.strip() for line in source.replace("\r", "\n").split("\n"))
 
 
@@ -252,7 +252,7 @@ def _check_file(path: str) -> None:
     """Nobody has named this path, so nobody could name another: what is in its way has to go."""
     if os.path.exists(path) and not os.path.isfile(path):
         what = "the folder" if os.path.isdir(path) else "it"
-        raise InputError(f"'{path}' is not a file", hint=f"move {what} away")
+        raise InputError(f"'{path}' isn't a file", hint=f"move {what} away")
 
 
 def _name_archive(file: str) -> str:

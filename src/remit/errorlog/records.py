@@ -1,7 +1,6 @@
-"""Records: one error of errors.json, as S8 has it and as others write it.
+"""One error of errors.json as a value: read from the keys of S8 and of other tools, and written with the keys of S8.
 
-Owns the shape: which keys are read under which names, which are written, and the words for what became of an error.
-What an agent said is cut to a length and freed of secrets before it becomes part of a record.
+Text from agents is truncated, and secrets in it are redacted, before it becomes part of a record.
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ MAX_PATH_AGENTS = 20
 MAX_DETAIL_LINES = 20
 _MAX_DIGITS = 15
 _ROOM = 40
-"""For the words that say how much is gone."""
+"""Space for the note about the truncated length."""
 _MAX_READ_CHARS = 100_000
-"""Of a longer text the rest is not even looked at: what is kept of it is far shorter."""
+"""The rest of a longer text isn't processed at all."""
 
 _WORDS: dict[FixStatus, tuple[str, ...]] = {
     "investigating": ("investigating", "in_progress", "planned", "fix_planned", "fixing"),
@@ -44,7 +43,7 @@ WRITTEN: dict[FixStatus, str] = {
     "fixed": "fixed",
     "ignored": "ignored",
 }
-"""What is written for each: the words that other tools around errors.json know."""
+"""The written word for each status, which other tools for errors.json know."""
 
 CLOSED_KEYS: dict[FixStatus, str] = {"fixed": "fixed_date", "ignored": "ignored_date"}
 _CLOSED_ALIASES = ("fixed_date", "ignored_date", "fixed_at", "resolved_at", "resolved_date", "fix_date", "closed_at")
@@ -52,7 +51,7 @@ NOTE_KEY = "fix_note"
 
 
 class ErrorRecord(NamedTuple):
-    """One error. `fix_status` is one of four, `word` is how the file spells it; times are as the file has them."""
+    """One error. `fix_status` is one of four, `word` is its spelling in the file; times are as the file gives them."""
 
     type: str
     message: str
@@ -71,23 +70,23 @@ class ErrorRecord(NamedTuple):
     fix_status: FixStatus = "open"
     word: str = ""
     closed: str = ""
-    """When it was marked fixed or ignored."""
+    """The time when it was marked fixed or ignored."""
     note: str = ""
     details: str = ""
     """The last lines of a stack trace, of what a program that failed printed on standard error, or of a return."""
 
     @property
     def is_open(self) -> bool:
-        """Whether something is still to be done about it."""
+        """True if the error isn't fixed or ignored."""
         return self.fix_status in {"open", "investigating"}
 
     @property
     def sameness(self) -> tuple[str, str, str, str] | None:
-        """What two records of one happening have in common; None where no session tells one happening from another."""
+        """The identity of an occurrence, for deduplication; None without a session."""
         return (self.session_id, self.code, self.message, str(self.phase)) if self.session_id else None
 
 
-# From a fault to a record
+# From an agent error to a record
 
 
 def make_records(
@@ -100,7 +99,7 @@ def make_records(
     path: tuple[str, ...] = (),
     depth: int | None = None,
 ) -> tuple[ErrorRecord, ...]:
-    """The faults of a return as records, with where they happened (R2.17)."""
+    """Return the errors of a return as records, with their context (R2.17)."""
     return tuple(
         ErrorRecord(
             fault.type,
@@ -122,19 +121,19 @@ def make_records(
 
 
 def summarise_for_user(faults: Iterable[AgentError]) -> str:
-    """What a person hears of the faults of a return (R2.18); empty where there are none."""
+    """Return a sentence for the user about the errors of a return (R2.18); "" if there are none."""
     found = tuple(faults)
     if not found:
         return ""
     message = clean(found[0].message, MAX_MESSAGE_CHARS).rstrip(" .")
     advice = next((fault.recommendation for fault in found if fault.recommendation.strip()), "")
     if all(fault.recoverable for fault in found):
-        return clean(advice, MAX_ACTION_CHARS) or f"{message}. It can be tried again."
-    return f"{message}. A person is needed."
+        return clean(advice, MAX_ACTION_CHARS) or f"{message}. You can retry it."
+    return f"{message}. Needs your decision."
 
 
 def prepare(record: ErrorRecord, *, now_ms: int) -> ErrorRecord:
-    """A record as it is kept: named, dated, without secrets, and of bounded length."""
+    """Return a record as it is stored: with an id and a time, without secrets, and truncated."""
     kept = record._replace(
         type=clean(record.type, MAX_WORD_CHARS) or "execution",
         message=clean(record.message, MAX_MESSAGE_CHARS),
@@ -153,13 +152,13 @@ def prepare(record: ErrorRecord, *, now_ms: int) -> ErrorRecord:
 
 
 def _make_id(record: ErrorRecord, now_ms: int) -> str:
-    """`err_{unix seconds}_{6 of 0-9a-f}`: of what it says, so that to say it again at once gives the same."""
-    told = "\0".join((record.session_id, record.code, record.message, str(record.phase), record.time))
-    return f"err_{now_ms // 1000}_{sha256(told.encode('utf-8', 'replace')).hexdigest()[:6]}"
+    """Return an id `err_{unix seconds}_{6 hex digits}`, a hash of the content, so an immediate retry gets the same."""
+    identity = "\0".join((record.session_id, record.code, record.message, str(record.phase), record.time))
+    return f"err_{now_ms // 1000}_{sha256(identity.encode('utf-8', 'replace')).hexdigest()[:6]}"
 
 
 def _clean_details(text: str) -> str:
-    """The last lines, of bounded length: the end of a stack trace says what went wrong."""
+    """Return the last lines, truncated: the end of a stack trace has the error."""
     kept = clean(text[-_MAX_READ_CHARS:], _MAX_READ_CHARS).splitlines()[-MAX_DETAIL_LINES:]
     return "\n".join(kept)[-MAX_MESSAGE_CHARS:]
 
@@ -169,7 +168,7 @@ def _clean_number(value: int | str | None) -> int | str | None:
 
 
 def clean(text: str, limit: int) -> str:
-    """A foreign text as it may be kept. What is too long says how much is gone."""
+    """Return text from outside without secrets. A truncated text ends with its original length."""
     kept = redact(text[:_MAX_READ_CHARS]).encode("utf-8", "replace").decode().strip()
     if len(kept) <= limit and len(text) <= _MAX_READ_CHARS:
         return kept
@@ -177,7 +176,7 @@ def clean(text: str, limit: int) -> str:
 
 
 def derive_code(kind: str) -> str:
-    """The code of an error that gave only its type (R2.16)."""
+    """Return the code of an error that has only a type (R2.16)."""
     word = kind.lower().strip().replace(" ", "_")
     if word.endswith("_failure"):  # git_commit_failure
         word = f"{word.removesuffix('_failure')}_failed"
@@ -188,7 +187,7 @@ def derive_code(kind: str) -> str:
 
 
 def read_record(value: Mapping[str, Any]) -> ErrorRecord:
-    """Read an entry of errors.json, whoever wrote it; what is not there or of another kind is empty."""
+    """Read an entry of errors.json by any tool; missing values and values of another type are empty."""
     context, trajectory, recovery = (_find_table(value, key) for key in ("context", "trajectory", "recovery"))
     kind = _find_text(value, "type", "category")
     word = _find_text(value, "fix_status", "status")
@@ -222,7 +221,7 @@ def _find_table(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 
 
 def _find_text(value: Mapping[str, Any], *keys: str) -> str:
-    """The first of the keys that holds a text or a number."""
+    """Return the value of the first key with a string or a number; "" if there is none."""
     for key in keys:
         found = value.get(key)
         if isinstance(found, str) and found:
@@ -238,7 +237,7 @@ def _find_number(value: Mapping[str, Any], *keys: str) -> int | str | None:
 
 
 def shape_record(record: ErrorRecord) -> dict[str, Any]:
-    """A record as it is written (S8)."""
+    """Return a record as JSON (S8)."""
     return {
         "id": record.id,
         "timestamp": record.time,
@@ -266,12 +265,12 @@ _MS_DIGITS = 12
 
 
 def format_time(now_ms: int) -> str:
-    """A moment as it is written."""
+    """Return a time as ISO 8601 with milliseconds."""
     return (_EPOCH + timedelta(milliseconds=now_ms)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def parse_time(text: str) -> float | None:
-    """A moment in ms since 1970, of ISO 8601 or a number of seconds or ms; None where it is neither."""
+    """Return a time in ms since 1970 from ISO 8601, or from a number of seconds or ms; None if it is neither."""
     if text.isascii() and text.isdigit() and len(text) < _MAX_TIME_CHARS:
         return float(text) if len(text) > _MS_DIGITS else float(text) * 1000
     try:

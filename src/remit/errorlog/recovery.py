@@ -1,9 +1,9 @@
-"""What can be saved of a broken errors.json.
+"""Recover the entries of a broken errors.json.
 
-Owns the choice. The tolerant parser of returns reads every entry that is whole, also with slips of punctuation. An
-entry that was cut off, or is mended and contradicts itself, is left to the original. Of a merge both sides are saved.
+The tolerant parser of returns reads every complete entry, also with punctuation errors. Truncated entries, and repaired
+ones that contradict themselves, stay only in the copy of the file. Both sides of a merge are recovered.
 
-Linear: an entry is read once, and the attempts that fail have a limit in all.
+Linear: each entry is parsed once, and failed attempts have a total limit.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 _MAX_DEPTH = 8
 _FREE_CHARS = 100_000
 _ATTEMPT_CHARS = 50
-"""What an attempt to read an object costs beside the characters it reads."""
+"""The fixed cost of an attempt to parse an object, in addition to the characters it reads."""
 
 
 def recover(text: str, now: str) -> str:
-    """A file with everything that can be saved of a broken one."""
+    """Return a valid file with everything that can be recovered from a broken one."""
     sides = [_read_side(side) for side in split_sides(text) or (text,)]
     entries: dict[str, object] = {}
     for _, found in reversed(sides):
@@ -35,7 +35,7 @@ def recover(text: str, now: str) -> str:
 
 
 def _read_side(text: str) -> tuple[dict[str, Any], dict[str, object]]:
-    """The other members of a file, and its entries by name; of one name the later, which was written over the other."""
+    """Return the other members of a file, and its entries by id; of entries with one id, the last."""
     document = parse_document(text)
     if document.broken and not document.members:
         rest, entries = _read_broken(text)
@@ -50,13 +50,13 @@ def _read_side(text: str) -> tuple[dict[str, Any], dict[str, object]]:
 
 
 def _name(entry: object) -> str:
-    """What an entry is known by: its id, or all of it."""
+    """Return the key of an entry: its id, or its whole content."""
     found = entry.get("id") if isinstance(entry, dict) else None
     return found if isinstance(found, str) and found else json.dumps(entry, sort_keys=True)
 
 
 def _read_broken(text: str) -> tuple[dict[str, Any], list[object]]:
-    """The other members and the entries of a text that is not JSON."""
+    """Return the other members and the entries of a text that isn't valid JSON."""
     rest: dict[str, Any] = {}
     entries: list[object] = []
     at, chars_left = text.find("{"), len(text) + _FREE_CHARS
@@ -72,12 +72,12 @@ def _read_broken(text: str) -> tuple[dict[str, Any], list[object]]:
 
 
 def _read_object(text: str, at: int) -> tuple[dict[str, Any] | None, int, set[str]]:
-    """The object at a place, where it ends and where it has flaws; None if it has to be read piece by piece."""
+    """Return the object at an offset, its end and its repaired places; None if only its parts can be parsed."""
     try:
         parsed = parse_object(text, at, held=True)
     except UnreadableError as error:
         return None, error.reached, set()
-    if '\\"message\\"' in json.dumps(parsed.value):  # a stray quote has made one text of several entries
+    if '\\"message\\"' in json.dumps(parsed.value):  # a stray quote has joined several entries into one string
         return None, parsed.end, set()
     flawed = {flaw.pointer for flaw in parsed.flaws} | ({""} if parsed.closed == "end" else set())
     if any(flaw.kind == "conflict" for flaw in parsed.flaws):
@@ -89,7 +89,7 @@ def _read_object(text: str, at: int) -> tuple[dict[str, Any] | None, int, set[st
 
 
 def _list_entries(value: object, flawed: Collection[str] = (), pointer: str = "") -> list[object]:
-    """The entries in a value, wherever they are: objects with a message. One with a flaw in it is left out."""
+    """Return the entries in a value, at any depth: objects with a message, without those that were repaired."""
     if isinstance(value, dict) and isinstance(value.get("message"), str) and LIST_KEY not in value:
         return [] if any(f"{each}/".startswith(f"{pointer}/") for each in flawed) else [value]
     parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()

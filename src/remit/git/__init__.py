@@ -1,16 +1,14 @@
-"""Git: what the workspace asks of it and has it keep.
+"""Git operations on the workspace's repository and on Remit's private repositories.
 
-`commits` commits exactly the paths that it is told, `worktrees` gives a delegation a tree of its own, `checkouts` finds
-the way from such a tree back to the main one, `repository` finds out what is there, `process` is the only caller of the
-program, `told` is what is said when something fails.
+- `process.py` is the only module that runs git; `git_errors.py` has the diagnostics (GIT…).
+- `commits.py` commits exactly the named paths; `repository.py` finds the checkout; `worktrees.py` creates worktrees;
+  `file_history.py` reads earlier versions; `unmerged_work.py` lists work that would be lost with a worktree.
+- Trees move between machines: `tree_snapshot.py` takes a workspace's tree, `bundles.py` sends it, `clones.py` checks
+  it out for an agent and collects its changes, `apply_changes.py` verifies and applies them, `branches.py` stores
+  them. `private_repo.py` and `blobs.py` have the repository and the objects for that.
 
-Trees travel between machines by `bases` (a workspace as it is now), `parcels` (how it is sent), `clones` (where an
-agent works on it, and what it made), `arrivals` (how that is checked and brought in) and `branches` (how it is kept),
-on `stores`, git folders of Remit's own, and `blobs`, what is in them.
-
-What is trusted: the program `git` on the path, and the user's own settings outside the repository. What is not:
-whatever lies in the repository, its `.git/config` and its hooks too, for an agent can write them. So no hook, no file
-system monitor, no filter, no signing program, no other diff program and no remote is ever called, whoever set it up;
-but for the remote of a cluster, which the caller of `parcels` names.
-From `.git/config` is taken what git needs in order to find its way, who commits, and how lines end.
+Remit trusts the program `git` in PATH and the user's settings outside the repository. It doesn't trust anything in the
+repository, including `.git/config` and hooks, because an agent can write them. So Remit never runs a hook, file system
+monitor, filter, signing program or external diff, and contacts no remote except the one that a cluster configures. From
+`.git/config` it takes only what git needs to read the repository, the author's identity, and line-end settings.
 """

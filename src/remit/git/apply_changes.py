@@ -44,7 +44,7 @@ class AppliedChanges(NamedTuple):
     applied: tuple[str, ...]
     """Is here as the agent made it."""
     conflicts: tuple[str, ...]
-    """Was changed here meanwhile, or cannot be written: left as it is."""
+    """Was changed here meanwhile, or can't be written: left as it is."""
     kept: tuple[str, ...] = ()
     """Was not brought in on principle: a link that leads out of the workspace."""
 
@@ -78,14 +78,16 @@ def fetch(
     with open_private_repo(root, base.prefix, hashing=find_hashing(check_commit(base.commit))) as store:
         if made.commit == base.commit:
             if made.files or made.tree != base.tree:
-                raise _refuse("files were told, and nothing was sent")
+                raise _refuse("files were announced, but nothing was sent")
             return FetchedChanges((), {})
         kept = f"refs/remit/bases/{base.commit}"
         if (
             not os.path.exists(f"{store.folder}/{kept}")
             and store.run_git("cat-file", "-e", f"{base.commit}^{{commit}}").code
         ):
-            raise StorageError("what was sent is no longer known here", hint="run it again, and keep .remit meanwhile")
+            raise StorageError(
+                "the sent tree is no longer in .remit", hint="run the agent again, and keep .remit until it has ended"
+            )
         store.write(kept, f"{base.commit}\n")  # so that only what is new is asked for
         with fetching(store, bundles=[bundle] if bundle else [], remote=remote, branch=branch):
             fetched = _check(store, base, made)
@@ -100,13 +102,13 @@ def _check(store: PrivateRepo, base: BaseTree, made: AgentChanges) -> FetchedCha
     head = answer.out.decode("utf-8", "replace").partition("\n\n")[0]
     lines = [line for line in head.splitlines() if line.startswith(("tree ", "parent "))]
     if lines != [f"tree {made.tree}", f"parent {base.commit}"]:
-        raise _refuse("the commit has another tree, or was not made of the base")
+        raise _refuse("the commit has another tree, or another base")
     changed = compare(store, base.commit, made.commit)
     told = {file.path: file for file in made.files}
     if not len(told) == len(made.files) == len(changed) or {entry.path for entry in changed} != {
         f"{base.prefix}{path}" for path in told
     }:
-        raise _refuse("other files differ than were told")
+        raise _refuse("other files differ than announced")
     sizes = load_sizes(store, (entry.blob for entry in changed if entry.mode != GONE))
     if any(size > MAX_FILE_BYTES for size in sizes.values()) or sum(sizes.values()) > MAX_CHANGED_BYTES:
         raise _refuse("it is too large")
@@ -118,7 +120,7 @@ def _check(store: PrivateRepo, base: BaseTree, made: AgentChanges) -> FetchedCha
             raise _refuse(f"'{show(file.path)}' has another content")
     contents: dict[str, bytes] = {}
     if hash_blobs(store, sizes, kept=contents) != {blob: sha256 for blob, sha256 in wanted.items() if sha256}:
-        raise _refuse("a file has another content than was told, or is not in it")
+        raise _refuse("a file has another content than announced, or is missing")
     return FetchedChanges(tuple(changed), sizes, contents)
 
 
@@ -126,11 +128,12 @@ def _check_entry(entry: ChangedPath, file: BundledFile) -> None:
     if entry.mode not in (_PLAIN, _RUNS, _LINK, GONE) or entry.mode != file.mode or not is_sound(file.path):
         raise _refuse(f"'{show(file.path)}' is something else")
     if (entry.mode == GONE) != (not file.sha256):
-        raise _refuse(f"'{show(file.path)}' is there and should not be, or the other way round")
+        raise _refuse(f"'{show(file.path)}' exists but should not, or the other way around")
 
 
 def _refuse(why: str) -> StorageError:
-    return StorageError(f"what arrived is not what was sent: {why}", hint="run it again, and see who can write there")
+    hint = "run the agent again, and check who can write to the database and the remote"
+    return StorageError(f"the received changes don't match what the worker sent: {why}", hint=hint)
 
 
 # --- bringing in ----------------------------------------------------------------------------------------------------

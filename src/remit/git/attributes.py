@@ -37,7 +37,7 @@ def find_merge(root: str, path: str) -> str | None:
         raise refused.as_error() from refused
     parts = answer.out.split(b"\0")
     if answer.code or len(parts) <= 2:  # noqa: PLR2004 - path, name, value
-        raise StorageError(f"git does not answer: {show(answer.reason)}", hint="see what git status says")
+        raise StorageError(f"git failed: {show(answer.reason)}", hint="check git status")
     return os.fsdecode(parts[2])
 
 
@@ -47,7 +47,7 @@ def _check_places(top: str, path: str, common: str) -> None:
     places = [f"{'/'.join([top, *folders[:depth]])}/{NAME}" for depth in range(len(folders) + 1)]
     for place in (*places, f"{common}/info/attributes"):
         if not _is_plain(place):
-            raise InputError(f"'{place}' is not a file", hint="move it away")
+            raise InputError(f"'{place}' isn't a file", hint="move it away")
 
 
 def _is_plain(file: str) -> bool:
@@ -62,14 +62,14 @@ def load_attributes(root: str) -> bytes | None:
     """The root's own `.gitattributes`, fit to be edited; None where there is none."""
     file = f"{root}/{NAME}"
     if os.path.islink(file):
-        raise InputError(f"'{file}' is a link, which git does not follow", hint="put a file in its place")
+        raise InputError(f"'{file}' is a symbolic link, which git doesn't follow", hint="replace it with a file")
     if not os.path.lexists(file):
         return None
     data = load_bytes(file, max_bytes=MAX_BYTES)
     if len(data) > MAX_BYTES:
-        raise InputError(f"'{file}' has more than {MAX_BYTES:,} bytes", hint="see what is in it, and make it shorter")
+        raise InputError(f"'{file}' has more than {MAX_BYTES:,} bytes", hint="check its content, and shorten it")
     if b"\0" in data:
-        raise InputError(f"'{file}' is not text", hint="see what is in it, and put it right")
+        raise InputError(f"'{file}' isn't text", hint="check its content, and fix it")
     return data
 
 

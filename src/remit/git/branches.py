@@ -84,4 +84,4 @@ def _hand_over(repository: Repository, store: PrivateRepo, bundle: bytes) -> Non
         more={"GIT_OBJECT_DIRECTORY": os.path.join(repository.common, "objects")},
     )  # fmt: skip
     if answer.code:
-        raise StorageError(f"git cannot keep what arrived: {show(answer.reason)}", hint="see what git fsck says")
+        raise StorageError(f"git can't store the received commit: {show(answer.reason)}", hint="check git fsck")

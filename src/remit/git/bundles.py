@@ -75,14 +75,14 @@ def write_commit(store: PrivateRepo, tree: str, parents: Iterable[str], words: s
 def check_commit(commit: str) -> str:
     """A name that is one of a commit and nothing else, such as an option."""
     if not _COMMIT.match(commit):
-        raise UsageError(f"'{show(commit)}' is no commit", hint="give its full name")
+        raise UsageError(f"'{show(commit)}' isn't a commit", hint="give its full hash")
     return commit
 
 
 def check_branch(branch: str) -> str:
     """A name that is one of a branch and nothing else."""
     if not _BRANCH.match(branch) or branch.endswith(".lock") or ".lock/" in branch:
-        raise UsageError(f"'{show(branch)}' is no name for a branch", hint="use letters, digits, - and _")
+        raise UsageError(f"'{show(branch)}' isn't a valid branch name", hint="use letters, digits, - and _")
     return branch
 
 
@@ -103,7 +103,7 @@ def pack(root: str, commit: str, *, without: str = "", max_bytes: int = MAX_PARC
                 answer = store.run_git(*_QUICKLY, "bundle", "create", "-q", file, reference, *less)
             if answer.code:
                 store.heal()  # objects may be gone that were somebody else's; the next base has its own
-                raise StorageError(f"git cannot pack: {show(answer.reason)}", hint="try again: all is read anew then")
+                raise StorageError(f"git can't create a bundle: {show(answer.reason)}", hint="try again")
             return _load(file, max_bytes)
         finally:
             remove(file)
@@ -128,7 +128,7 @@ def push(root: str, commit: str, remote: str, branch: str) -> None:
         wanted = f"+{commit}:refs/heads/{check_branch(branch)}"
         answer = call_remote(store, "push", "-q", "--no-verify", "--no-signed", "--", remote, wanted, remote=remote)
         if answer.code:
-            raise remote_error("cannot send to", remote, answer)
+            raise remote_error("can't push to", remote, answer)
 
 
 def drop_remote(root: str, remote: str, branches: Iterable[str]) -> None:
@@ -138,13 +138,13 @@ def drop_remote(root: str, remote: str, branches: Iterable[str]) -> None:
             wanted = f":refs/heads/{check_branch(branch)}"
             answer = call_remote(store, "push", "-q", "--no-verify", "--no-signed", "--", remote, wanted, remote=remote)
             if answer.code and "remote ref does not exist" not in answer.errors:
-                raise remote_error("cannot remove a branch from", remote, answer)
+                raise remote_error("can't remove a branch from", remote, answer)
 
 
 def call_remote(store: PrivateRepo, *arguments: str, remote: str) -> GitOutput:
     """Call git for something that leaves the machine: with the user's own settings, and never with a question."""
     if not remote or remote.startswith("-") or "\0" in remote:
-        raise UsageError(f"'{show(remote)}' is no remote", hint="name an address, such as ssh://host/folder.git")
+        raise UsageError(f"'{show(remote)}' isn't a valid remote", hint="give a URL, such as ssh://host/folder.git")
     environment = {key: value for key, value in store.environment.items() if key.startswith("GIT_")}
     environment |= {"GIT_ALLOW_PROTOCOL": PROTOCOLS, "SSH_ASKPASS_REQUIRE": "never", "GIT_ASKPASS": ""}
     helpers = _list_helpers(store.folder) if remote.startswith("https:") else []
@@ -166,5 +166,5 @@ def remote_error(what: str, remote: str, answer: GitOutput) -> StorageError:
     shown, reason = (_SECRET.sub("://***@", text) for text in (remote, answer.reason))
     return StorageError(
         f"git {what} '{show(shown)}': {show(reason)}",
-        hint="see that the remote can be reached, and who may write there",
+        hint="check that the remote can be reached, and who may write to it",
     )

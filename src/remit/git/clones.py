@@ -100,7 +100,7 @@ def remove(folder: str) -> None:
             if other.startswith(f"{name}{_HALF}"):
                 remove_tree(os.path.join(parent, other))
     except OSError as error:
-        raise StorageError(f"'{folder}' cannot be removed: {(error.strerror or str(error)).lower()}",
+        raise StorageError(f"'{folder}' can't be removed: {(error.strerror or str(error)).lower()}",
                            hint="end what still works there, then try again") from error  # fmt: skip
 
 
@@ -136,7 +136,7 @@ def _fetch_base(store_folder: str, base: BaseTree, *, bundles: Sequence[bytes], 
         if not os.path.exists(f"{mirror}/{kept}"):
             tree = receive(store, base.commit, bundles=bundles, remote=remote, branch=branch, kept=_KEPT)
             if tree != base.tree:
-                raise StorageError("what arrived is not what was sent: the base has another tree", hint="run it again")
+                raise StorageError("the received base doesn't match: it has another tree", hint="run it again")
             store.write(kept, f"{base.commit}\n")
         os.utime(f"{mirror}/{kept}")  # clones borrow from it: what is in use is never old
         store.tidy()
@@ -160,7 +160,7 @@ def receive(store: PrivateRepo, commit: str, *, bundles: Sequence[bytes], remote
 
 def not_in_it() -> StorageError:
     """What to say where a commit did not come with the rest."""
-    return StorageError("what arrived is not what was sent: the commit is not in it", hint="run it again")
+    return StorageError("the received bundle doesn't contain the commit", hint="run it again")
 
 
 @contextmanager
@@ -172,7 +172,7 @@ def fetching(store: PrivateRepo, *, bundles: Sequence[bytes], remote: str, branc
         wanted = f"+refs/heads/{check_branch(branch)}:refs/remit/got/{os.urandom(6).hex()}"
         answer = call_remote(store, *_FETCH, "--", remote, wanted, remote=remote)
         if answer.code:
-            raise remote_error("cannot fetch from", remote, answer)
+            raise remote_error("can't fetch from", remote, answer)
     try:
         yield
     finally:
@@ -190,7 +190,7 @@ def _receive_bundle(store: PrivateRepo, bundle: bytes) -> None:
     finally:
         os.unlink(file)
     if answer.code:
-        raise StorageError(f"git cannot read a parcel: {show(answer.reason)}", hint="run it again")
+        raise StorageError(f"git can't read a bundle: {show(answer.reason)}", hint="run it again")
 
 
 def _make_clone(place: str, base: BaseTree, objects: str) -> None:

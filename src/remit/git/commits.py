@@ -1,10 +1,10 @@
-"""Commits: exactly the named paths, as they are on disk.
+"""Commit exactly the named paths, as they are on disk.
 
-Owns making a commit. Its tree is the last commit's with the named paths changed, made in an index of its own; then the
-real index learns of these paths alone, and at last the branch moves, if it still is where it was. In this order nothing
-that stops in between loses anything: at worst the files are staged. Whatever else is staged stays as it is.
+The new tree is the last commit's tree with the named paths changed, made in a separate index. Then only these paths are
+updated in the real index, and the branch moves with compare-and-swap. In this order an interruption loses nothing: at
+worst the files are staged. Other staged changes stay as they are.
 
-Failing is a finding and never an exception: what is to be committed is done and on disk already (S6).
+A failure is a diagnostic, not an exception: the files are already on disk (S6).
 """
 
 from __future__ import annotations
@@ -46,18 +46,18 @@ _STOPS = (
 
 
 class Committed(NamedTuple):
-    """What became of a commit. With neither a commit nor a warning there was nothing to commit."""
+    """The result of a commit. Without a commit and a warning, there was nothing to commit."""
 
     commit: str | None
     paths: tuple[str, ...] = ()
-    """The paths that changed with it, below the workspace's root."""
+    """The committed paths, below the workspace's root."""
     findings: tuple[Diagnostic, ...] = ()
     ignored: tuple[str, ...] = ()
-    """The paths that are there and were left out because git ignores them. A finding tells of each."""
+    """The existing paths that were left out because git ignores them, with a diagnostic for each."""
 
 
 def render_message(number: int, text: str, *, phase: int | str | None = None) -> str:
-    """The subject of a commit for a task or one of its phases: one line, nothing in it that cannot be seen (S6)."""
+    """Return the subject of a commit for a task or a phase: one line of printable characters (S6)."""
     head = f"task {number}" if phase is None else f"task {number} phase {phase}"
     words = " ".join("".join(char if char.isprintable() else " " for char in text[: MAX_SUBJECT_CHARS * 8]).split())
     subject = f"{head}: {words}" if words else head
@@ -80,21 +80,21 @@ def commit_paths(root: str, paths: Iterable[str], message: str) -> Committed:
     except GitRefused as refused:
         return Committed(None, (), (*map(path_ignored, ignored), refused.finding), tuple(ignored))
     below = len(repository.prefix)
-    told = tuple(map(path_ignored, ignored))
-    return Committed(commit, tuple(name[below:] for name in changed), told, tuple(ignored))
+    notes = tuple(map(path_ignored, ignored))
+    return Committed(commit, tuple(name[below:] for name in changed), notes, tuple(ignored))
 
 
 class Uncommitted(NamedTuple):
-    """What a commit would change, or why nobody can tell."""
+    """The paths that a commit would change, or diagnostics if that is unknown."""
 
     paths: tuple[str, ...] = ()
     findings: tuple[Diagnostic, ...] = ()
     ignored: tuple[str, ...] = ()
-    """The paths that are there and that no commit would have, because git ignores them."""
+    """The existing paths that git ignores."""
 
 
 def find_uncommitted(root: str, paths: Iterable[str]) -> Uncommitted:
-    """Those of the paths that are not on disk as the last commit has them; ignored ones are told apart."""
+    """Return the paths that differ from the last commit; ignored paths are listed separately."""
     ignored: list[str] = []
     try:
         repository = find_repository(root)
@@ -111,7 +111,7 @@ def find_uncommitted(root: str, paths: Iterable[str]) -> Uncommitted:
 
 
 def find_last_commit(root: str, paths: Iterable[str]) -> str | None:
-    """The newest commit that changed one of the paths; None if no commit has, or if git fails."""
+    """Return the newest commit that changed one of the paths; None if there is none, or if git fails."""
     try:
         repository = find_repository(root)
         names = [_inspect(repository, path)[0] for path in dict.fromkeys(paths)]
@@ -290,7 +290,7 @@ def _load_entries(repository: Repository, names: Sequence[str]) -> dict[str, Ind
         found |= {path: entry for path, entry in parse_entries(answer.out) if path in portion}
     for name in names:
         if name in found and found[name].stage != "0":
-            raise GitRefused(in_progress(f"'{name[len(repository.prefix) :]}' has a conflict that is not solved"))
+            raise GitRefused(in_progress(f"'{name[len(repository.prefix) :]}' has an unresolved conflict"))
         if name not in found and _is_folder(repository, name):
             raise GitRefused(path_refused(name[len(repository.prefix) :], "is a folder"))
     return found

@@ -1,7 +1,7 @@
-"""What is said when git could not do its part.
+"""Diagnostics about git (GIT…), and the exception that carries one.
 
-Owns the findings about git (GIT…). The documentation of each is the docstring of the function that makes it. None is an
-error: the work is done and on disk, and only its commit is missing (S6).
+The documentation of a code is the docstring of the function that makes its diagnostic. None is an error: the work is
+done and on disk, and only its commit is missing (S6).
 """
 
 from __future__ import annotations
@@ -19,79 +19,79 @@ if TYPE_CHECKING:
 
 _SHOWN = 200
 _NOTHING = "nothing was committed: "
-_TRY_AGAIN = "see what git status says, then try again"
+_TRY_AGAIN = "check git status, then try again"
 _NEXT = {
-    "GIT001": "see that git is installed and can be started, then try again",
-    "GIT002": "run git init there, or see what git status says",
-    "GIT008": "wait for the other git to end, or remove its lock if none runs; then try again",
+    "GIT001": "check that git is installed and starts, then try again",
+    "GIT002": "run git init there, or check git status",
+    "GIT008": "wait for the other git process, or remove its lock if none runs; then try again",
 }
-"""What to do where it was not about a commit."""
+"""The hints for operations other than a commit."""
 
 
-class GitRefused(Exception):  # noqa: N818 - it ends the steps of this room, no caller ever sees it
-    """A step with git that cannot be taken, and what there is to say about it."""
+class GitRefused(Exception):  # noqa: N818 - it never leaves the functions of this package
+    """A git operation failed; carries the diagnostic."""
 
     def __init__(self, finding: Diagnostic) -> None:
         super().__init__(finding.message)
         self.finding = finding
 
     def as_error(self) -> RemitError:
-        """The same for somebody who wanted something else than a commit."""
+        """Return the error for operations other than a commit."""
         code = self.finding.code
         kind = BusyError if code == "GIT008" else StorageError
         return kind(self.finding.message.removeprefix(_NOTHING), hint=_NEXT.get(code, _TRY_AGAIN))
 
 
 def show(name: str) -> str:
-    """A name or a line of somebody else's, fit to be printed."""
+    """Return a name or a line from outside, truncated and with printable characters only."""
     text = "".join(char if char.isprintable() else "?" for char in name[: _SHOWN + 1])
     return f"{text[:_SHOWN]}…" if len(text) > _SHOWN else text
 
 
 def git_missing(reason: str, *, is_there: bool = False) -> Diagnostic:
-    """Git cannot be started.
+    """Git can't be started.
 
-    Why: without it nothing is committed. The files are written all the same.
+    Why: without git nothing is committed. The files are written anyway.
 
-    Bad: a machine without git, a PATH without it, or a process that may open no more files.
+    Bad: a machine without git, a PATH without it, or a process that can't open more files.
 
-    Good: `git --version` gives an answer.
+    Good: `git --version` prints a version.
     """
-    hint = "See whether git --version gives an answer, then commit the files."
+    hint = "Check that git --version works, then commit the files."
     hint = hint if is_there else "Install git, or commit later."
-    return Diagnostic("GIT001", "warning", f"git cannot be started: {show(reason)}", hint)
+    return Diagnostic("GIT001", "warning", f"can't start git: {show(reason)}", hint)
 
 
 def no_repository(root: str, reason: str) -> Diagnostic:
-    """The workspace does not lie in a checkout that git is willing to work in.
+    """The workspace isn't in a git checkout that git accepts.
 
-    Why: there is nothing to commit to. Work goes on without commits.
+    Why: there is no repository to commit to. Work continues without commits.
 
-    Bad: a folder without `.git`, a bare repository, one that belongs to another user.
+    Bad: a folder without `.git`, a bare repository, a repository of another user.
 
     Good: `git init` in the workspace's root.
     """
-    message = f"'{show(root)}' is no git checkout: {show(reason)}"
-    return Diagnostic("GIT002", "note", message, "Run git init there, or see what git status says.")
+    message = f"'{show(root)}' isn't a git checkout: {show(reason)}"
+    return Diagnostic("GIT002", "note", message, "Run git init there, or check git status.")
 
 
 def in_progress(what: str) -> Diagnostic:
-    """Somebody is in the middle of a merge, a rebase or the like.
+    """A merge, a rebase or a similar operation is in progress.
 
-    Why: a commit in between would become a part of it, or end it.
+    Why: a commit now would become a part of it, or end it.
 
     Bad: `git merge` has stopped at a conflict, and a task is completed meanwhile.
 
-    Good: the merge is finished or given up, then the task's files are committed.
+    Good: the merge is finished or aborted, then the task's files are committed.
     """
-    hint = "Finish it or give it up, then commit the files."
+    hint = "Finish or abort it, then commit the files."
     return Diagnostic("GIT003", "warning", f"{_NOTHING}{what}", hint)
 
 
 def no_identity() -> Diagnostic:
-    """Git does not know who commits.
+    """Git has no name and email for the author of a commit.
 
-    Why: a commit names its author. A guess from the name of the machine is worse than none.
+    Why: a commit names its author. Remit doesn't guess one from the machine's name.
 
     Bad: neither user.name nor user.email is set.
 
@@ -102,10 +102,10 @@ def no_identity() -> Diagnostic:
 
 
 def path_refused(path: str, reason: str) -> Diagnostic:
-    """A path cannot be committed, so none of the commit was made.
+    """A path can't be committed, so nothing was committed.
 
-    Why: a commit has exactly the files that were named. One outside of the workspace, behind a link, or in a repository
-    of its own does not belong to it; a folder is not a file; a pipe cannot be kept.
+    Why: a commit has exactly the named files. Files outside of the workspace, behind a link or in a nested repository
+    don't belong to it, and folders and pipes can't be committed.
 
     Bad: `../notes.md`, `link/notes.md`, `submodule/notes.md`, `specs/`
 
@@ -116,55 +116,55 @@ def path_refused(path: str, reason: str) -> Diagnostic:
 
 
 def path_ignored(path: str) -> Diagnostic:
-    """A path was left out of a commit, because `.gitignore` says so.
+    """A path was left out of a commit because git ignores it.
 
-    Why: who ignores a path does not want it in the history.
+    Why: ignored files aren't meant to be in the history.
 
     Bad: `specs/` in .gitignore, and a commit of `specs/TODO.md`.
 
-    Good: `git add --force specs/TODO.md` once, if it should be kept; from then on it is committed.
+    Good: `git add --force specs/TODO.md` once, if it should be committed; later commits include it.
     """
     message = f"'{show(path)}' was left out of the commit: git ignores it"
-    return Diagnostic("GIT006", "note", message, "Take it out of .gitignore, or add it once with git add --force.")
+    return Diagnostic("GIT006", "note", message, "Remove it from .gitignore, or add it once with git add --force.")
 
 
 def path_filtered(path: str, name: str) -> Diagnostic:
-    """A path goes through a program before it is committed, so none of the commit was made.
+    """A path has a git filter, so nothing was committed.
 
-    Why: a filter is a command that the repository's settings name, and an agent can write those. Remit runs none;
-    without it the content would be wrong.
+    Why: a filter is a command in the repository's settings, which an agent can write. Remit runs no filters, and
+    without the filter the content would be wrong.
 
     Bad: `*.png filter=lfs` in .gitattributes, and a commit of `chart.png`.
 
-    Good: such files are committed by hand.
+    Good: commit such files by hand.
     """
-    message = f"{_NOTHING}'{show(path)}' goes through the filter '{show(name)}', which Remit does not run"
+    message = f"{_NOTHING}'{show(path)}' has the git filter '{show(name)}', which Remit doesn't run"
     return Diagnostic("GIT007", "warning", message, "Leave it out, or commit the files yourself.")
 
 
 def repository_busy(reason: str) -> Diagnostic:
-    """Another git process held the repository for too long.
+    """Another git process locked the repository for too long.
 
-    Why: two that write at once would lose one another's work, so git lets only one.
+    Why: git lets only one process write at a time.
 
-    Bad: an `index.lock` that a killed git has left behind.
+    Bad: an `index.lock` that a killed git process left behind.
 
-    Good: the other one has ended and its lock is gone.
+    Good: the other process has ended and its lock is gone.
     """
-    hint = "Wait for the other git to end; if none runs, remove the lock. Then commit the files."
+    hint = "Wait for the other git process; if none runs, remove its lock. Then commit the files."
     return Diagnostic("GIT008", "warning", f"{_NOTHING}{show(reason)}", hint)
 
 
 def commit_failed(reason: str) -> Diagnostic:
-    """Git could not make the commit.
+    """The commit failed.
 
-    Why: a full disk, no permission, a broken repository. The files are as they were written.
+    Why: for example a full disk, missing permissions or a broken repository. The files on disk are unchanged.
 
     Bad: objects that belong to another user.
 
-    Good: `git status` and `git fsck` have nothing to complain of.
+    Good: `git status` and `git fsck` report no problems.
     """
-    hint = "See what git status says, then commit the files."
+    hint = "Check git status, then commit the files."
     return Diagnostic("GIT009", "warning", f"{_NOTHING}{show(reason)}", hint)
 
 

@@ -241,16 +241,14 @@ def open_private_repo(
     try:
         for place in (os.path.dirname(folder), folder):
             if os.path.islink(place):  # a repository could lead us anywhere with it
-                raise StorageError(
-                    f"'{place}' is a link, and Remit keeps its own things in a folder", hint="remove the link"
-                )
+                raise StorageError(f"'{place}' is a symbolic link, but has to be a folder", hint="remove the link")
         make_private_folder(os.path.dirname(folder))
         with hold_lock(f"{folder}.lock", seconds=PATIENCE_SECONDS) if holds else nullcontext():
             if hashing:
                 _renew(folder, hashing)
                 make_private_repo(folder, hashing=hashing, borrowed=borrowed, excluded=excluded)
             elif not os.path.exists(f"{folder}/HEAD"):
-                raise StorageError(f"there is no '{folder}', and nothing to send", hint="take a base first")
+                raise StorageError(f"'{folder}' is missing, so there is nothing to send", hint="take a snapshot first")
             if holds:
                 remove(f"{folder}/{index}.lock")  # a git that was killed has left it: nobody else is here
             yield PrivateRepo(folder, top, index=index, excludes=excludes)
@@ -323,7 +321,7 @@ def _check_rule(file: str) -> str:
     if stat.S_ISLNK(found.st_mode):  # git does not follow it
         return f"{file} link"
     if not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode):
-        raise StorageError(f"'{show(file)}' is not a file, and git would wait at it", hint="move it away")
+        raise StorageError(f"'{show(file)}' isn't a regular file, so git would block on it", hint="move it away")
     if found.st_size > MAX_RULES_BYTES:
         raise StorageError(f"'{show(file)}' has more than {MAX_RULES_BYTES:,} bytes", hint="move it away")
     return f"{file} {found.st_mtime_ns} {found.st_size} {found.st_ino}"

@@ -50,20 +50,20 @@ _ALWAYS = {
 
 
 class GitOutput(NamedTuple):
-    """What git said, and how it ended."""
+    """The exit code and output of a git command."""
 
     code: int
     out: bytes
     errors: str
-    """What it complained of."""
+    """Its standard error."""
 
     @property
     def reason(self) -> str:
-        """The first thing that it complained of, without the word before it."""
+        """The first error line, without its prefix."""
         for line in self.errors.splitlines():
             if line and not line.startswith(("hint:", "warning:")):
                 return line.removeprefix("fatal: ").removeprefix("error: ")
-        return f"git ended with {self.code}"
+        return f"git failed with exit code {self.code}"
 
 
 def run(
@@ -75,9 +75,9 @@ def run(
     seconds: float = 0.0,
     max_bytes: int = 0,
 ) -> GitOutput:
-    """Call git in a folder. `more` is added to its environment; `alone` takes the user's settings away as well.
+    """Run git in a folder. `more` is added to its environment; `alone` also ignores the user's settings.
 
-    It may take as many `seconds` and print as many `max_bytes`, or as many of each as it usually may.
+    `seconds` and `max_bytes` limit its time and output; 0 means the default.
     """
     environment = {**_make_environment(alone=alone), **(more or {})}
     process = _start(folder, arguments, environment, with_input=bool(given))
@@ -87,7 +87,7 @@ def run(
 def run_both(
     folder: str, first: Sequence[str], second: Sequence[str], *, seconds: float | None = None
 ) -> tuple[GitOutput, GitOutput]:
-    """Call git twice in a folder, at the same time, for two short answers. Each may take as many seconds."""
+    """Run two git commands with short output in a folder concurrently. The time limit is for each."""
     environment = _make_environment(alone=False)
     seconds = seconds or MAX_SECONDS
     started = _start(folder, first, environment)
@@ -115,15 +115,15 @@ def _start(
 
 
 def _finish(process: subprocess.Popen[bytes], given: bytes, seconds: float, max_bytes: int) -> GitOutput:
-    """What a started git prints, with `given` as its input. Refused if it takes too long or prints too much."""
+    """Return the output of a started git, with `given` as its input. Raise `GitRefused` at its limits."""
     try:
         ran = finish(process, given, seconds, max_bytes, stop_at_cap=True)
-    except OSError as error:  # a pipe that fails, or none to be had
-        raise GitRefused(commit_failed(f"git cannot be listened to: {_describe_error(error)}")) from error
+    except OSError as error:  # a pipe failed, or couldn't be created
+        raise GitRefused(commit_failed(f"can't read git's output: {_describe_error(error)}")) from error
     if ran.is_cut:
-        raise GitRefused(commit_failed(f"git said more than {max_bytes // 1024 // 1024} MiB"))
+        raise GitRefused(commit_failed(f"git printed more than {max_bytes // 1024 // 1024} MiB"))
     if ran.code is None:
-        raise GitRefused(commit_failed(f"git took longer than {seconds:.0f} s"))
+        raise GitRefused(commit_failed(f"git timed out after {seconds:.0f} s"))
     return GitOutput(ran.code, ran.out, ran.err.decode("utf-8", "replace"))
 
 
@@ -132,16 +132,16 @@ def _describe_error(error: OSError | ValueError) -> str:
 
 
 def _find_git() -> str:
-    """Git as the path has it. A place that is relative to where one stands could be one in the repository."""
+    """Return the path of git. Relative entries of PATH are skipped: they could be inside the repository."""
     for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
         file = os.path.join(folder, "git")
         if os.path.isabs(folder) and os.path.isfile(file) and os.access(file, os.X_OK):
             return file
-    raise GitRefused(git_missing("it is not on the path"))
+    raise GitRefused(git_missing("it isn't in PATH"))
 
 
 def _make_environment(*, alone: bool) -> dict[str, str]:
-    """The user's environment without what would lead git elsewhere: a hook's GIT_DIR, a pager, a trace."""
+    """Return the user's environment without variables that redirect git, such as a hook's GIT_DIR, a pager, a trace."""
     kept = {
         key: value
         for key, value in os.environ.items()

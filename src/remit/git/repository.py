@@ -72,12 +72,12 @@ def find_repository(root: str, *, seconds: float | None = None) -> Repository:
         raise GitRefused(no_repository(root, answer.reason))
     lines = os.fsdecode(answer.out).removesuffix("\n").split("\n")
     if len(lines) != len(asked):
-        raise GitRefused(no_repository(root, "a name on the way there has a line break in it"))
+        raise GitRefused(no_repository(root, "its path contains a line break"))
     top, own, common, hashing = lines
     top = os.path.realpath(top)
     inside = os.path.relpath(real, top)
     if inside.split("/")[0] == "..":
-        raise GitRefused(no_repository(root, "its checkout lies elsewhere"))
+        raise GitRefused(no_repository(root, "its work tree is in another folder"))
     prefix = "" if inside == "." else f"{inside}/"
     return Repository(top, prefix, own, os.path.realpath(os.path.join(real, common)), hashing, parse_settings(settings))
 

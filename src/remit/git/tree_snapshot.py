@@ -254,7 +254,7 @@ def _add(store: PrivateRepo, paths: Sequence[str], *, is_new: bool) -> list[str]
             )  # else it is the disk, and not the file
             refused.append(portion[0])
             if len(refused) > _MAX_REFUSED:
-                raise GitRefused(commit_failed(f"more than {_MAX_REFUSED} files cannot be taken: {answer.reason}"))
+                raise GitRefused(commit_failed(f"more than {_MAX_REFUSED} files can't be added: {answer.reason}"))
         else:
             middle = len(portion) // 2
             waiting += [portion[middle:], portion[:middle]]

@@ -31,14 +31,14 @@ def add_worktree(root: str, name: str) -> str:
     """Check out HEAD below `.remit/worktrees`, on no branch; the folder in it that stands for the workspace's."""
     folder = _find_folder(root, name)
     if os.path.lexists(folder):
-        raise UsageError(f"there is a worktree '{name}' already", hint="take another name, or remove it first")
+        raise UsageError(f"worktree '{name}' already exists", hint="use another name, or remove it first")
     try:
         make_private_folder(os.path.dirname(folder))
         with hold_lock(f"{os.path.dirname(folder)}.lock"):  # of two at once git gives one up
             repository = find_repository(root)
             found = find_commit(repository, "HEAD")
             if found is None:
-                raise UsageError("there is no commit yet", hint="commit something first")
+                raise UsageError("the repository has no commit yet", hint="make a first commit")
             try:
                 _check_out(repository, folder, found)
             except BaseException:
@@ -88,9 +88,7 @@ def name_branch(folder: str, branch: str, commit: str) -> None:
     except GitRefused as refused:
         raise refused.as_error() from refused
     if answer.code and there.code:
-        raise StorageError(
-            f"git cannot make the branch {branch}: {show(answer.reason)}", hint="see what git branch says"
-        )
+        raise StorageError(f"git can't create the branch {branch}: {show(answer.reason)}", hint="check git branch")
 
 
 def has_branch(root: str, branch: str) -> bool:
@@ -122,10 +120,10 @@ def list_worktrees(root: str) -> tuple[str, ...]:
 def _find_folder(root: str, name: str) -> str:
     """Where a worktree is. What is a link on the way there could lead anywhere."""
     if not _NAME.match(name) or name.endswith((".lock", ".")):
-        raise UsageError(f"'{show(name)}' is no name for a worktree", hint="use letters, digits, - and _")
+        raise UsageError(f"'{show(name)}' isn't a valid worktree name", hint="use letters, digits, - and _")
     home = os.path.join(os.path.realpath(root), FOLDER)
     if os.path.realpath(home) != home:
-        raise StorageError(f"'{FOLDER}' is a link that leads elsewhere", hint="remove the link")
+        raise StorageError(f"'{FOLDER}' is a symbolic link to another place", hint="remove the link")
     return os.path.join(home, name)
 
 
@@ -135,7 +133,7 @@ def _check_out(repository: Repository, folder: str, commit: str) -> None:
     force = ("--force", "--force")
     answer = run(repository.top, "worktree", "add", *force, "--detach", "--no-checkout", folder, commit)
     if answer.code:
-        raise StorageError(f"git cannot add a worktree: {show(answer.reason)}", hint="see what git worktree list says")
+        raise StorageError(f"git can't add a worktree: {show(answer.reason)}", hint="check git worktree list")
     own = os.fsdecode(run(folder, "rev-parse", "--absolute-git-dir").out).removesuffix("\n")
     with open_scratch(repository, keeps=True) as scratch:
         place = {"GIT_WORK_TREE": folder, "GIT_INDEX_FILE": f"{own}/index"}
@@ -147,8 +145,8 @@ def _remove(repository: Repository, folder: str) -> None:
     try:
         remove_tree(folder)
     except OSError as error:
-        raise StorageError(f"'{folder}' cannot be removed: {(error.strerror or str(error)).lower()}",
-                           hint="end what still works there, then try again") from error  # fmt: skip
+        raise StorageError(f"'{folder}' can't be removed: {(error.strerror or str(error)).lower()}",
+                           hint="end the processes that use it, then try again") from error  # fmt: skip
     run(repository.top, "worktree", "remove", "--force", "--force", folder)
 
 

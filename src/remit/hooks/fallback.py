@@ -1,4 +1,4 @@
-"""Unsure: whom a call may be about where settings or ledger cannot be used.
+"""Unsure: whom a call may be about where settings or ledger can't be used.
 
 Owns that guess. A person's own session is not held up by what is wrong with Remit: only an agent that the workspace
 holds to a contract needs it.

@@ -479,7 +479,7 @@ def _read_error(root: str, path: str, error: OSError) -> InputError:
         if depth < len(steps) and os.path.lexists(place) and not os.path.isdir(place):
             return InputError(f"'{place}' isn't a folder", hint="move it away")
     reason = (error.strerror or str(error)).lower()
-    return InputError(f"'{root}/{path}' cannot be read: {reason}", hint="check its permissions")
+    return InputError(f"'{root}/{path}' can't be read: {reason}", hint="check its permissions")
 
 
 def is_ignored(root: str, path: str) -> bool | None:

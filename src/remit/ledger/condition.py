@@ -46,7 +46,7 @@ def examine(file: str, *, seconds: float) -> LedgerCondition | None:
     except OSError as error:
         return LedgerCondition((error.strerror or str(error)).lower())
     if not stat.S_ISREG(found.st_mode):
-        return LedgerCondition("it is not a file")
+        return LedgerCondition("it isn't a file")
     deadline = time.monotonic() + seconds
     try:
         db = sqlite3.connect(f"file:{quote(file)}?mode=ro", uri=True, timeout=_BUSY_SECONDS, isolation_level=None)

@@ -234,7 +234,7 @@ def _translate_errors(file: str) -> Iterator[None]:
             message = f"another process has kept '{file}' locked for more than {BUSY_SECONDS:.0f} s"
             raise BusyError(message, hint="end it, or try again later") from error
         hint = "check the disk, its free space and the folder's permissions"
-        raise StorageError(f"'{file}' cannot be used: {error}", hint=hint) from error
+        raise StorageError(f"'{file}' can't be used: {error}", hint=hint) from error
     except sqlite3.DatabaseError as error:
         if isinstance(error, (sqlite3.IntegrityError, sqlite3.ProgrammingError)):
             raise  # a bug of ours, and no word about the file

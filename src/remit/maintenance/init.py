@@ -51,7 +51,7 @@ class InitPlan(NamedTuple):
     writes: tuple[PlannedFile, ...]
     notes: tuple[str, ...] = ()
     undone: tuple[RemitError, ...] = ()
-    """What is missing and cannot be written now."""
+    """What is missing and can't be written now."""
 
 
 def plan_setup() -> InitPlan:
@@ -93,7 +93,7 @@ def _check_places(root: str) -> None:
             raise InputError(f"'{file}' is a link that leads out of the workspace or nowhere", hint="remove the link")
     folder = f"{root}/.remit"
     if os.path.lexists(folder) and not os.path.isdir(folder):
-        raise InputError(f"'{folder}' is not a folder", hint="move it away")
+        raise InputError(f"'{folder}' isn't a folder", hint="move it away")
 
 
 # --- what is there ---------------------------------------------------------------------------------------------------
@@ -197,7 +197,7 @@ def _plan_attributes(
 
 
 def _is_below_git(root: str) -> bool:
-    """Whether there is something for git, though its branch cannot be read."""
+    """Whether there is something for git, though its branch can't be read."""
     steps = root.rstrip("/").split("/")
     return any(os.path.lexists(f"{'/'.join(steps[:depth])}/.git") for depth in range(len(steps), 0, -1))
 

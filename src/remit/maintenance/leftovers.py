@@ -77,7 +77,7 @@ def find_half_written(
     for file in _list_files(home, folders, trees, failures):
         is_waiting, pid = _read_name(file, f"{home.folder}/{_PENDING}")
         if is_waiting and ledger is not None and ledger.fault:
-            failures.append(f"'{file}' may be needed, for the ledger cannot be read: {ledger.fault}; see remit doctor")
+            failures.append(f"'{file}' may be needed, for the ledger can't be read: {ledger.fault}; see remit doctor")
         if (is_waiting and is_idle) or (pid is not None and not is_alive(pid)):
             size = _measure_if_quiet(file, now)
             if size is not None:
@@ -180,7 +180,7 @@ def clear_scratch(leftovers: Iterable[Leftover], failures: list[str]) -> list[Le
 
     gone = []
     for each in leftovers:
-        with _telling(failures, f"'{each.file}' cannot be removed"):
+        with _telling(failures, f"'{each.file}' can't be removed"):
             rmtree(each.file)
         if not os.path.lexists(each.file):
             gone.append(each)
@@ -265,7 +265,7 @@ def clear(leftovers: Iterable[Leftover], failures: list[str]) -> list[Leftover]:
     """Remove them; those that are gone now."""
     gone = []
     for each in leftovers:
-        with _telling(failures, f"'{each.file}' cannot be removed"):
+        with _telling(failures, f"'{each.file}' can't be removed"):
             os.unlink(each.file)
         if not os.path.lexists(each.file):
             gone.append(each)

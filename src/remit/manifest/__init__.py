@@ -1,7 +1,10 @@
-"""The manifest: entries appended to MANIFEST.jsonl, an index that follows the file, and the findings files beside it.
+"""The manifest of a workspace: MANIFEST.jsonl, its index in the ledger, and the findings files next to it.
 
-Owns MANIFEST.jsonl, which is the truth and only ever grows, the tables of the ledger that are made from it, and the
-form of a findings file.
+This package alone writes the manifest. The file is the source of truth and append-only; the index tables of the ledger
+are derived from it.
+
+- `append.py` adds entries under the lock; `entries.py` and `lines.py` convert between lines and values.
+- `index.py` keeps the index up to date; `search.py` and `counts.py` query it; `ids.py` reads ids from the file itself.
+- `findings_file.py` renders and checks findings files; `tokens.py` fills the tokens of templates; `prefix_check.py`
+  detects entries that were removed or changed.
 """
-
-from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Appending: one more entry, checked, with an id that no other has, in one write.
+"""Append a checked entry with a unique id to a manifest, in one write.
 
-Owns the only way in which a manifest changes. Everything that has to be true of the new line is made sure of under the
-manifest's lock, by the file alone: readers bring the index up to date.
+This is the only way in which Remit changes a manifest. All checks run under the manifest's lock and read only the
+file; readers update the index.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
     from remit.model import Diagnostic, Status
 
 _NO_TITLE = "entry"
-"""What an entry is called until the rules have told that it has no title."""
+"""The title of an entry without one, until the rules report it."""
 
 
 class Added(NamedTuple):
-    """What became of an entry that was to be added."""
+    """The result of adding an entry."""
 
     fields: Mapping[str, Any]
     """The entry as it was written, or would have been."""
     findings: tuple[Diagnostic, ...]
     offset: int | None
-    """Where in the file its line begins; None where an error kept it out."""
+    """The offset of its line in the file; None if an error prevented it."""
 
     @property
     def accepted(self) -> bool:
-        """Whether it was written."""
+        """True if the entry was written."""
         return self.offset is not None
 
 
@@ -54,9 +54,9 @@ class Appender:
         words: Mapping[str, Status],
         folder: str = "",
     ) -> None:
-        """`look` tells of a findings file, `words` are the workspace's own statuses.
+        """`look` returns the facts of a findings file, `words` are the workspace's own statuses.
 
-        `folder` leads to the findings files where they are not beside the manifest, and ends with a slash.
+        `folder` is the path of the findings files if they aren't next to the manifest, and ends with a slash.
         """
         self._home = home
         self._file = os.path.abspath(file)
@@ -73,11 +73,11 @@ class Appender:
         prepare: Callable[[Mapping[str, Any]], Iterable[Diagnostic]] = lambda _: (),
         makes_file: bool = False,
     ) -> Added:
-        """Add an entry, unless the contract's rules have an error against it; then nothing is written.
+        """Add an entry, unless it breaks a rule; then nothing is written.
 
-        What it does not say is made: the date from `day`, the id from `slug` or the title, the file from the id.
-        `prepare` is given the entry before its line is written, to look at the findings file or to make it: then the
-        file need not be there before. An error that it tells keeps the entry out as well.
+        Missing fields are derived: the date from `day`, the id from `slug` or the title, the file from the id.
+        `prepare` gets the entry before its line is written, to check or create the findings file (with `makes_file` it
+        doesn't have to exist before). An error from `prepare` also prevents the entry.
         """
         fields = shape_entry({"date": day, **given})
         wanted = _choose_id(fields, slug)
@@ -105,12 +105,12 @@ def _has_error(findings: Iterable[Diagnostic]) -> bool:
 
 
 def _expect_file(path: str) -> ArtifactFacts:
-    """A findings file that will be there before its entry is."""
+    """Return the facts of a findings file that will be created before its entry."""
     return ArtifactFacts(path, "file", 1)
 
 
 def _choose_id(fields: Mapping[str, Any], slug: str | None) -> str:
-    """The id of an entry: what it has, else made of the topic and the day (R4.7)."""
+    """Return the id of an entry: the given one, else topic and day (R4.7)."""
     given, day = fields.get("id"), fields.get("date")
     if isinstance(given, str) and given.strip():
         return given
@@ -118,12 +118,12 @@ def _choose_id(fields: Mapping[str, Any], slug: str | None) -> str:
     if slug is None:
         slug = _read_slug(fields.get("file"), day) or make_slug(title if isinstance(title, str) else _NO_TITLE)
     if not slug:
-        raise UsageError("the title gives no id: there is no letter from a to z in it", hint="give a slug")
+        raise UsageError("can't make an id from the title: it has no letter from a to z", hint="give an id with --slug")
     return f"{slug}-{day}"
 
 
 def _read_slug(file: object, day: object) -> str:
-    """The topic as the findings file's name has it."""
+    """Return the topic in the name of the findings file; "" if it has none."""
     name = os.path.basename(file) if isinstance(file, str) else ""
     slug = name.removeprefix(f"{day}_").removesuffix(".md")
     return slug if slug != name and slug == make_slug(slug) else ""

@@ -26,14 +26,14 @@ _MOST_DOUBLES = 500
 
 
 class BadLine(NamedTuple):
-    """A line that is no entry."""
+    """A line that isn't an entry."""
 
     line: int
     reason: str
 
 
 class Statistics(NamedTuple):
-    """A manifest in numbers."""
+    """The statistics of a manifest."""
 
     lines: int
     entries: int
@@ -41,54 +41,54 @@ class Statistics(NamedTuple):
     actionable: int
     bad_lines: int
     doubled_ids: tuple[tuple[str, int], ...]
-    """Ids that several entries have, and how many; the first of them."""
+    """The first duplicate ids, with the number of their entries."""
     without_id: int
     first_day: str | None
     last_day: str | None
     statuses: tuple[tuple[str, int], ...]
     topics: tuple[tuple[str, int], ...]
-    """The most frequent ones."""
+    """The most frequent topics."""
     is_torn: bool
-    """Whether the last line is cut off: no entry, and not ended."""
+    """True if the last line is truncated: not an entry, and without a line feed."""
 
 
 class QuickCount(NamedTuple):
-    """The few numbers of a manifest that a line on a screen has room for."""
+    """The counts of a manifest for one line of output."""
 
     entries: int
     pending: int
     bad_lines: int
-    """Lines that are no entries; one that is cut off is among them."""
+    """The number of lines that aren't entries, including a truncated one."""
     doubled_ids: int
-    """How many ids several entries have."""
+    """The number of duplicate ids."""
     is_whole: bool
-    """False if only the manifest's beginning was read."""
+    """False if only the start of the manifest was read."""
 
 
 def find_doubles(index: Index, entry_id: str) -> tuple[int, ...]:
-    """The lines of all entries that have an id. The first keeps it; the others are only found by line."""
+    """Return the lines of all entries with an id. The first one has the id; others are found only by line."""
 
-    def ask(db: Connection, known: IndexedPrefix) -> tuple[int, ...]:
+    def query(db: Connection, known: IndexedPrefix) -> tuple[int, ...]:
         statement = "SELECT line FROM manifest_lines WHERE manifest = ? AND id = ? ORDER BY line"
         return tuple(line for (line,) in db.execute(statement, (known.number, entry_id)))
 
-    return index.consult(ask)
+    return index.consult(query)
 
 
 def find_bad_lines(index: Index, *, limit: int = 100) -> tuple[BadLine, ...]:
-    """The first lines that are no entries, with the reason; one that is cut off is the last of them."""
+    """Return the first lines that aren't entries, with the reason; a truncated line is the last."""
 
-    def ask(db: Connection, known: IndexedPrefix) -> tuple[BadLine, ...]:
+    def query(db: Connection, known: IndexedPrefix) -> tuple[BadLine, ...]:
         statement = "SELECT line, reason FROM manifest_lines WHERE manifest = ? AND day IS NULL ORDER BY line LIMIT ?"
         return tuple(BadLine(*row) for row in db.execute(statement, (known.number, limit)))
 
-    return index.consult(ask)
+    return index.consult(query)
 
 
 def count_entries(index: Index) -> Statistics:
-    """Count what is in a manifest."""
+    """Return the statistics of a manifest."""
 
-    def ask(db: Connection, known: IndexedPrefix) -> Statistics:
+    def query(db: Connection, known: IndexedPrefix) -> Statistics:
         entries = "SELECT day, id, status, actionable, pending, topics FROM manifest_lines"
         rows = db.execute(
             f"{entries} WHERE manifest = ? AND day IS NOT NULL ORDER BY number", (known.number,)
@@ -115,7 +115,7 @@ def count_entries(index: Index) -> Statistics:
             is_torn,
         )
 
-    return index.consult(ask)
+    return index.consult(query)
 
 
 def _rank(counted: Counter[str]) -> tuple[tuple[str, int], ...]:
@@ -123,10 +123,10 @@ def _rank(counted: Counter[str]) -> tuple[tuple[str, int], ...]:
 
 
 def count_quickly(home: Home, file: str, *, max_bytes: int) -> QuickCount:
-    """The few numbers of a manifest, reading no more of it than `max_bytes`; nothing is made that was not there."""
+    """Return the counts of a manifest from at most `max_bytes` of it, without creating an index."""
     if os.path.isfile(home.ledger_file):
         index = Index(home, file)
-        size = index.look().st_size
+        size = index.stat_file().st_size
         with home.ledger.reading() as db:
             known = index.recall(db)
         if size - (known.offset if known else 0) <= max_bytes:

@@ -1,7 +1,6 @@
-"""Entries: a line of the manifest as values, and the values as a line.
+"""Manifest entries as values: read from any of their field names, and written in the standard's form.
 
-Owns the form in which an entry is written: the standard's fields in their order, its id, reasons marked as such, no
-empty items. And what is read out of an entry, whatever names its fields have.
+The written form has the standard's fields in their order, an id, marked reasons, and no empty items.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ FIELDS = (
 """The fields of an entry, in the standard's order (R4.7)."""
 LISTS = ("topics", "key_findings", "needs_followup", "linked_tasks")
 SETTLED = frozenset({"superseded", "archived", "rejected", "deprecated", "abandoned"})
-"""Statuses in the wild that say that nobody waits for the entry any more."""
+"""Statuses of other tools for entries that need no more work."""
 MAX_SLUG_CHARS = 60
 
 _UNFINISHED = frozenset({"partial", "blocked"})
@@ -34,23 +33,23 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 class ManifestEntry(NamedTuple):
-    """An entry as it stands in a manifest, its fields under the names of the standard."""
+    """An entry of a manifest, with the standard's field names."""
 
     line: int
     fields: Mapping[str, Any]
 
     @property
     def id(self) -> str:
-        """The key under which it is looked up; empty where it has none."""
+        """The id; "" if it has none."""
         return self.get_text("id")
 
     def get_text(self, field: str) -> str:
-        """A field that should be a text; empty where it is none."""
+        """Return a string field; "" if it isn't a string."""
         value = self.fields.get(field)
         return value if isinstance(value, str) else ""
 
     def get_list(self, field: str) -> list[str]:
-        """A field that should be a list of texts; a single text is a list of one, and what is no text is left out."""
+        """Return a field as a list of strings; a single string becomes a list, and other items are left out."""
         return read_texts(self.fields.get(field))
 
 
@@ -58,7 +57,7 @@ class ManifestEntry(NamedTuple):
 
 
 def read_texts(value: object) -> list[str]:
-    """The texts in a list; numbers are read as texts, because task ids are written as both."""
+    """Return the strings in a list; numbers become strings, because task ids are written as both."""
     if type(value) is list:
         for item in value:
             if type(item) is not str or not item or item.isspace():
@@ -69,7 +68,7 @@ def read_texts(value: object) -> list[str]:
 
 
 def name_task(text: str) -> str:
-    """A task as it is looked up: `12`, `#12`, `T12`, `T012`, `task-12` are one; anything else is itself."""
+    """Return the search key of a task: the same for `12`, `#12`, `T12`, `T012`, `task-12`."""
     plain = text.strip().lower()
     digits = plain.removeprefix("t")
     if not (digits.isdigit() and digits.isascii() and len(digits) <= _MAX_DIGITS):
@@ -81,7 +80,7 @@ def name_task(text: str) -> str:
 
 
 def read_day(text: object) -> str:
-    """The day that a date begins with, as YYYY-MM-DD; empty if there is none."""
+    """Return the day of a date as YYYY-MM-DD; "" if it isn't a date."""
     try:
         return date.fromisoformat(text[:10]).isoformat() if isinstance(text, str) else ""
     except ValueError:
@@ -89,9 +88,9 @@ def read_day(text: object) -> str:
 
 
 def is_pending(fields: Mapping[str, Any]) -> bool:
-    """Whether somebody still has to do something: follow-ups are named, or the work is partial or blocked.
+    """True if work is left: the entry has follow-ups, or its status is partial or blocked.
 
-    `actionable` alone does not make it so: it says what kind of findings these are, and nobody ever takes it back.
+    `actionable` alone doesn't count: it describes the kind of findings, and tools never reset it.
     """
     status = fields.get("status")
     word = status.strip().lower() if isinstance(status, str) else ""
@@ -102,7 +101,7 @@ def is_pending(fields: Mapping[str, Any]) -> bool:
 
 
 def make_slug(text: str) -> str:
-    """A title as it stands in file names: small letters and digits, with hyphens between them; empty if it has none."""
+    """Return a title for file names: lower-case letters and digits with hyphens; "" if it has none of them."""
     from unicodedata import normalize  # noqa: PLC0415 - only where a title is no slug already
 
     plain = normalize("NFKD", text[:1000]).encode("ascii", "ignore").decode("ascii").lower()
@@ -113,28 +112,28 @@ def make_slug(text: str) -> str:
 
 
 def split_id(entry_id: str) -> tuple[str, int]:
-    """An id without its number, and the number; 1 where it has none."""
+    """Return an id without its number, and the number; 1 if it has none."""
     found = _NUMBERED.match(entry_id)
     return (found["stem"], int(found["number"])) if found else (entry_id, 1)
 
 
 def add_number(stem: str, number: int) -> str:
-    """The id of the n-th entry on one topic and day (R4.9)."""
+    """Return the id of the n-th entry on one topic and day (R4.9)."""
     return stem if number == 1 else f"{stem}-{number}"
 
 
 def name_findings_file(entry_id: str, day: str) -> str:
-    """The findings file that belongs to an id: `{date}_{slug}.md`, with the number that the id has."""
+    """Return the name of the findings file of an id: `{date}_{slug}.md`, with the number of the id."""
     stem, number = split_id(entry_id)
     slug = make_slug(stem.removesuffix(f"-{day}"))
     return f"{day}_{add_number(slug, number)}.md"
 
 
 def shape_entry(given: Mapping[str, Any]) -> dict[str, Any]:
-    """An entry as it is written: the standard's names and order, then whatever else it has.
+    """Return an entry as it is written: the standard's names and order, then its other fields.
 
-    Empty items of lists are dropped (C15), follow-ups that are no task ids are marked as reasons (C21). A value that is
-    of the wrong kind stays as it is, for the rules to tell.
+    Empty list items are dropped (C15), and follow-ups that aren't task ids are marked as reasons (C21). A value of the
+    wrong type stays as it is, so that the rules can report it.
     """
     fields, _ = read_aliases(dict(given))
     shaped: dict[str, Any] = dict.fromkeys(FIELDS)
@@ -163,5 +162,5 @@ def _clean_list(value: object) -> object:
 
 
 def render_entry(fields: Mapping[str, Any]) -> bytes:
-    """An entry as one line, without its end. Half a character, which no encoding has, becomes a question mark."""
+    """Return an entry as one line without a line break. A lone surrogate becomes a question mark."""
     return _ENCODER.encode(fields).encode("utf-8", "replace")

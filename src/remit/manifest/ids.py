@@ -1,7 +1,6 @@
-"""Ids: which ids the entries of a manifest have, read from the file itself.
+"""Find which ids of manifest entries are taken, from the file itself.
 
-Owns that question, for a writer and for a judge alike. It goes without the index: the file is what counts, and a
-confined process can't write to the ledger.
+The index isn't used: the file is the source of truth, and a confined process can't write to the ledger.
 """
 
 from __future__ import annotations
@@ -24,25 +23,25 @@ if TYPE_CHECKING:
 
 _PLAIN = re.compile(r"[A-Za-z0-9 ._-]+")
 _ESCAPED = rb"\u00"
-"""JSON has two ways to write such a character: as it is, or with this."""
+"""JSON may also write a plain character as an escape that starts with these bytes."""
 
 
 class Taken(NamedTuple):
-    """An id that another entry has."""
+    """An id of another entry."""
 
     line: int
     free: str
-    """The first number of it that is free."""
+    """The id with the first free number."""
 
 
 def find_free_id(path: str, entry_id: str) -> str:
-    """An id, or if an entry has it the same with the first number that is free (R4.9)."""
+    """Return an id, with the first free number if it is taken (R4.9)."""
     stem, number = split_id(entry_id)
     return _add_free_number(stem, number, _list_entries(path, stem) if os.path.exists(path) else {})
 
 
 def find_taken(path: str, entry: Mapping[str, Any]) -> Taken | None:
-    """The first entry that has the id of this one; None if there is none, or if it is the same entry."""
+    """Return the first other entry with the same id; None if there is none, or if it is the same entry."""
     fields, _ = read_aliases(dict(entry))
     entry_id = fields.get("id")
     if not isinstance(entry_id, str) or not entry_id.strip():
@@ -61,7 +60,7 @@ def _add_free_number(stem: str, number: int, taken: Mapping[str, object]) -> str
 
 
 def _list_entries(path: str, stem: str) -> dict[str, tuple[int, dict[str, Any]]]:
-    """The entries whose ids begin with a stem: by id, the first line with it and its fields."""
+    """Return the first line and the fields of each id that starts with a stem."""
     sign = max(_PLAIN.findall(stem), key=len, default="").encode()
     found: dict[str, tuple[int, dict[str, Any]]] = {}
     above = 0
@@ -77,7 +76,7 @@ def _list_entries(path: str, stem: str) -> dict[str, tuple[int, dict[str, Any]]]
 
 
 def _read_loosely(line: bytes) -> dict[str, Any]:
-    """The entry on a line, also if it has a flaw such as a key that is given twice; empty if there is none."""
+    """Return the entry on a line, also if it has a duplicate key; {} if it isn't an object."""
     try:
         entry = from_json(line.removeprefix(BOM), allow_inf_nan=False) if len(line) <= MAX_LINE_BYTES else None
     except ValueError:

@@ -1,7 +1,7 @@
-"""The index: the entries of a manifest as a table of the ledger, with full-text search.
+"""The index of a manifest: a table in the ledger with full-text search.
 
-Owns that table. It follows the file: a reader first brings it up to the file's end, in short transactions. If the file
-no longer begins with what was read before, by length and checksum, the index is emptied and filled again.
+The index follows the file: a reader first reads new lines up to the file's end, in short transactions. If the start of
+the file has changed (by length and checksum), the index is emptied and rebuilt.
 """
 
 from __future__ import annotations
@@ -25,32 +25,32 @@ if TYPE_CHECKING:
     from remit.ledger.home import Home
 
 _BLOCK_BYTES = 4 * 1024 * 1024
-"""What one transaction reads: other writers wait for it, a third of a second at most."""
+"""The size read in one transaction: other writers wait for it, a third of a second at most."""
 _SETTLED_NS = 2_000_000_000
-"""A file that was changed less than this ago may change again without showing it: clocks of file systems are coarse."""
+"""A file may change again within this time without a new timestamp, because file system clocks are coarse."""
 _MAX_INTEGER = (1 << 63) - 1
 _PATIENCE = 20
 T = TypeVar("T")
 
 
 class IndexedPrefix(NamedTuple):
-    """How far a manifest was read, and what the file was then."""
+    """How much of a manifest is indexed, and the state of the file at that time."""
 
     number: int
-    """Of the manifest in the index. None is given twice, also after the index was emptied."""
+    """The key of the manifest in the index, which is never reused."""
     device: int
     inode: int
     size_bytes: int
     changed_ns: int
-    """When it was last changed; 0 if there is more to read, or if that was too short ago to rely on."""
+    """The time of its last change; 0 if there is more to read, or if the change is too recent to rely on."""
     offset: int
     lines: int
     checksum: int
-    """The CRC-32 of everything up to `offset`."""
+    """The CRC-32 of the file up to `offset`."""
 
 
 class RebuiltIndex(NamedTuple):
-    """What was read into an empty index."""
+    """The counts of a rebuilt index."""
 
     lines: int
     entries: int
@@ -58,7 +58,7 @@ class RebuiltIndex(NamedTuple):
 
 
 def take_stamp(found: os.stat_result) -> tuple[int, int, int, int]:
-    """What shows that a file has changed: device, inode, size and time of change, as far as SQLite can count."""
+    """Return the stamp of a file: device, inode, size and time of change, within SQLite's integer range."""
     return found.st_dev & _MAX_INTEGER, found.st_ino & _MAX_INTEGER, found.st_size, found.st_ctime_ns
 
 
@@ -69,18 +69,18 @@ class Index:
         self.home = home
         self.file = os.path.abspath(file)
         self.key = os.path.relpath(os.path.realpath(self.file), os.path.realpath(home.root))
-        """What the ledger calls the manifest: a workspace that is moved as a whole keeps its index."""
+        """The relative path: a workspace that is moved as a whole keeps its index."""
 
-    def look(self) -> os.stat_result:
-        """What the file is now."""
+    def stat_file(self) -> os.stat_result:
+        """Return the state of the file. Raise `InputError` if it isn't a readable file."""
         try:
             with self._refusing():
                 return self._check(os.stat(self.file))
         except ValueError as error:
-            raise InputError(f"{self.file!r} is not a path: {error}", hint="name the manifest's file") from error
+            raise InputError(f"invalid path {self.file!r}: {error}", hint="give the path of the manifest") from error
 
     def recall(self, db: sqlite3.Connection) -> IndexedPrefix | None:
-        """How far the manifest was read; None if it never was."""
+        """Return how much of the manifest is indexed; None if it never was."""
         row = db.execute(
             "SELECT number, device, inode, size_bytes, changed_ns, offset, lines, checksum FROM manifests"
             " WHERE path = ?",
@@ -89,8 +89,8 @@ class Index:
         return IndexedPrefix(*row) if row else None
 
     def catch_up(self) -> IndexedPrefix:
-        """Bring the index up to the end of the file. Other processes that do so at the same time share the work."""
-        found = self.look()
+        """Index the file up to its end. Concurrent processes share the work."""
+        found = self.stat_file()
         with self.home.ledger.reading() as db:
             known = self.recall(db)
         if known is not None and known[1:5] == take_stamp(found):
@@ -102,18 +102,18 @@ class Index:
                 return known
 
     def consult(self, ask: Callable[[sqlite3.Connection, IndexedPrefix], T]) -> T:
-        """Ask the index once it is up to date; all that is asked at once is answered from one state of it."""
+        """Update the index and run a query on one snapshot of it."""
         for _ in range(_PATIENCE):
             reached = self.catch_up()
             with self.home.ledger.reading() as db, _snapshot(db):
                 known = self.recall(db)
                 if known is not None and known.number == reached.number and known.offset >= reached.offset:
                     return ask(db, known)
-        raise StorageError(f"'{self.file}' changes all the time", hint="end whatever rewrites it, and try again")
+        raise StorageError(f"'{self.file}' keeps changing", hint="stop the program that rewrites it, and try again")
 
     def rebuild(self) -> RebuiltIndex:
-        """Empty the index, and read the manifest again."""
-        self.look()
+        """Empty the index, and read the whole manifest again."""
+        self.stat_file()
         with self.home.ledger.transaction() as db:
             _empty(db)
         count = "SELECT count(day), count(reason) FROM manifest_lines WHERE manifest = ? AND line <= ?"
@@ -122,7 +122,7 @@ class Index:
         )
 
     def _advance(self, db: sqlite3.Connection) -> tuple[IndexedPrefix, bool]:
-        """Read one more block, from where the last reader stopped; and whether that was the end of the file."""
+        """Index one more block, from where the last reader stopped; return whether that was the end of the file."""
         with self._refusing(), open(self.file, "rb", opener=_open, buffering=1 << 18) as file:
             found = self._check(os.fstat(file.fileno()))
             known = self.recall(db)
@@ -148,20 +148,20 @@ class Index:
 
     def _check(self, found: os.stat_result) -> os.stat_result:
         if not stat.S_ISREG(found.st_mode):
-            raise InputError(f"'{self.file}' is not a file", hint="name the manifest's file")
+            raise InputError(f"'{self.file}' isn't a file", hint="give the path of the manifest")
         check_filled(self.file, found)
         return found
 
     @contextmanager
     def _refusing(self) -> Iterator[None]:
-        """Report in a sentence why the file can't be read."""
+        """Raise `InputError` if the file can't be read."""
         try:
             yield
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             is_gone = isinstance(error, FileNotFoundError)
-            hint = "add an entry first, or name another file" if is_gone else "check the file and its permissions"
-            raise InputError(f"'{self.file}' cannot be read: {reason}", hint=hint) from error
+            hint = "add a finding first, or give another path" if is_gone else "check the file and its permissions"
+            raise InputError(f"'{self.file}' can't be read: {reason}", hint=hint) from error
 
 
 def _open(path: str, flags: int) -> int:
@@ -170,8 +170,8 @@ def _open(path: str, flags: int) -> int:
 
 @contextmanager
 def _snapshot(db: sqlite3.Connection) -> Iterator[None]:
-    """See one state of the ledger, whatever others write meanwhile."""
-    if db.in_transaction:  # which does
+    """Read one snapshot of the ledger, unaffected by concurrent writers."""
+    if db.in_transaction:  # it already has a snapshot
         yield
         return
     db.execute("BEGIN")
@@ -182,9 +182,9 @@ def _snapshot(db: sqlite3.Connection) -> Iterator[None]:
 
 
 def _empty(db: sqlite3.Connection) -> None:
-    """Empty the index of all manifests: single entries can't be removed from a full text that doesn't keep its texts.
+    """Empty the index of all manifests, because a contentless FTS table can't delete single entries.
 
-    The others are read again when they are asked for.
+    Other manifests are indexed again when they are next queried.
     """
     db.execute("DELETE FROM manifests")
     db.execute("DELETE FROM manifest_lines")
@@ -192,7 +192,7 @@ def _empty(db: sqlite3.Connection) -> None:
 
 
 def _is_continued(file: BinaryIO, known: IndexedPrefix) -> bool:
-    """Whether the file still begins with what was read, and a last entry without a line feed didn't go on."""
+    """True if the file still starts with the indexed content, and its last line didn't grow."""
     checksum, left = 0, known.offset
     while left and (data := file.read(min(left, _BLOCK_BYTES))):
         checksum, left = crc32(data, checksum), left - len(data)
@@ -200,7 +200,7 @@ def _is_continued(file: BinaryIO, known: IndexedPrefix) -> bool:
 
 
 def _find_line(file: BinaryIO, offset: int) -> int | None:
-    """Where the next line begins; None if there is more on the line that ended there without a line feed."""
+    """Return the start of the next line; None if the last indexed line had no line feed and has grown."""
     file.seek(max(0, offset - 1))
     if offset == 0 or file.read(1) == b"\n":
         return offset
@@ -211,9 +211,9 @@ def _find_line(file: BinaryIO, offset: int) -> int | None:
 
 
 def _read_block(db: sqlite3.Connection, file: BinaryIO, known: IndexedPrefix) -> tuple[IndexedPrefix, bool]:
-    """Read the next lines into the index; at the end of the file also an entry that has no line feed yet.
+    """Index the next lines; at the end of the file also a complete entry without a line feed.
 
-    What is cut off there is a bad line for now, and is read again.
+    A truncated line at the end is a bad line for now, and is read again.
     """
     number, line, checksum = known.number, known.lines, known.checksum
     (key,) = db.execute("SELECT coalesce(max(number), 0) FROM manifest_lines").fetchone()

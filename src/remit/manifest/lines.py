@@ -1,7 +1,6 @@
-"""Lines: what a line of the manifest says, and what the index keeps of it.
+"""Parse a line of the manifest into an entry, explain invalid lines, and return the index columns of an entry.
 
-Owns the way from the bytes of a line to an entry, or to the reason why it is none, and from an entry to its columns.
-Pure.
+No side effects.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _SHOWN = 160
 
 
 def read_entry(text: bytes) -> dict[str, Any] | None:
-    """The entry on a line, its fields under the standard's names; None if the line isn't one object."""
+    """Return the entry on a line with the standard's field names; None if the line isn't one object."""
     if len(text) > MAX_LINE_BYTES:
         return None
     try:
@@ -35,27 +34,27 @@ def read_entry(text: bytes) -> dict[str, Any] | None:
 
 
 def explain_bad_line(text: bytes) -> str:
-    """Why a line is no entry."""
+    """Return why a line isn't an entry."""
     if len(text) > MAX_LINE_BYTES:
         return f"the line has more than {MAX_LINE_BYTES:,} bytes"
     if text.rstrip(b"\r")[:8].rstrip(b" ") in _MARKS:
-        return "the mark of an unfinished merge"
+        return "a conflict marker of an unfinished merge"
     try:
         text.decode("utf-8")
     except UnicodeDecodeError:
-        return "the line is not UTF-8"
+        return "the line isn't UTF-8"
     try:
         value = from_json(text, allow_inf_nan=False, catch_duplicate_keys=True)
     except ValueError as error:
         reason = str(error).replace(" at line 1 column ", " at column ")
         if reason.startswith("Detected duplicate key"):
-            return f"a key is given twice{reason[reason.rfind(' at column ') :]}"
-        return f"the line is not JSON: {reason[:_SHOWN]}"
-    return f"the line holds {name_type(value)}, not an object"
+            return f"duplicate key{reason[reason.rfind(' at column ') :]}"
+        return f"the line isn't valid JSON: {reason[:_SHOWN]}"
+    return f"the line is {name_type(value)}, not an object"
 
 
 class Columns(NamedTuple):
-    """What an entry is found by, besides its words."""
+    """The index columns of an entry, without its words."""
 
     day: str
     id: str | None
@@ -67,13 +66,13 @@ class Columns(NamedTuple):
 
 
 def read_id(fields: Mapping[str, Any]) -> str | None:
-    """The key under which an entry is looked up; None if it has none."""
+    """Return the id of an entry; None if it has none."""
     value = fields.get("id")
     return value if isinstance(value, str) and value.strip() else None
 
 
 def list_columns(fields: Mapping[str, Any]) -> Columns:
-    """The columns of an entry."""
+    """Return the index columns of an entry."""
     status = fields.get("status")
     return Columns(
         read_day(fields.get("date")),
@@ -87,9 +86,9 @@ def list_columns(fields: Mapping[str, Any]) -> Columns:
 
 
 def list_words(fields: Mapping[str, Any]) -> tuple[str, str, str, str]:
-    """The texts that an entry is searched in: id, title, topics and key findings.
+    """Return the texts for full-text search: id, title, topics and key findings.
 
-    A summary, which isn't the standard's, counts as a finding: many manifests say all in it.
+    A `summary` isn't in the standard but counts as a finding: many manifests have their content there.
     """
     title = fields.get("title")
     findings = read_texts(fields.get("key_findings")) + read_texts(fields.get("summary"))
@@ -98,11 +97,11 @@ def list_words(fields: Mapping[str, Any]) -> tuple[str, str, str, str]:
 
 
 def name_topic(text: str) -> str:
-    """A topic as it is looked up."""
+    """Return the search key of a topic."""
     return text.strip().lower()
 
 
 def write_items(items: Iterable[str]) -> str:
-    """Topics or tasks as one text, in which each stands on a line of its own."""
+    """Return topics or tasks as one text with each on its own line."""
     lines = [item.replace("\n", " ") for item in items]
     return "\n".join(("", *lines, "")) if lines else ""

@@ -1,7 +1,6 @@
-"""A manifest's beginning: what stood in it before an agent began, known again afterwards.
+"""Check that a manifest still starts with the content from before a run.
 
-Owns that comparison. A manifest only ever grows, and Remit itself does nothing else to it; so whatever was there before
-is there afterwards, byte for byte, or somebody has taken entries away or changed them.
+A manifest is append-only. If its earlier bytes changed, entries were removed or changed.
 """
 
 from __future__ import annotations
@@ -23,15 +22,15 @@ _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
 
 
 class Beginning(NamedTuple):
-    """How long a manifest was, and what it is known by."""
+    """The size and hash of a manifest at one time."""
 
     size_bytes: int = 0
     sha256: str = ""
-    """Empty where there was nothing, or nobody could read it: then nothing is compared."""
+    """Empty if the manifest was empty or unreadable: then nothing is compared."""
 
 
 def take_beginning(path: str) -> Beginning:
-    """What a manifest holds by now."""
+    """Return the current size and hash of a manifest."""
     size = 0
     try:
         size = os.stat(path).st_size if os.path.isfile(path) else 0
@@ -41,17 +40,17 @@ def take_beginning(path: str) -> Beginning:
 
 
 def has_kept(path: str, beginning: Beginning) -> bool:
-    """Whether a manifest still begins with what it held; also where nobody knows what that was."""
+    """True if a manifest still starts with its earlier content, or if that is unknown."""
     if not beginning.sha256:
         return True
     try:
         return _hash(path, beginning.size_bytes) == beginning.sha256
-    except (OSError, ValueError, InputError):  # it is gone, or no file any more
+    except (OSError, ValueError, InputError):  # the file is gone, or isn't a file
         return False
 
 
 def _hash(path: str, size_bytes: int) -> str | None:
-    """The hash of the first bytes of a file; None where it has not as many."""
+    """Return the hash of the first bytes of a file; None if it is shorter."""
     digest = begin_sha256(size_bytes)
     for block in _read(path, size_bytes):
         digest.update(block)
@@ -64,7 +63,7 @@ def _read(path: str, size_bytes: int) -> Iterator[bytes]:
     try:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode):
-            raise InputError(f"'{path}' is not a file", hint="name the manifest's file")
+            raise InputError(f"'{path}' isn't a file", hint="give the path of the manifest")
         check_filled(path, found)
         while size_bytes and (block := os.read(handle, min(size_bytes, _BLOCK_BYTES))):
             size_bytes -= len(block)

@@ -1,7 +1,6 @@
-"""Searching: entries by id, topic, task, status, day and words, the newest first, page by page.
+"""Search manifest entries by id, topic, task, status, day and words, newest first, page by page.
 
-Owns the questions that can be asked of the index about single entries, and their SQL. Words come from whoever asks and
-are data: each is quoted, so that none of them is taken for the language of queries.
+Words from users are quoted in full-text queries, so none of them can be an operator.
 """
 
 from __future__ import annotations
@@ -25,17 +24,17 @@ _BATCH = 500
 _MAX_WORDS = 50
 _MAX_WORD_CHARS = 200
 _MIN_PREFIX_CHARS = 4
-"""A shorter beginning of a word is found too often to be quick, and to be of use."""
+"""A shorter prefix of a word matches too many entries to be fast or useful."""
 _MAX_SIBLINGS = 10_000
 
 
 class Query(NamedTuple):
-    """What to look for; what is left out does not matter."""
+    """A search; None or empty means any."""
 
     words: tuple[str, ...] = ()
-    """All of them must be in the id, the title, the topics or the key findings. Quotation marks hold a phrase.
+    """All must be in the id, the title, the topics or the key findings. Quotation marks enclose a phrase.
 
-    Where nothing fits, the last one may be the beginning of a longer one.
+    Without a match, the last one may be the prefix of a word.
     """
     topic: str | None = None
     task: str | None = None
@@ -47,38 +46,38 @@ class Query(NamedTuple):
 
 
 class EntryPage(NamedTuple):
-    """Some of the entries that fit, the newest first: by date, and of one day the last written."""
+    """One page of matching entries, newest first by date and line."""
 
     entries: tuple[ManifestEntry, ...]
     has_more: bool
 
 
 def find_entries(index: Index, query: Query, *, limit: int = PAGE, skip: int = 0) -> EntryPage:
-    """One page of the entries that fit."""
+    """Return one page of matching entries."""
 
-    def ask(db: Connection, known: IndexedPrefix) -> EntryPage:
+    def query_page(db: Connection, known: IndexedPrefix) -> EntryPage:
         test, values = _write_test(db, known, query)
         found = _load(db, known, f"{test} {_NEWEST_FIRST} LIMIT ? OFFSET ?", *values, limit + 1, skip)
         return EntryPage(tuple(found[:limit]), len(found) > limit)
 
-    return index.consult(ask)
+    return index.consult(query_page)
 
 
 def walk_entries(index: Index, query: Query) -> Iterator[ManifestEntry]:
-    """All entries that fit, however many there are: none is kept."""
+    """Yield all matching entries in batches, without keeping them."""
     number: int | None = None
     last: tuple[object, ...] = ()
 
-    def ask(db: Connection, known: IndexedPrefix) -> tuple[int, list[ManifestEntry]]:
+    def query_batch(db: Connection, known: IndexedPrefix) -> tuple[int, list[ManifestEntry]]:
         if number not in (None, known.number):
-            raise BusyError("the manifest was changed by others while it was read", hint="try again")
+            raise BusyError("another process changed the manifest during the search", hint="try again")
         test, values = _write_test(db, known, query)
         above = "AND (day, line) < (?, ?)" if last else ""
         found = _load(db, known, f"{test} {above} {_NEWEST_FIRST} LIMIT ?", *values, *last, _BATCH)
         return known.number, found
 
     while True:
-        number, entries = index.consult(ask)
+        number, entries = index.consult(query_batch)
         yield from entries
         if len(entries) < _BATCH:
             return
@@ -91,7 +90,7 @@ _NEWEST_FIRST = "ORDER BY day DESC, line DESC"
 
 
 def _load(db: Connection, known: IndexedPrefix, test: str, *values: object) -> list[ManifestEntry]:
-    """The entries of a manifest that pass a test."""
+    """Return the entries of a manifest that match a condition."""
     statement = f"SELECT line, entry FROM manifest_lines WHERE manifest = ? AND day IS NOT NULL AND {test}"  # noqa: S608 - tests of ours
     return [
         ManifestEntry(line, read_entry(text) or {}) for line, text in db.execute(statement, (known.number, *values))
@@ -99,7 +98,7 @@ def _load(db: Connection, known: IndexedPrefix, test: str, *values: object) -> l
 
 
 def _write_test(db: Connection, known: IndexedPrefix, query: Query) -> tuple[str, list[object]]:
-    """The test of a query and its values."""
+    """Return the SQL condition of a query and its values."""
     tests: dict[str, object] = {}
     if query.words:
         tests["number IN (SELECT rowid FROM manifest_words WHERE manifest_words MATCH ?)"] = write_match(query.words)
@@ -125,19 +124,19 @@ def _write_test(db: Connection, known: IndexedPrefix, query: Query) -> tuple[str
 
 
 def write_match(words: Iterable[str], *, is_begun: bool = False) -> str:
-    """Words as FTS5 takes them: each quoted, all required; the last one also as the beginning of a longer one."""
+    """Return words as an FTS5 query: each quoted, all required; with `is_begun` the last one is a prefix."""
     phrases = [phrase for text in words for phrase in _split(text)]
     if not phrases:
-        raise UsageError("there is no word to look for", hint="give letters or digits")
+        raise UsageError("no word to search for", hint="give words with letters or digits")
     if len(phrases) > _MAX_WORDS:
-        raise UsageError(f"{len(phrases)} words are too many to look for", hint=f"give at most {_MAX_WORDS}")
+        raise UsageError(f"too many words to search for: {len(phrases)}", hint=f"give at most {_MAX_WORDS}")
     match = " ".join(f'"{phrase}"' for phrase in phrases)
     last = phrases[-1]
     return f"{match}*" if is_begun and last.isalnum() and len(last) >= _MIN_PREFIX_CHARS else match
 
 
 def _split(text: str) -> Iterator[str]:
-    """The words of a text, and the phrases that it has in quotation marks; nothing but letters, digits and spaces."""
+    """Yield the words of a text, and its phrases in quotation marks, with only letters, digits and spaces."""
     from unicodedata import normalize  # noqa: PLC0415 - only for words
 
     for position, part in enumerate(normalize("NFC", text[: _MAX_WORD_CHARS * _MAX_WORDS]).split('"')):
@@ -153,19 +152,19 @@ def _split(text: str) -> Iterator[str]:
 
 
 def find_entry(index: Index, entry_id: str) -> ManifestEntry | None:
-    """The entry that has an id, of several the first in the file; None if there is none."""
+    """Return the first entry with an id; None if there is none."""
     found = index.consult(lambda db, known: _load(db, known, "id = ? ORDER BY line LIMIT 1", entry_id))
     return found[0] if found else None
 
 
 def find_line(index: Index, line: int) -> ManifestEntry | None:
-    """The entry on a line; None where it has none."""
+    """Return the entry on a line; None if it isn't an entry."""
     found = index.consult(lambda db, known: _load(db, known, "line = ?", line))
     return found[0] if found else None
 
 
 def list_ids(index: Index, start: str, *, limit: int = 200) -> list[str]:
-    """Ids that begin alike, for whoever has misspelt one."""
+    """Return ids with a prefix, for suggestions."""
     statement = "SELECT DISTINCT id FROM manifest_lines WHERE manifest = ? AND id >= ? AND id < ? LIMIT ?"
     rows = index.consult(
         lambda db, known: db.execute(statement, (known.number, start, f"{start}\U0010ffff", limit)).fetchall()
@@ -174,7 +173,7 @@ def list_ids(index: Index, start: str, *, limit: int = 200) -> list[str]:
 
 
 def find_entries_of_task(index: Index, task: str, *, linked: Iterable[str] = ()) -> tuple[ManifestEntry, ...]:
-    """The entries of a task, the newest first: those that name it, and those whose ids the task itself has."""
+    """Return the entries of a task, newest first: those that name it, and those that the task links."""
     entries = {entry.line: entry for entry in walk_entries(index, Query(task=task))}
     for entry_id in linked:
         entry = find_entry(index, entry_id)
@@ -186,9 +185,9 @@ def find_entries_of_task(index: Index, task: str, *, linked: Iterable[str] = ())
 
 
 def find_own_entry(index: Index, entry: Mapping[str, Any]) -> ManifestEntry | None:
-    """The entry that somebody has added for the same work already (C19): the first of its id that has its file.
+    """Return the entry that the agent already added for this work (C19): the first with its id and its file.
 
-    Who added it may have got another number, and may have named the file otherwise.
+    The agent may have got another number, and may have written the path of the file differently.
     """
     fields, _ = read_aliases(dict(entry))
     entry_id, file = fields.get("id"), fields.get("file")
@@ -202,13 +201,13 @@ def find_own_entry(index: Index, entry: Mapping[str, Any]) -> ManifestEntry | No
 
 
 def _is_numbered(entry_id: str, stem: str) -> bool:
-    """Whether an id is a stem, or a stem with a number."""
+    """True if an id is a stem, or a stem with a number."""
     number = entry_id[len(stem) + 1 :]
     return entry_id == stem or (number.isascii() and number.isdigit())
 
 
 def _has_file(index: Index, entry: ManifestEntry, file: object) -> bool:
-    """Whether the file that an entry names is a file that is called so: from the root, or beside the manifest."""
+    """True if an entry names a file, relative to the root or to the manifest."""
     other = entry.fields.get("file")
     if not isinstance(file, str) or not isinstance(other, str):
         return file == other
@@ -216,7 +215,7 @@ def _has_file(index: Index, entry: ManifestEntry, file: object) -> bool:
 
 
 def _list_places(index: Index, file: str) -> set[str]:
-    """Where a file can be that is called so: where it is, if it is anywhere."""
+    """Return the possible places of a file: the existing ones, or all of them if there is none."""
     bases = (os.path.dirname(index.file), index.home.root)
     places = {os.path.normpath(os.path.join(base, file)) for base in bases}
     return {place for place in places if os.path.lexists(place)} or places

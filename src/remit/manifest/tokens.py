@@ -1,7 +1,6 @@
-"""Tokens: the blanks of the manifest protocol's texts, and what fills them.
+"""The tokens of templates in the manifest protocol (R4.11, C15): fill them, and report those that can't be filled.
 
-Owns the list of tokens (R4.11, C15) and the findings about what is left of them. A token's default may hold tokens
-itself; a value that somebody gave is put in as it is, whatever it looks like.
+A token's default may contain tokens. A given value is inserted as it is and never expanded.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ OPTIONAL: Mapping[str, str] = {
     "TASK_COMPLETE_CMD": "remit task done",
     "TASK_LINK_CMD": "remit task link",
 }
-"""Tokens that need not be given, and what they are then."""
+"""The optional tokens and their defaults."""
 MAX_VALUE_CHARS = 64 * 1024
 
 _TOKEN = re.compile(r"\{\{[ \t]?([A-Z][A-Z0-9_]{0,60})[ \t]?\}\}")
@@ -49,8 +48,8 @@ def unknown_token(name: str) -> Diagnostic:
     Good: `{{TOPIC_SLUG}}`, or a value for the token.
     """
     meant = find_similar(name, (*REQUIRED, *OPTIONAL))
-    hint = f"Did you mean {meant}?" if meant else "Give it a value, or take it out."
-    return Diagnostic("MAN020", "error", f"{name} is not a token", hint)
+    hint = f"Did you mean {meant}?" if meant else "Give it a value, or remove it."
+    return Diagnostic("MAN020", "error", f"unknown token {name}", hint)
 
 
 def token_missing(name: str) -> Diagnostic:
@@ -62,7 +61,7 @@ def token_missing(name: str) -> Diagnostic:
 
     Good: a value for TASK_ID, DATE and TOPIC_SLUG.
     """
-    return Diagnostic("MAN021", "error", f"{name} was not given", f"Give {name} a value.")
+    return Diagnostic("MAN021", "error", f"no value for the required token {name}", f"Give {name} a value.")
 
 
 def recursive_token(name: str) -> Diagnostic:
@@ -74,7 +73,7 @@ def recursive_token(name: str) -> Diagnostic:
 
     Good: defaults that result in a value.
     """
-    message = f"{name} leads back to itself, or to more than {MAX_VALUE_CHARS:,} characters"
+    message = f"{name} refers to itself, or has more than {MAX_VALUE_CHARS:,} characters"
     return Diagnostic("MAN022", "error", message, f"Give {name} a value.")
 
 
@@ -86,26 +85,26 @@ DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
 
 
 class Resolved(NamedTuple):
-    """A text with its tokens filled, and what could not be."""
+    """A text with its tokens filled, and diagnostics about the others."""
 
     text: str
     findings: tuple[Diagnostic, ...]
 
 
 def resolve_tokens(template: str, given: Mapping[str, str], *, defaults: Mapping[str, str] = OPTIONAL) -> Resolved:
-    """Fill the tokens of a text. What cannot be filled stays as it is and is a finding."""
+    """Fill the tokens of a text. A token that can't be filled stays, and gets a diagnostic."""
     filling = _Filling(given, defaults)
     text = filling.fill(template)
     return Resolved(text, tuple(filling.findings.values()))
 
 
 def find_tokens(text: str) -> list[str]:
-    """The tokens that a text holds, each once."""
+    """Return the distinct tokens in a text."""
     return list(dict.fromkeys(_TOKEN.findall(text)))
 
 
 class _Filling:
-    """The values that were worked out, and the findings, each token once."""
+    """The computed values and the diagnostics, one for each token."""
 
     def __init__(self, given: Mapping[str, str], defaults: Mapping[str, str]) -> None:
         self.given = given
@@ -115,7 +114,7 @@ class _Filling:
         self._open: list[str] = []
 
     def fill(self, text: str) -> str:
-        """A text with every token filled that can be."""
+        """Return a text with all tokens filled that have a value."""
         return _TOKEN.sub(self._fill_one, text)
 
     def _fill_one(self, found: re.Match[str]) -> str:
@@ -131,8 +130,8 @@ class _Filling:
 
     def _work_out(self, name: str) -> str | None:
         if name not in self.defaults:
-            tell = token_missing if name in REQUIRED else unknown_token
-            self.findings.setdefault(name, tell(name))
+            report = token_missing if name in REQUIRED else unknown_token
+            self.findings.setdefault(name, report(name))
             return None
         if name in self._open or len(self._open) >= _MAX_DEPTH:
             self.findings.setdefault(name, recursive_token(name))

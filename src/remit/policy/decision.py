@@ -23,7 +23,7 @@ class Permissions(NamedTuple):
     deny: Mapping[str, Sequence[str]] = {}
     """Patterns by tool that win over whatever is allowed."""
     unread: str = ""
-    """The file, where its permissions cannot be read: nothing that they could be about is allowed then."""
+    """The file, where its permissions can't be read: nothing that they could be about is allowed then."""
 
 
 class ToolCall(NamedTuple):

@@ -72,7 +72,7 @@ def attach_entry(reading: ParsedMessage, manifest_tail: str | None, *, rival: st
     line = next((line for line in reversed((manifest_tail or "").split("\n")) if line.strip()), "").lstrip("\ufeff")
     if manifest_tail is None:
         trouble = ParseIssue(
-            "no_entry", "no manifest is known, so the entry cannot be read", "Give the manifest (--manifest FILE)."
+            "no_entry", "no manifest is known, so the entry can't be read", "Give the manifest (--manifest FILE)."
         )
     elif not line:
         trouble = ParseIssue("no_entry", "the manifest has no entry", "Append the entry, then reply.")

@@ -45,7 +45,7 @@ class ReturnCandidate:
         self.marked = False
         """Whether it stands between the output markers."""
         self.glued = False
-        """Whether it stands inside something that began like a return and cannot be read."""
+        """Whether it stands inside something that began like a return and can't be read."""
         self.alone = False
         """Whether it is the whole message."""
         self.wrapping = wrapping

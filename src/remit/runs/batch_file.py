@@ -36,11 +36,11 @@ class BatchLine(NamedTuple):
 
 
 class _BadLineError(Exception):
-    """Why a line cannot be read."""
+    """Why a line can't be read."""
 
 
 def parse_each(data: bytes, name: str) -> list[BatchLine]:
-    """The lines of a file, all of them; where some cannot be read, none, and these are named."""
+    """The lines of a file, all of them; where some can't be read, none, and these are named."""
     if len(data) > MAX_BYTES:
         raise InputError(f"'{name}' has more than {MAX_BYTES:,} bytes", hint="split it up")
     lines, bad = [], []
@@ -51,7 +51,7 @@ def parse_each(data: bytes, name: str) -> list[BatchLine]:
             bad.append(f"line {number}: {error}")
     if bad:
         more = f"; {len(bad) - _MAX_TOLD} more" if len(bad) > _MAX_TOLD else ""
-        raise UsageError(f"'{name}' cannot be used: {'; '.join(bad[:_MAX_TOLD])}{more}", hint=_HINT)
+        raise UsageError(f"'{name}' can't be used: {'; '.join(bad[:_MAX_TOLD])}{more}", hint=_HINT)
     if not lines:
         raise UsageError(f"'{name}' has no prompt in it", hint=_HINT)
     if len(lines) > MAX_LINES:

@@ -134,7 +134,7 @@ def _list_lines(rows: Sequence[Row]) -> list[str]:
 
 
 def _load_page(file: str) -> str | None:
-    """A findings file, as far as it is looked at; None where it cannot be read."""
+    """A findings file, as far as it is looked at; None where it can't be read."""
     from remit.storage.files import load_bytes  # noqa: PLC0415 - only for this
 
     try:
@@ -314,7 +314,7 @@ class Manifest:
         return Shown(entry, tasks, lines, file, is_pending(entry.fields), trouble)
 
     def _find_linked_tasks(self, entry_id: str) -> tuple[tuple[int, ...], str]:
-        """The tasks that name the entry; where they cannot be read, the entry can be shown all the same."""
+        """The tasks that name the entry; where they can't be read, the entry can be shown all the same."""
         from remit.runs.tasks.workspace_tasks import Tasks  # noqa: PLC0415 - only for this
 
         try:

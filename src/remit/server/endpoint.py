@@ -135,7 +135,7 @@ def parse_query(query: bytes, kind: Any) -> dict[str, Any]:  # noqa: ANN401 - a 
     try:
         pairs = parse_qsl(query.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=_MAX_FIELDS)
     except ValueError:
-        raise UsageError("the query of the address cannot be read", hint="encode it as UTF-8") from None
+        raise UsageError("the query of the address can't be read", hint="encode it as UTF-8") from None
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:

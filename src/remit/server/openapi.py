@@ -29,7 +29,7 @@ _ALWAYS = {
     "429": "Too many requests; Retry-After says when to go on.",
     "431": "The headers are too long.",
     "500": "A bug, with a reference.",
-    "503": "The workspace is busy or cannot be read.",
+    "503": "The workspace is busy or can't be read.",
 }
 _ABOUT = (
     "What Remit knows of a workspace, and what can be done in it. Every request carries the token of "
@@ -126,7 +126,7 @@ def _describe_answers(operation: Operation) -> dict[str, Any]:
     if operation.body is not None:
         told |= {"408": "The body did not arrive.", "413": "The body is too large.", "415": "The body is no JSON."}
     if operation.changes:
-        told |= {"404": "It is not there.", "422": "What it names cannot be used."}
+        told |= {"404": "It is not there.", "422": "What it names can't be used."}
     if operation.gives is not None and "event" in list_fields(operation.gives):
         answers["304"] = {"description": "Nothing has changed since the ETag of If-None-Match."}
     problem = {CONTENT_TYPE: {"schema": _refer(ProblemObject)}}

@@ -67,7 +67,7 @@ class Noted(NamedTuple):
 def frontmatter_unreadable(reason: str, text: str, start: int, end: int) -> Diagnostic:
     """A file's frontmatter is not YAML, so the activity on it is kept in the ledger only.
 
-    Why: what cannot be read cannot be added to without a guess.
+    Why: what can't be read cannot be added to without a guess.
 
     Bad: `title: one: two`
 
@@ -75,7 +75,7 @@ def frontmatter_unreadable(reason: str, text: str, start: int, end: int) -> Diag
     """
     hint = "Put the YAML right; the ledger has the records."
     place = LineIndex(text).locate(start, end)
-    return Diagnostic("ACT001", "warning", f"the frontmatter cannot be read: {reason}", hint, place=place)
+    return Diagnostic("ACT001", "warning", f"the frontmatter can't be read: {reason}", hint, place=place)
 
 
 def activity_left_alone(reason: str) -> Diagnostic:
@@ -270,7 +270,7 @@ def _load(spot: FileTarget) -> bytes:
     with os.fdopen(handle, "rb") as stream:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode):
-            raise OSError(errno.EINVAL, "it is not a file")
+            raise OSError(errno.EINVAL, "it isn't a file")
         data = stream.read(8)
         if data.removeprefix(b"\xef\xbb\xbf").startswith(_FENCE.encode()):
             if found.st_size > MAX_BYTES:

@@ -176,7 +176,7 @@ class _Loading:
             with open_target(self.root, below) as spot:
                 found = os.stat(spot.name, dir_fd=spot.folder, follow_symlinks=False)
                 if not stat.S_ISREG(found.st_mode):
-                    return "it is not a file"
+                    return "it isn't a file"
                 self.seen.add(below)
                 if wanted.part not in self.loads:
                     self.named.append(SkippedFile(below, wanted.part, size_bytes=found.st_size))
@@ -185,7 +185,7 @@ class _Loading:
         except FileNotFoundError:
             return NOT_THERE
         except (OSError, InputError) as error:
-            return f"it cannot be read ({(getattr(error, 'strerror', '') or str(error)).lower()})"
+            return f"it can't be read ({(getattr(error, 'strerror', '') or str(error)).lower()})"
         if data is None or len(data) > self.left_bytes:  # it may have grown since
             self._pass_over(below, wanted.part, max(found.st_size, len(data or b"")))
         else:

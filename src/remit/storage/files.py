@@ -31,14 +31,14 @@ def load_bytes(path: str | Path, *, max_bytes: int = MAX_BYTES) -> bytes:
     name = os.fspath(path)
     try:
         if not _is_openable(name, os.stat(name).st_mode):
-            raise InputError(f"'{name}' is not a file", hint="name a file, or - for standard input")
+            raise InputError(f"'{name}' isn't a file", hint="name a file, or - for standard input")
         with open(name, "rb") as file:
             return file.read(max_bytes + 1)
     except OSError as error:
-        raise InputError(f"'{name}' cannot be read: {(error.strerror or str(error)).lower()}",
+        raise InputError(f"'{name}' can't be read: {(error.strerror or str(error)).lower()}",
                          hint="check the path and its permissions") from error  # fmt: skip
     except ValueError as error:
-        raise InputError(f"{name!r} is not a path: {error}", hint="name a file") from error
+        raise InputError(f"{name!r} isn't a path: {error}", hint="name a file") from error
 
 
 def load_stdin() -> bytes:
@@ -52,7 +52,7 @@ def load_tail(path: Path) -> str:
     """The end of a file of lines: enough for any last line; empty where there is no file yet."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
-            raise InputError(f"{path} is not a file", hint="name the manifest's file")
+            raise InputError(f"{path} isn't a file", hint="name the manifest's file")
         with path.open("rb") as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(max(0, size - _TAIL_BYTES))
@@ -60,7 +60,7 @@ def load_tail(path: Path) -> str:
     except FileNotFoundError:
         return ""
     except (OSError, ValueError) as error:
-        raise InputError(f"{path} cannot be read: {error}", hint="check the path and its permissions") from error
+        raise InputError(f"{path} can't be read: {error}", hint="check the path and its permissions") from error
 
 
 def load_appended(path: str, offset: int) -> str:
@@ -70,7 +70,7 @@ def load_appended(path: str, offset: int) -> str:
         try:
             found = os.fstat(handle)
             if not stat.S_ISREG(found.st_mode):
-                raise InputError(f"'{path}' is not a file", hint="name the manifest's file")
+                raise InputError(f"'{path}' isn't a file", hint="name the manifest's file")
             start = offset if offset <= found.st_size else 0
             start = max(start, found.st_size - _TAIL_BYTES)
             return os.pread(handle, _TAIL_BYTES, start).decode("utf-8", "replace")
@@ -79,7 +79,7 @@ def load_appended(path: str, offset: int) -> str:
     except FileNotFoundError:
         return ""
     except (OSError, ValueError) as error:
-        raise InputError(f"'{path}' cannot be read: {error}", hint="check the path and its permissions") from error
+        raise InputError(f"'{path}' can't be read: {error}", hint="check the path and its permissions") from error
 
 
 def load_lines(path: str, *, max_bytes: int) -> Iterator[tuple[bytes, bool]]:
@@ -114,15 +114,15 @@ def _open_filled(path: str) -> Iterator[BinaryIO]:
     try:
         found = os.stat(path)
         if not _is_openable(path, found.st_mode):
-            raise InputError(f"'{path}' is not a file", hint="name a file")
+            raise InputError(f"'{path}' isn't a file", hint="name a file")
         check_filled(path, found)
         with open(path, "rb", buffering=1 << 18) as file:
             yield file
     except OSError as error:
-        raise InputError(f"'{path}' cannot be read: {(error.strerror or str(error)).lower()}",
+        raise InputError(f"'{path}' can't be read: {(error.strerror or str(error)).lower()}",
                          hint="check the path and its permissions") from error  # fmt: skip
     except ValueError as error:
-        raise InputError(f"{path!r} is not a path: {error}", hint="name a file") from error
+        raise InputError(f"{path!r} isn't a path: {error}", hint="name a file") from error
 
 
 def check_filled(path: str, found: os.stat_result) -> None:
@@ -213,14 +213,14 @@ def append_line(path: str, line: bytes) -> int:
     """Append a line to a file with one write, see it on disk, and return where it begins.
 
     The caller holds the file's lock. A line that somebody left unfinished is ended first, so that it spoils nothing but
-    itself. What cannot be written whole is taken back.
+    itself. What can't be written whole is taken back.
     """
     is_new = not os.path.lexists(path)
     handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, 0o666)
     try:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode):
-            raise InputError(f"'{path}' is not a file", hint="move it away")
+            raise InputError(f"'{path}' isn't a file", hint="move it away")
         size = found.st_size
         torn = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
         data = b"\n" + line + b"\n" if torn else line + b"\n"
@@ -265,7 +265,7 @@ def write_texts(path: str, texts: Iterable[str], *, make_folders: bool = False) 
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         hint = "check the folder and its permissions"
-        raise InputError(f"'{path}' cannot be written: {reason}", hint=hint) from error
+        raise InputError(f"'{path}' can't be written: {reason}", hint=hint) from error
 
 
 def sync_folder(folder: str) -> None:
@@ -284,7 +284,7 @@ def storage_error(path: str, error: OSError) -> StorageError:
     hint = (
         "make room on the disk and try again" if full else "check the disk and the folder's permissions, then try again"
     )
-    return StorageError(f"'{path}' cannot be written: {reason}", hint=hint)
+    return StorageError(f"'{path}' can't be written: {reason}", hint=hint)
 
 
 def make_private_folder(folder: str) -> None:

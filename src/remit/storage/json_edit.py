@@ -376,6 +376,6 @@ def _is_escaped(text: str) -> bool:
 
 def _dump(value: object, *, ensure_ascii: bool, **layout: Any) -> str:  # noqa: ANN401 - as json has them
     dumped = json.dumps(value, ensure_ascii=ensure_ascii, allow_nan=False, **layout)
-    if _SURROGATE.search(dumped):  # half a pair cannot be written as UTF-8
+    if _SURROGATE.search(dumped):  # half a pair can't be written as UTF-8
         return json.dumps(value, allow_nan=False, **layout)
     return dumped

@@ -98,7 +98,7 @@ def _take(handle: int, file: str) -> bool:
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         hint = "keep the workspace on a disk that knows locks: some network disks do not"
-        raise StorageError(f"'{file}' cannot be locked: {reason}", hint=hint) from error
+        raise StorageError(f"'{file}' can't be locked: {reason}", hint=hint) from error
     own = b"%-10d\n" % os.getpid()
     with suppress(OSError):  # only for people who ask who has it; what is changed has to be stored with the next fsync
         if os.pread(handle, len(own) + 1, 0) != own:

@@ -173,7 +173,7 @@ def _load_users(pid: int) -> list[str]:
 
 
 def load_environ(pid: int) -> dict[str, str]:
-    """The environment that a process was started with; empty where it cannot be read."""
+    """The environment that a process was started with; empty where it can't be read."""
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
             parts = file.read(_MOST_ENVIRON).split(b"\0")

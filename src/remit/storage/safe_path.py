@@ -109,7 +109,7 @@ def read_target(spot: FileTarget, *, max_bytes: int) -> bytes | None:
         return None
     with os.fdopen(handle, "rb") as file:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise InputError(f"'{spot.name}' is not a file", hint="move it away")
+            raise InputError(f"'{spot.name}' isn't a file", hint="move it away")
         return file.read(max_bytes + 1)
 
 

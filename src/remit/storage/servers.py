@@ -113,7 +113,7 @@ def load_server(home: Home) -> RunningServer | None:
 
 
 def load_sessions(home: Home, *, key: str) -> LoginSessions:
-    """Who was logged in at the server before this one; nobody where that was another's, or it cannot be read."""
+    """Who was logged in at the server before this one; nobody where that was another's, or it can't be read."""
     try:
         told = json.loads(load_bytes(f"{home.folder}/{SESSIONS}", max_bytes=_MAX_BYTES))
         if told["key"] == key:

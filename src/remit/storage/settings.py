@@ -22,7 +22,7 @@ def find_root(start: str | None = None) -> str:
     named = os.environ.get("REMIT_ROOT")
     if named:
         if not os.path.isdir(named):
-            raise InputError(f"REMIT_ROOT is '{named}', which is not a folder", hint="name the workspace's root folder")
+            raise InputError(f"REMIT_ROOT is '{named}', which isn't a folder", hint="name the workspace's root folder")
         _has_sign(named)
         return os.path.abspath(named)
     try:
@@ -60,7 +60,7 @@ def check_open(file: str) -> None:
     except PermissionError as error:
         folder = os.path.dirname(file)
         hint = "check the permissions of the folder"
-        raise InputError(f"'{folder}' cannot be read: permission denied", hint=hint) from error
+        raise InputError(f"'{folder}' can't be read: permission denied", hint=hint) from error
     except (OSError, ValueError):
         return
 
@@ -104,7 +104,7 @@ def load_settings(root: str | Path) -> Settings:
     from remit.storage.files import load_bytes  # noqa: PLC0415
 
     if not os.path.isdir(root):
-        raise InputError(f"{root} is not a folder", hint="name the project's root folder")
+        raise InputError(f"{root} isn't a folder", hint="name the project's root folder")
     check_open(f"{root}/remit.toml")
     for name, table in (("remit.toml", ()), ("pyproject.toml", ("tool", "remit"))):
         file = f"{root}/{name}"
@@ -117,5 +117,5 @@ def load_settings(root: str | Path) -> Settings:
                 return settings
         elif name == "remit.toml" and os.path.lexists(file):
             # A pipe, a folder, a link to nowhere: limits that somebody has set must not be left out in silence.
-            raise ConfigError(f"{file} is not a file", hint="move it away, or put the settings there")
+            raise ConfigError(f"{file} isn't a file", hint="move it away, or put the settings there")
     return Settings()

@@ -216,11 +216,11 @@ def _trust_error(file: str, error: OSError) -> StorageError:
 
 
 def _load(file: str) -> _Loaded:
-    """The list, for asking: one that cannot be read is no consent."""
+    """The list, for asking: one that can't be read is no consent."""
     try:
         return _load_list(file)
     except OSError as error:
-        return _Loaded({}, f"cannot be read ({(error.strerror or str(error)).lower()})")
+        return _Loaded({}, f"can't be read ({(error.strerror or str(error)).lower()})")
 
 
 def _load_to_change(file: str) -> _Loaded:
@@ -230,7 +230,7 @@ def _load_to_change(file: str) -> _Loaded:
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         hint = "check the disk and the file's permissions, then try again"
-        raise StorageError(f"'{file}' cannot be read: {reason}", hint=hint) from error
+        raise StorageError(f"'{file}' can't be read: {reason}", hint=hint) from error
 
 
 def _load_list(file: str) -> _Loaded:
@@ -255,7 +255,7 @@ def _load_list(file: str) -> _Loaded:
 
 def _find_fault(found: os.stat_result) -> str | None:
     if not stat.S_ISREG(found.st_mode):
-        return "is not a file"
+        return "isn't a file"
     if found.st_uid != os.geteuid():
         return "belongs to another user"
     return "can be written by others" if found.st_mode & _OTHERS_WRITE else None

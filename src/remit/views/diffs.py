@@ -109,7 +109,7 @@ def _compare(root: str, before: DiffSide | None, now: DiffSide) -> tuple[State, 
     if before is None and now.state == "other":
         return "unknown", _NO_FILE, ""
     if before is None:
-        told = "Nobody knows what it was before: there is no commit to compare with."
+        told = "Nobody knows what it was before: there isn't a commit to compare with."
         return ("unknown", told, _put(" ", now)) if now.is_there else ("gone", f"It is not there. {told}", "")
     untold = _find_untold(before, now)
     if untold is not None:

@@ -21,7 +21,7 @@ REFUSALS = {
 """Why a delegation is not admitted."""
 PROBLEMS = {
     "NOT_FOUND": "There is nothing of that name.",
-    "BAD_REQUEST": "The request cannot be read.",
+    "BAD_REQUEST": "The request can't be read.",
     "UNAUTHORIZED": "No token, or none that is good.",
     "FORBIDDEN": "Another site asks, or it is not allowed.",
     "METHOD_NOT_ALLOWED": "This address answers to other methods; `Allow` names them.",

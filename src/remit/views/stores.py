@@ -1,7 +1,7 @@
 """Work: the tasks by their markers, the findings in the manifest, and the errors by their causes.
 
 Owns what is shown of the three files that a workspace keeps beside its ledger. What is not there is shown as empty; a
-file that cannot be read is told as such.
+file that can't be read is told as such.
 """
 
 from __future__ import annotations

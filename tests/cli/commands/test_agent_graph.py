@@ -87,7 +87,7 @@ def test_no_name_reaches_the_terminal_raw(inside: Inside, output_format: str) ->
     ("args", "sentence"),
     [
         ("--output-format svg", "there is no output format 'svg'; available: tree, mermaid, dot, json"),
-        ("missing", "'missing' cannot be read: no such file or directory; check the path"),
+        ("missing", "'missing' can't be read: no such file or directory; check the path"),
     ],
 )
 def test_what_does_not_fit_is_2_and_one_line(inside: Inside, args: str, sentence: str) -> None:

@@ -222,7 +222,7 @@ def test_after_a_failure_it_can_be_made_again(inside: Inside) -> None:
     put(inside, "docs", "a file")
     ended = inside("agent", "new", "planning", "a")
     assert ended.code == 2
-    assert re.fullmatch(r"'.*' cannot be written: .*; check the folder and its permissions", ended.complaint)
+    assert re.fullmatch(r"'.*' can't be written: .*; check the folder and its permissions", ended.complaint)
     (inside.folder / "docs").unlink()
     assert inside("agent", "new", "planning", "a").code == 0
 
@@ -334,7 +334,7 @@ def test_what_cannot_be_read_stops_no_other(inside: Inside) -> None:
 @pytest.mark.parametrize(
     ("args", "sentence"),
     [
-        ("missing.md", "'missing.md' cannot be read: no such file or directory; check the path"),
+        ("missing.md", "'missing.md' can't be read: no such file or directory; check the path"),
         ("agents --kind plannin", "unknown agent type 'plannin'; did you mean 'planning'?"),
         ("empty --kind zzz", "unknown agent type 'zzz'; available: "),
         ("", "PATH… is missing; see 'remit agent upgrade --help'"),
@@ -621,7 +621,7 @@ def test_a_workspace_without_sources_is_told(inside: Inside) -> None:
         ("--to claud", "there is no harness 'claud'; did you mean 'claude'?"),
         ("--to clod", "there is no harness 'clod'; did you mean 'claude'?"),
         ("--to standard", "there is no harness 'standard'; available: claude, opencode, codex"),
-        ("--to claude missing", "'missing' cannot be read: no such file or directory; check the path"),
+        ("--to claude missing", "'missing' can't be read: no such file or directory; check the path"),
         ("--to claude --output-format sarif", "there is no output format 'sarif'; available: "),
     ],
 )
@@ -637,7 +637,7 @@ def test_a_place_that_cannot_be_written_is_one_line(inside: Inside) -> None:
     put(inside, ".claude", "a file")
     ended = inside("agent", "build", "--to", "claude")
     assert (ended.code, ended.out) == (2, b"")
-    assert re.fullmatch(r"'.*a\.md' cannot be written: not a directory; .*", ended.complaint)
+    assert re.fullmatch(r"'.*a\.md' can't be written: not a directory; .*", ended.complaint)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
@@ -652,7 +652,7 @@ def test_a_read_only_folder_is_one_line(inside: Inside) -> None:
     finally:
         folder.chmod(0o700)
     assert (ended.code, ended.out) == (2, b"")
-    assert "cannot be written: permission denied" in ended.complaint
+    assert "can't be written: permission denied" in ended.complaint
     assert not list(folder.iterdir())
 
 

@@ -204,7 +204,7 @@ def test_a_file_that_is_not_there_is_an_error_and_the_others_are_checked(remit: 
     ended = remit("check", "none.md", remit.write("a.md", GOOD))
     assert ended.code == 2
     assert smooth(ended.complaint) == snapshot(
-        "'none.md' cannot be read: no such file or directory; check the path and its permissions"
+        "'none.md' can't be read: no such file or directory; check the path and its permissions"
     )
     assert ended.text == snapshot(
         "✓ a.md: accepted · standard · completed\n2 messages: 1 accepted, 1 could not be read\n"
@@ -236,14 +236,14 @@ def test_a_folder_is_not_a_message(inside: Inside) -> None:
     (inside.folder / "notes").mkdir()
     ended = inside("check", "notes")
     assert (ended.code, ended.out) == (2, b"")
-    assert smooth(ended.complaint) == snapshot("'notes' is not a file; name a file, or - for standard input")
+    assert smooth(ended.complaint) == snapshot("'notes' isn't a file; name a file, or - for standard input")
 
 
 def test_a_pipe_that_lies_in_the_folder_is_refused_and_not_waited_for(remit: Remit) -> None:
     os.mkfifo(remit.folder / "pipe")
     ended = remit("check", "pipe")
     assert (ended.code, ended.out) == (2, b"")
-    assert smooth(ended.complaint) == snapshot("'pipe' is not a file; name a file, or - for standard input")
+    assert smooth(ended.complaint) == snapshot("'pipe' isn't a file; name a file, or - for standard input")
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="no /dev/fd")  # noqa: PTH110 - a question about the system
@@ -262,7 +262,7 @@ def test_one_root_that_is_not_there_is_told_once(inside: Inside) -> None:
     names = [inside.write("a.md", GOOD), inside.write("b.md", GOOD)]
     ended = inside("check", *names, "--root", "none")
     assert ended.code == 2
-    assert smooth(ended.complaint) == snapshot("none is not a folder; name the project's root folder")
+    assert smooth(ended.complaint) == snapshot("none isn't a folder; name the project's root folder")
 
 
 def test_a_file_name_that_is_no_text_is_escaped(remit: Remit) -> None:

@@ -469,7 +469,7 @@ def test_the_ledger(workspace: Inside) -> None:
         file.unlink()
     (workspace.folder / ".remit/ledger.db").write_bytes(b"nonsense" * 1000)
     state, message, hint = find(workspace, "ledger")
-    assert (state, "cannot be used: file is not a database" in message) == ("problem", True)
+    assert (state, "can't be used: file is not a database" in message) == ("problem", True)
     assert hint.startswith("move it away")
 
 
@@ -550,7 +550,7 @@ def test_a_lock_that_git_left_is_a_problem_once_it_is_old(workspace: Inside) -> 
 def test_a_machine_without_git_is_a_warning(workspace: Inside, programs: Path) -> None:
     (programs / "git").unlink()
     state, message, hint = find(workspace, "git")
-    assert (state, message) == ("warning", "git cannot be started: it is not on the path")
+    assert (state, message) == ("warning", "can't start git: it isn't in PATH")
     assert hint == "install git, or commit later"
 
 
@@ -564,7 +564,7 @@ def test_how_the_manifest_is_merged(workspace: Inside) -> None:
     os.mkfifo(workspace.folder / "claudedocs/.gitattributes")
     state, message, hint = find(workspace, "merging")
     assert (state, hint) == ("warning", "move it away")
-    assert message.endswith(f"{MANIFEST}: '{workspace.folder}/claudedocs/.gitattributes' is not a file")
+    assert message.endswith(f"{MANIFEST}: '{workspace.folder}/claudedocs/.gitattributes' isn't a file")
 
 
 # What people and agents wrote
@@ -605,7 +605,7 @@ def test_a_pipe_as_manifest_hangs_nobody(workspace: Inside) -> None:
     (workspace.folder / MANIFEST).parent.mkdir(parents=True)
     os.mkfifo(workspace.folder / MANIFEST)
     state, message, _ = find(workspace, "manifest")
-    assert (state, "is not a file" in message) == ("problem", True)
+    assert (state, "isn't a file" in message) == ("problem", True)
 
 
 def test_open_errors_are_a_warning_and_a_broken_log_is_a_problem(workspace: Inside) -> None:

@@ -151,7 +151,7 @@ def test_a_file_that_cannot_be_read_is_told(workspace: Inside) -> None:
     for args in (["errors", "list"], ["errors", "show", "x"], ["errors", "resolve", "x", "--fixed"]):
         ended = workspace(*args)
         assert ended.code == 2
-        assert "is not a file" in ended.complaint
+        assert "isn't a file" in ended.complaint
 
 
 def test_what_an_agent_wrote_cannot_steer_a_terminal(workspace: Inside) -> None:
@@ -198,7 +198,7 @@ def test_an_error_that_went_into_the_archive_is_found(workspace: Inside) -> None
     ("args", "complaint"),
     [
         (["show", "err_77"], "there is no error 'err_77'; did you mean 'err_17'?"),
-        (["show", "err_1"], "'err_1' begins 2 ids: err_17, err_18; give more of it"),
+        (["show", "err_1"], "'err_1' is ambiguous: 2 ids start with it (err_17, err_18); give more of the id"),
         (["show"], "ID is missing; see 'remit errors show --help'"),
         (["resolve", "err_17"], "nothing is said about the error; give --fixed, --ignored or --open"),
         (["lost"], "there is no command 'errors lost'; did you mean 'remit errors list'?"),

@@ -113,10 +113,10 @@ def test_several_files_are_judged_and_one_that_cannot_be_read_is_told(workspace:
     ended = workspace("findings", "validate", "missing.jsonl", good)
     assert (ended.code, ended.text) == (2, snapshot("✗ 2 manifests: 1 could not be read\n"))
     assert smooth(ended.complaint) == snapshot(
-        "'missing.jsonl' cannot be read: no such file or directory; check the path and its permissions"
+        "'missing.jsonl' can't be read: no such file or directory; check the path and its permissions"
     )
     os.mkfifo(workspace.folder / "pipe")
-    assert smooth(workspace("findings", "validate", "pipe").complaint) == snapshot("'pipe' is not a file; name a file")
+    assert smooth(workspace("findings", "validate", "pipe").complaint) == snapshot("'pipe' isn't a file; name a file")
 
 
 def test_the_findings_file_is_looked_up_beside_the_manifest_and_at_the_root(workspace: Inside) -> None:

@@ -219,7 +219,7 @@ def test_json_that_is_no_entry_is_told(workspace: Inside, text: str, sentence: s
         (("--title", "認証"), "the title gives no id"),
         (("--title", "x", "--slug", "A b"), "'A b' is not a topic"),
         (("--title", "x", "--date", "today"), "'today' is not a day"),
-        (("--entry", "gone.json"), "'gone.json' cannot be read"),
+        (("--entry", "gone.json"), "'gone.json' can't be read"),
     ],
 )
 def test_a_command_line_that_does_not_fit_is_told(workspace: Inside, options: tuple[str, ...], sentence: str) -> None:

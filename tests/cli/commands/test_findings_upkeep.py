@@ -22,9 +22,7 @@ def workspace(inside: Inside, tmp_path: Path) -> Inside:
 
 
 def test_the_index_is_made_anew(workspace: Inside) -> None:
-    assert workspace("findings", "reindex").text == snapshot(
-        "✓ MANIFEST.jsonl: 3 entries, 1 line that cannot be read\n"
-    )
+    assert workspace("findings", "reindex").text == snapshot("✓ MANIFEST.jsonl: 3 entries, 1 line that can't be read\n")
     told = json.loads(workspace("findings", "reindex", "--json").text)
     assert told == {"manifest": "MANIFEST.jsonl", "lines": 4, "entries": 3, "bad_lines": 1}
 
@@ -81,7 +79,7 @@ def test_an_export_goes_to_a_file_as_a_whole(workspace: Inside) -> None:
     assert workspace("findings", "export", "-o", "out.json").text == "✓ out.json written\n"
     assert len(json.loads((workspace.folder / "out.json").read_text())) == 3
     ended = workspace("findings", "export", "-o", "no/such/out.json")
-    assert (ended.code, ended.complaint.startswith("'no/such/out.json' cannot be written")) == (2, True)
+    assert (ended.code, ended.complaint.startswith("'no/such/out.json' can't be written")) == (2, True)
 
 
 def test_an_unknown_format_is_answered_with_the_one_meant(workspace: Inside) -> None:

@@ -158,7 +158,7 @@ def test_tasks_that_cannot_be_read_do_not_hide_the_entry(workspace: Inside) -> N
         (("show", "--line", "x"), "'x' is not a number from 1; give a whole number"),
         (("list", "!!"), "there is no word to look for; give letters or digits"),
         (("list", "--limit", "5000"), "5000 entries are too many for a page; give at most 1000, or use export"),
-        (("list", "--manifest", "gone.jsonl"), "cannot be read: no such file or directory"),
+        (("list", "--manifest", "gone.jsonl"), "can't be read: no such file or directory"),
     ],
 )
 def test_what_does_not_fit_is_told(workspace: Inside, words: tuple[str, ...], sentence: str) -> None:

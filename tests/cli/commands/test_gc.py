@@ -202,7 +202,7 @@ def test_what_cannot_be_removed_is_told(workspace: Inside, monkeypatch: pytest.M
     monkeypatch.setenv("PATH", "/nonexistent")
     ended = workspace("gc")
     assert ended.code == 1
-    assert ended.text.startswith("✗ git cannot be started")
+    assert ended.text.startswith("✗ can't start git")
     assert (workspace.folder / ".remit/worktrees/old").exists()
     assert not is_known(workspace, "old"), "the rest is done all the same"
 

@@ -312,7 +312,7 @@ def test_a_disk_that_takes_nothing_is_one_sentence(remit: Remit) -> None:
     (remit.folder / ".remit/locks").mkdir(parents=True)
     (remit.folder / ".remit/.gitignore").write_text("*\n")
     ended = remit("hooks", "install", "claude", prelude=("-c", FULL_DISK))
-    assert (ended.code, "cannot be written: file too large" in ended.complaint) == (2, True)
+    assert (ended.code, "can't be written: file too large" in ended.complaint) == (2, True)
     assert list_tree(remit.folder) == {LOCAL: MINE.encode()}
     assert remit("hooks", "install", "claude").code == 0
     full = (remit.folder / LOCAL).read_bytes()

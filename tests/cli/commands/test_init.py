@@ -302,17 +302,17 @@ def test_a_pipe_in_the_place_of_attributes_stops_nobody(repository: Inside, plac
     os.mkfifo(repository.folder / place)
     ended = repository("init")
     if place == ".gitattributes":
-        assert "is not a file" in ended.complaint
+        assert "isn't a file" in ended.complaint
     else:
         assert ended.code == 1
-        assert f"{place}' is not a file; move it away" in ended.complaint
+        assert f"{place}' isn't a file; move it away" in ended.complaint
 
 
 @pytest.mark.parametrize("name", [".remit", "remit.toml"])
 def test_something_else_in_the_place_is_told(repository: Inside, name: str) -> None:
     if name == ".remit":
         put(repository, name, "")
-        assert "is not a folder; move it away" in repository("init", "--yes").complaint
+        assert "isn't a folder; move it away" in repository("init", "--yes").complaint
     else:
         put(repository, name, "[retention\n")
         assert "is not TOML" in repository("init", "--yes").complaint
@@ -321,7 +321,7 @@ def test_something_else_in_the_place_is_told(repository: Inside, name: str) -> N
 def test_a_disk_that_takes_nothing_is_one_sentence(remit: Remit) -> None:
     ended = remit("init", "--yes", prelude=("-c", FULL_DISK))
     assert ended.code == 2
-    assert "cannot be written: file too large" in ended.complaint
+    assert "can't be written: file too large" in ended.complaint
     assert not (remit.folder / "remit.toml").exists()
 
 
@@ -330,7 +330,7 @@ def test_a_folder_that_cannot_be_written_to_is_one_sentence(inside: Inside) -> N
     inside.folder.chmod(0o500)
     ended = inside("init", "--yes")
     inside.folder.chmod(0o700)
-    assert (ended.code, "cannot be written: permission denied" in ended.complaint) == (2, True)
+    assert (ended.code, "can't be written: permission denied" in ended.complaint) == (2, True)
 
 
 @pytest.mark.slow
@@ -345,7 +345,7 @@ def test_several_at_once_make_one_workspace(remit: Remit) -> None:
     assert (remit.folder / ".gitattributes").read_text() == f"{MANIFEST} merge=union\n"
 
 
-# What cannot be written
+# What can't be written
 
 
 def test_git_without_a_repository_that_it_likes_is_told(inside: Inside) -> None:
@@ -375,8 +375,8 @@ def test_without_the_program_git_it_says_what_it_did_not_write(
         planned = repository("init", "--json")
         first, again = repository("init", "--yes"), repository("init")
     undone = (
-        f".gitattributes is not written, for git does not say how it merges {MANIFEST}: git cannot be started: "
-        "it is not on the path; see that git is installed and can be started, then try again"
+        f".gitattributes is not written, for git does not say how it merges {MANIFEST}: can't start git: "
+        "it isn't in PATH; see that git is installed and can be started, then try again"
     )
     assert (planned.code, json.loads(planned.out)["undone"]) == (1, [undone])
     for ended, verdict in ((first, "written, but not everything"), (again, "nothing was written, and something is")):

@@ -119,7 +119,7 @@ def test_a_program_hears_beside_its_answer_that_nothing_was_looked_at(options: t
 @pytest.mark.parametrize(
     ("args", "sentence"),
     [
-        ("missing.md", "'missing.md' cannot be read: no such file or directory; check the path"),
+        ("missing.md", "'missing.md' can't be read: no such file or directory; check the path"),
         ("--select ZZZ", "there is no rule 'ZZZ'; remit explain lists them all"),
         ("--select AGT04X", "there is no rule 'AGT04X'; did you mean 'AGT04"),
         ("--select AGT004,,GRF", "'AGT004,,GRF' has an empty code in it; write it like AGT122,GRF"),
@@ -131,7 +131,7 @@ def test_a_program_hears_beside_its_answer_that_nothing_was_looked_at(options: t
         ("--unsafe-fixes", "--unsafe-fixes needs --fix or --diff; add one of them"),
         ("--watch --fix", "--watch only looks; leave out --fix and --diff"),
         ("--watch --diff", "--watch only looks; leave out --fix and --diff"),
-        ("--baseline none/known.json", "'none/known.json' cannot be written: no such file or directory; "),
+        ("--baseline none/known.json", "'none/known.json' can't be written: no such file or directory; "),
         ("--zzz", "there is no option --zzz; see 'remit lint --help'"),
     ],
 )
@@ -552,7 +552,7 @@ def test_a_file_that_cannot_be_written_is_told(inside: Inside) -> None:
     finally:
         folder.chmod(0o700)
     assert ended.code == 2
-    assert "cannot be written: permission denied" in ended.complaint
+    assert "can't be written: permission denied" in ended.complaint
 
 
 def test_a_cache_with_other_edits_in_it_does_not_change_a_file(inside: Inside) -> None:
@@ -821,7 +821,7 @@ def test_a_round_of_watching_is_a_lint(inside: Inside, monkeypatch: pytest.Monke
 def test_watching_what_is_not_there_ends_at_once(remit: Remit) -> None:
     ended = remit("lint", "--watch", "missing.md")
     assert ended.code == 2
-    assert smooth(ended.complaint) == snapshot("'missing.md' cannot be read: no such file or directory; check the path")
+    assert smooth(ended.complaint) == snapshot("'missing.md' can't be read: no such file or directory; check the path")
 
 
 # Many files

@@ -164,5 +164,5 @@ def test_a_file_that_is_not_there_is_one_sentence(inside: Inside) -> None:
     ended = inside("return", "convert", "none.md", "--to", "hyper")
     assert (ended.code, ended.out) == (2, b"")
     assert smooth(ended.complaint) == snapshot(
-        "'none.md' cannot be read: no such file or directory; check the path and its permissions"
+        "'none.md' can't be read: no such file or directory; check the path and its permissions"
     )

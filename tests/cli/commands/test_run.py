@@ -88,7 +88,7 @@ def test_a_program_that_is_not_there_is_named(inside: Inside) -> None:
     ended = inside("run", "Write a report.", "--command", "no-such-program --quick")
     assert ended.code == 2
     assert "error[TOOL_UNAVAILABLE]: 'no-such-program' cannot be started: no such file or directory\n" in ended.text
-    assert "next: A person is needed.\n  next: See whether it is on the path\n" in ended.text
+    assert "next: Needs your decision.\n  next: See whether it is on the path\n" in ended.text
 
 
 def test_without_a_harness_every_way_to_have_one_is_named(inside: Inside, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,7 +70,7 @@ def test_bad_lines_are_refused_before_anything_starts(remit: Remit, agent: Scrip
     ended = remit("run", "--each", "-", "--command", agent.returns().command, text='"fine"\n{"promt": "x"}\nbad\n')
     assert ended.code == 2
     assert smooth(ended.complaint) == snapshot(
-        '\'<stdin>\' cannot be used: line 2: there is no \'promt\'; did you mean \'prompt\'?; line 3: it is not JSON; write each line as "PROMPT" or {"prompt": "…", "inputs": {"NAME": "VALUE"}}'
+        '\'<stdin>\' can\'t be used: line 2: there is no \'promt\'; did you mean \'prompt\'?; line 3: it is not JSON; write each line as "PROMPT" or {"prompt": "…", "inputs": {"NAME": "VALUE"}}'
     )
     assert agent.acts == ()
 
@@ -81,7 +81,7 @@ def test_bad_lines_are_refused_before_anything_starts(remit: Remit, agent: Scrip
         (("a", "Do it.", "--each", "p"), "--each takes an agent and no prompt, and 2 arguments are given"),
         (("--each", "p", "--detach"), "--each waits for all, and --detach for none"),
         (("Do it.", "--again"), "--concurrency and --again are for --each"),
-        (("--each", "nowhere.jsonl"), "'nowhere.jsonl' cannot be read"),
+        (("--each", "nowhere.jsonl"), "'nowhere.jsonl' can't be read"),
     ],
 )
 def test_what_does_not_go_together(remit: Remit, args: tuple[str, ...], sentence: str) -> None:

@@ -87,6 +87,6 @@ def test_what_cannot_be_done_is_said(inside: Inside, tmp_path: Path) -> None:
     done = inside("show", "-o", "no/such/folder/a.md")
     assert done.code == 2
     assert smooth(done.complaint) == snapshot(
-        "'no/such/folder/a.md' cannot be written: no such file or directory; check the folder and its permissions"
+        "'no/such/folder/a.md' can't be written: no such file or directory; check the folder and its permissions"
     )
     assert not (tmp_path / "no").exists()

@@ -422,8 +422,8 @@ def spoil_with_size(file: Path) -> None:
     [
         (spoil_with_fifo, "isn't a file"),
         (spoil_with_folder, "isn't a file"),
-        (spoil_with_nothing, "cannot be read: no such file"),
-        (spoil_with_itself, "cannot be read: too many levels"),
+        (spoil_with_nothing, "can't be read: no such file"),
+        (spoil_with_itself, "can't be read: too many levels"),
         (spoil_with_way_out, "leads out of the workspace through a link"),
         (spoil_with_git, "leads out of the workspace through a link"),
         (spoil_with_size, "has more than 33,554,432 bytes"),

@@ -35,7 +35,7 @@ SUMMARY = "Every row is fetched on its own. One query with a join takes 40 ms in
 TIMEOUT = AgentError("timeout", "its time was up", "TIMEOUT", recoverable=True, recommendation="Resume it.")
 WARNING = Diagnostic("RET031", "warning", "the summary has 6 sentences", "Write fewer.")
 WRONG = Diagnostic("RET011", "error", "the session id is not the issued one", "Copy it.")
-NOTE = Diagnostic("GIT002", "note", "there is no git checkout", "Run git init.")
+NOTE = Diagnostic("GIT002", "note", "there isn't a git checkout", "Run git init.")
 KEY = "AKIA" + string.ascii_uppercase[:16]
 
 

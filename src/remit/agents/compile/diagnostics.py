@@ -49,7 +49,7 @@ def changed(document: AgentDocument, pointer: str, message: str, hint: str, *, s
 
 
 def not_enforced(document: AgentDocument, pointer: str, to: str, what: str) -> Diagnostic:
-    """A permission cannot be written into the harness's file: only a hook can enforce it.
+    """A permission can't be written into the harness's file: only a hook can enforce it.
 
     Why: an agent of Claude Code has or does not have a tool, and a pattern behind its name changes nothing. An agent of
     Codex has the sandbox of the session that calls it, whatever its file says. The agent can therefore do what the

@@ -23,7 +23,7 @@ _MARKDOWN: tuple[Profile, ...] = ("standard", "claude", "opencode", "command")
 
 @agent_rule("AGT001", profiles=ALL)
 def file_unreadable(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """The file cannot be read as text.
+    """The file can't be read as text.
 
     Why: a harness skips such a file, or reads something other than its author wrote.
 

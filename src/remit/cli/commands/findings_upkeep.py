@@ -44,7 +44,7 @@ def reindex(*, manifest: str | None, output_format: str) -> int:
     if output_format == "json":
         say_json({"manifest": name_file(opened.file), **done._asdict()})
     else:
-        bad = f", {count(done.bad_lines, 'line')} that cannot be read" if done.bad_lines else ""
+        bad = f", {count(done.bad_lines, 'line')} that can't be read" if done.bad_lines else ""
         say(f"{get_paint()('good', '✓')} {escape(name_file(opened.file))}: {count_entries(done.entries)}{bad}")
     return ACCEPTED
 

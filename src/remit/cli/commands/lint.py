@@ -118,7 +118,7 @@ def _show(linted: LintReport, output_format: str, *, statistics: bool, changes: 
         note(_tell_nothing(linted), as_json=output_format == "json")  # a program would take it for a clean bill
     for folder in linted.unread:
         todo = "make it readable, or name it in lint.exclude"
-        note(f"'{folder}' cannot be read, and agents in it are not judged; {todo}", as_json=output_format == "json")
+        note(f"'{folder}' can't be read, and agents in it are not judged; {todo}", as_json=output_format == "json")
     if statistics:
         _show_statistics(named, output_format)
     elif output_format == "json":

@@ -28,7 +28,7 @@ _STYLES = {"COMPLETED": "good", "BLOCKED": "error", "PARTIAL": "warning", "ABAND
 
 
 def _reading(function: Callable[..., int]) -> Callable[..., int]:
-    """Say of tasks that cannot be read that nothing could be looked at; elsewhere the answer is a no."""
+    """Say of tasks that can't be read that nothing could be looked at; elsewhere the answer is a no."""
 
     @wraps(function)
     def command(*args: object, **asked: object) -> int:

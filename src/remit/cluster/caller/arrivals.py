@@ -116,7 +116,7 @@ class _ArrivedFiles:
             )  # fmt: skip
             with self.home.lock(FINISHING):  # of two that arrive at once each sees what the other has written
                 arrived = apply_agent_changes(self.root, self.base, self.made, fetched=fetched)
-        except StorageError as error:  # it is not what was sent, or cannot be written
+        except StorageError as error:  # it is not what was sent, or can't be written
             return _doubt(arrival, f"what it made did not arrive: {error.message}")
         conflicts = self._list_conflicts(arrival, arrived, own_files)
         return self._tell(arrival, conflicts) if conflicts else _see_all(self.root, self.row, arrival)

@@ -54,7 +54,7 @@ def read_url(url: str) -> dict[str, Any]:
         wanted = psycopg.conninfo.conninfo_to_dict(url)
     except psycopg.Error:  # its words repeat the whole URL
         raise refuse(
-            "the address of the database cannot be read", hint="write it as postgresql://USER:PASSWORD@HOST:PORT/NAME"
+            "the address of the database can't be read", hint="write it as postgresql://USER:PASSWORD@HOST:PORT/NAME"
         ) from None
     ours = " ".join(f"-c {name}={value}" for name, value in _SETTINGS.items())
     options = {"options": f"{ours} {wanted.pop('options', '') or ''}".strip()}

@@ -207,7 +207,7 @@ class Job:
         return WorkerFolderFacts(self.session_id, self.lease.fence, self.lease.fence, root, deadline_ms)
 
     async def _clear_away(self) -> None:
-        with suppress(RemitError):  # what cannot be removed now is when the worker starts again
+        with suppress(RemitError):  # what can't be removed now is when the worker starts again
             await clear_away(self.site, self.session_id)
 
     # --- the agent ----------------------------------------------------------------------------------------------------

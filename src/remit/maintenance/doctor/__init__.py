@@ -58,7 +58,7 @@ def check_health(*, seconds: float = LIMIT_SECONDS) -> DoctorReport:
 
 
 def _look_at_settings(root: str) -> tuple[HealthCheck | None, Settings]:
-    """What the workspace has set; without any, and why, where it cannot be read."""
+    """What the workspace has set; without any, and why, where it can't be read."""
     try:
         return None, load_settings(root)
     except RemitError as error:

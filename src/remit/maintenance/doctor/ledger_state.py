@@ -25,7 +25,7 @@ def _look_at_workspace(patient: DoctorContext) -> Iterator[HealthCheck]:
         yield HealthCheck("workspace", "ok", f"{patient.root}, with {' and '.join(signs)}")
     if not os.access(patient.root, os.W_OK | os.X_OK):
         yield HealthCheck(
-            "workspace", "problem", f"{patient.root} cannot be written to", "check the folder's permissions"
+            "workspace", "problem", f"{patient.root} can't be written to", "check the folder's permissions"
         )
 
 
@@ -39,7 +39,7 @@ def _look_at_ledger(patient: DoctorContext) -> Iterator[HealthCheck]:
         yield HealthCheck("ledger", "ok", "none yet; it is made when there is something to keep")
     elif found.fault:
         hint = "move it away: tasks and manifest are not in it, only the record of past delegations is lost"
-        yield HealthCheck("ledger", "problem", f"'{file}' cannot be used: {found.fault}", hint)
+        yield HealthCheck("ledger", "problem", f"'{file}' can't be used: {found.fault}", hint)
     elif found.is_newer:
         yield HealthCheck("ledger", "problem", f"'{file}' was written by a newer Remit", "update Remit")
     elif found.is_older:

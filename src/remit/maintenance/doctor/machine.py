@@ -66,7 +66,7 @@ def _look_at_disk(patient: DoctorContext) -> Iterator[HealthCheck]:
     elif mount is not None and mount.is_fleeting:
         yield HealthCheck("disk", "warning", f"{kind} is gone when the machine stops", "keep the workspace on a disk")
     if room.free_bytes < _TOO_LITTLE_BYTES:
-        yield HealthCheck("disk", "problem", f"{kind}, only {free}", "make room, before something cannot be written")
+        yield HealthCheck("disk", "problem", f"{kind}, only {free}", "make room, before something can't be written")
     elif room.free_bytes < _LITTLE_BYTES or (room.free_files is not None and room.free_files < _LITTLE_FILES):
         files = "" if room.free_files is None else f" for {room.free_files:,} files"
         yield HealthCheck("disk", "warning", f"{kind}, only {free}{files}", "make room")

@@ -44,7 +44,7 @@ def _look_at_agents(patient: DoctorContext) -> Iterator[HealthCheck]:
         yield HealthCheck("agents", "ok", f"{len(found)} in {', '.join(folders[:3])}{more}")
     for folder in unread:
         hint = "make it readable, or name it in lint.exclude of remit.toml"
-        yield HealthCheck("agents", "warning", f"'{folder}' cannot be read, and agents in it are not seen", hint)
+        yield HealthCheck("agents", "warning", f"'{folder}' can't be read, and agents in it are not seen", hint)
     yield from _look_at_standard_agents(found)
 
 

@@ -172,10 +172,10 @@ def _find_line(rows: Mapping[str, TreeRow], own: TreeRow) -> dict[str, TreeRow]:
 
 
 def _read_budget(session_id: str, config: Mapping[str, Any]) -> Budget:
-    """The budget that a session was admitted with. One that cannot be read is no leave to spend without a limit."""
+    """The budget that a session was admitted with. One that can't be read is no leave to spend without a limit."""
     given = config.get("budget") or {}
     with suppress(UsageError):
         if isinstance(given, dict):
             return read_budget(given)
-    message = f"the ledger's budget of {session_id} cannot be read"
+    message = f"the ledger's budget of {session_id} can't be read"
     raise RefusedError(message, hint="`remit doctor` looks what is wrong with it")

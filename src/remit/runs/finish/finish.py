@@ -113,7 +113,7 @@ def _refuse_foreign(
 
 
 def make_finish_input(row: Run, conclusion: Conclusion, config: RunConfig) -> FinishInput:
-    """What a delegation leaves behind. What cannot be used is neither linked nor committed; its errors are logged."""
+    """What a delegation leaves behind. What can't be used is neither linked nor committed; its errors are logged."""
     usable = conclusion.status in _USABLE
     in_worktree = bool(config.worktree)
     told = (*(fault.message for fault in conclusion.faults), *conclusion.next_steps)

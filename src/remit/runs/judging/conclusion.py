@@ -306,7 +306,7 @@ def _fail(ended: AttemptEnd, stop_reason: str, kind: str, message: str, *, advic
     verdict = "missing" if verdict in ACCEPTABLE else verdict
     grades = {} if ended.judgement is None else ended.judgement.grades
     claimed = None if ended.judgement is None else ended.judgement.claimed
-    summary = f"The work of {ended.agent or 'the agent'} cannot be used: {message}."
+    summary = f"The work of {ended.agent or 'the agent'} can't be used: {message}."
     if len(summary) > _MAX_SUMMARY:
         summary = f"{summary[: _MAX_SUMMARY - 1]}…"
     return Conclusion(

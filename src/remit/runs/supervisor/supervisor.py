@@ -386,7 +386,7 @@ class Supervisor:
         return list_below(self.home.ledger, session_id)
 
     def note(self, session_id: str, kind: str, details: Mapping[str, Any]) -> None:
-        """Tell those who follow; where it cannot be written down, nobody is told, and the work goes on."""
+        """Tell those who follow; where it can't be written down, nobody is told, and the work goes on."""
         with suppress(RemitError), self.home.ledger.transaction() as db:
             add_event(db, kind, details, session_id=session_id)
 

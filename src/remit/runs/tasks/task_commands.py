@@ -173,7 +173,7 @@ def _check_template(template: str, command: str) -> None:
     steps = template.split("/")
     if template.startswith("/") or ".." in steps or not steps[-1].strip():
         hint = 'write it as artifact = "reports/audit-{version:03d}.md"'
-        raise ConfigError(f"task.{command}.artifact is not a file below the task's folder", hint=hint)
+        raise ConfigError(f"task.{command}.artifact isn't a file below the task's folder", hint=hint)
 
 
 # --- who does it ------------------------------------------------------------------------------------------------------

@@ -41,7 +41,7 @@ _STATES = {
     "outside": StatusBadge("claimed, outside the root", "⚑", "lied"),
     "empty": StatusBadge("claimed, but empty", "✗", "bad"),
     "special": StatusBadge("claimed, but no plain file", "✗", "bad"),
-    "unreadable": StatusBadge("claimed, cannot be read", "✗", "bad"),
+    "unreadable": StatusBadge("claimed, can't be read", "✗", "bad"),
 }
 _GRADES = {
     "missing": StatusBadge("claimed, no such artifact", "✗", "bad"),
