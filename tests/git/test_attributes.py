@@ -86,18 +86,18 @@ def test_without_git_to_ask_it_is_told_and_not_guessed(root: Path, monkeypatch: 
     with few_files(1), pytest.raises(StorageError, match="can't start git: too many open files"):
         find_merge(str(root), "M.jsonl")
     monkeypatch.setenv("PATH", "/nonexistent")
-    with pytest.raises(StorageError, match="can't start git: it isn't in PATH; see that git is installed"):
+    with pytest.raises(StorageError, match="can't start git: it isn't in PATH; check that git is installed"):
         find_merge(str(root), "M.jsonl")
 
 
 def test_a_file_that_is_no_text_or_too_long_or_a_link_is_not_edited(root: Path) -> None:
     assert load_attributes(str(root)) is None
     file = root / ".gitattributes"
-    for content, sentence in ((b"a\0", "is not text"), (b"a" * (MAX_BYTES + 1), "has more than")):
+    for content, sentence in ((b"a\0", "isn't text"), (b"a" * (MAX_BYTES + 1), "has more than")):
         file.write_bytes(content)
         with pytest.raises(InputError, match=sentence):
             load_attributes(str(root))
     file.unlink()
     file.symlink_to("elsewhere")
-    with pytest.raises(InputError, match="is a link"):
+    with pytest.raises(InputError, match="is a symbolic link"):
         load_attributes(str(root))

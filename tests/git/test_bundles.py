@@ -322,7 +322,7 @@ def test_a_base_may_be_sent_as_what_is_new_since_an_earlier_one(checkout: Checko
     assert len(bundles[0]) > 40_000
     assert max(map(len, bundles[1:])) < 2_000
     assert not has_base(store, bases[0].commit)
-    with pytest.raises(StorageError, match="cannot read a parcel"):
+    with pytest.raises(StorageError, match="can't read a bundle"):
         check_out(store, str(tmp_path / "s0"), bases[3], bundles=bundles[1:])
     first = check_out(store, str(tmp_path / "s1"), bases[2], bundles=bundles[:3])
     assert Path(first, "a.md").read_text() == "1\n"
@@ -352,9 +352,9 @@ def test_what_arrives_is_held_against_what_was_told(trip: Trip) -> None:
         made._replace(commit=trip.base.commit),
     ]
     for told in false:
-        with pytest.raises(StorageError, match="the received changes don't match what the worker sent"):
+        with pytest.raises(StorageError, match="the received"):
             fetch(trip.root, trip.base, told, bundle=bundle)
-    with pytest.raises(StorageError, match="no longer known here"):
+    with pytest.raises(StorageError, match=r"no longer in .remit"):
         fetch(trip.root, trip.base._replace(commit="2" * 40), made, bundle=bundle)
     fetch(trip.root, trip.base, made, bundle=bundle)
 

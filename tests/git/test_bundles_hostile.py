@@ -85,7 +85,7 @@ def test_a_pipe_that_git_would_wait_at_is_told_at_once(trip: Trip) -> None:
             lambda: collect(str(trip.clone), trip.base),
             lambda: snapshot_tree(str(trip.clone), with_history=False),
         ):
-            with pytest.raises(StorageError, match="isn't a file, and git would wait at it; move it away"):
+            with pytest.raises(StorageError, match="isn't a regular file, so git would block on it; move it away"):
                 look()
         pipe.unlink()
     assert time.monotonic() - began < 50
@@ -174,7 +174,7 @@ def test_a_folder_that_became_a_link_is_one(trip: Trip, checkout: Checkout) -> N
 def test_a_store_that_is_a_link_is_refused(checkout: Checkout, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (checkout.root / ".remit").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(StorageError, match="is a link"):
+    with pytest.raises(StorageError, match="is a symbolic link"):
         snapshot_tree(str(checkout.root), with_history=False)
     assert list(Path(tmp_path / "elsewhere").iterdir()) == []
 

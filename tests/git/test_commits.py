@@ -491,7 +491,7 @@ def test_a_conflict_without_a_merge_is_left_alone(checkout: Checkout) -> None:
     checkout.git("commit", "-q", "-a", "-m", "main")
     checkout.git("stash", "pop", check=False)
     assert "UU a.md" in checkout.git("status", "--porcelain")
-    assert "'a.md' has a conflict" in refused(commit(checkout, "a.md"), "GIT003")
+    assert "'a.md' has an unresolved conflict" in refused(commit(checkout, "a.md"), "GIT003")
     checkout.put("b.md", "two\n")
     assert commit(checkout, "b.md").paths == ("b.md",)
     assert "UU a.md" in checkout.git("status", "--porcelain")
@@ -518,7 +518,7 @@ def test_a_folder_without_a_repository_and_a_bare_one_are_told(tmp_path: Path, m
     plain = tmp_path / "plain"
     plain.mkdir()
     (plain / "a.md").write_text("x")
-    assert "no git checkout" in refused(commit_paths(str(plain), ["a.md"], "x"), "GIT002")
+    assert "git checkout" in refused(commit_paths(str(plain), ["a.md"], "x"), "GIT002")
     bare = Checkout(plain)
     bare.git("init", "-q", "--bare", "bare.git")
     assert refused(commit_paths(str(plain / "bare.git"), ["HEAD"], "x"), "GIT002")
@@ -556,7 +556,7 @@ def test_a_git_that_hangs_is_ended(checkout: Checkout, monkeypatch: pytest.Monke
     checkout.git("config", "include.path", "pipe")
     monkeypatch.setattr(process, "MAX_SECONDS", 0.3)
     start = time.monotonic()
-    assert "longer than" in refused(commit(checkout, "a.md"), "GIT009")
+    assert "timed out after" in refused(commit(checkout, "a.md"), "GIT009")
     assert 0.3 <= time.monotonic() - start < 20
 
 
@@ -564,7 +564,7 @@ def test_a_git_that_floods_is_ended(checkout: Checkout, monkeypatch: pytest.Monk
     monkeypatch.setattr(process, "MAX_OUTPUT_BYTES", 100_000)
     with (checkout.root / ".git/config").open("a") as config:
         config.write("[x]\n" + "".join(f'y{number} = "{"z" * 80}"\n' for number in range(5000)))
-    assert "said more than" in refused(commit(checkout, "a.md"), "GIT009")
+    assert "printed more than" in refused(commit(checkout, "a.md"), "GIT009")
 
 
 # --- others at work --------------------------------------------------------------------------------------------------

@@ -75,7 +75,7 @@ def test_a_pipe_that_fails_is_a_finding(
     done = commit_paths(str(checkout.root), ["a.md"], "task 1: try")
     assert len(failed) == 1
     assert (done.commit, [finding.code for finding in done.findings]) == (None, ["GIT009"])
-    assert f"git cannot be listened to: {os.strerror(error).lower()}" in done.findings[0].message
+    assert f"can't read git's output: {os.strerror(error).lower()}" in done.findings[0].message
     assert checkout.git("rev-parse", "HEAD") == before
     assert commit_paths(str(checkout.root), ["a.md"], "task 1: again").paths == ("a.md",)
 
@@ -157,9 +157,9 @@ def test_what_a_worktree_lacks_is_told_without_a_word_about_commits(
     with few_files(1), pytest.raises(StorageError) as caught:
         list_worktrees(str(checkout.root))
     assert str(caught.value) == (
-        "can't start git: too many open files; see that git is installed and can be started, then try again"
+        "can't start git: too many open files; check that git is installed and starts, then try again"
     )
     monkeypatch.setenv("PATH", "/nonexistent")
-    with pytest.raises(StorageError, match="not on the path; see that git is installed") as caught:
+    with pytest.raises(StorageError, match="in PATH; check that git is installed") as caught:
         add_worktree(str(checkout.root), "one")
     assert "commit" not in str(caught.value)
