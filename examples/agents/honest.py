@@ -19,9 +19,9 @@ answer = {
     "artifacts": [{"type": "report", "path": "report.md", "summary": "What there is to say."}],
     "metadata": {
         "session_id": session,
-        "agent_type": "command",
+        "agent_type": "honest",
         "delegation_depth": 1,
-        "delegation_path": ["orchestrator", "command"],
+        "delegation_path": ["orchestrator", "honest"],
         "duration_seconds": 1,
     },
     "errors": [],

@@ -12,9 +12,9 @@ answer = {
     "artifacts": [{"type": "report", "path": "cache-report.md", "summary": "Everything about the cache."}],
     "metadata": {
         "session_id": os.environ["REMIT_SESSION_ID"],
-        "agent_type": "command",
+        "agent_type": "liar",
         "delegation_depth": 1,
-        "delegation_path": ["orchestrator", "command"],
+        "delegation_path": ["orchestrator", "liar"],
         "duration_seconds": 1,
     },
     "errors": [],

@@ -54,6 +54,10 @@ ERROR_CODES = {
     "git_failure": "GIT_COMMIT_FAILED",
 }
 """Which code an error's type stands for where the agent gave none; the list is open (R2.16)."""
+NO_ANSWER, AGENT_FAILED, AGENT_KILLED = "NO_ANSWER", "AGENT_FAILED", "AGENT_KILLED"
+MODEL_API_FAILED = "MODEL_API_FAILED"
+CRASH_CODES = (NO_ANSWER, AGENT_FAILED, AGENT_KILLED, MODEL_API_FAILED)
+"""The codes of errors of the type `execution` whose cause Remit knows."""
 
 
 class Artifact(NamedTuple):

@@ -12,7 +12,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 def test_the_first_example_stands_near_the_top() -> None:
     [first] = re.findall(r"\A.*?^```console\n.*?^```", README, re.MULTILINE | re.DOTALL)
     assert first.count("\n") < 30
-    assert "✗ command: failed · fabricated" in first
+    assert "✗ liar: failed · fabricated" in first
 
 
 def test_every_command_that_is_shown_exists() -> None:

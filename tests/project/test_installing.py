@@ -275,7 +275,7 @@ def test_the_package_installs_into_an_empty_environment(index: Path, tmp_path: P
     assert "What you can do next in this folder:\n" in pip.run(remit, cwd=empty).stdout
     liar = shlex.join([sys.executable, str(ROOT / "examples/agents/liar.py")])
     lied = pip.run(remit, "run", "Write a report on the cache", "--command", liar, cwd=empty)
-    assert (lied.returncode, lied.stdout.partition(" ·")[0]) == (1, "✗ command: failed"), lied.stderr
+    assert (lied.returncode, lied.stdout.partition(" ·")[0]) == (1, "✗ liar: failed"), lied.stderr
     hooks = pip.run(remit, "hooks", "install", "claude", cwd=empty)
     assert hooks.returncode == 0, hooks.stderr
     assert (empty / ".claude" / "settings.local.json").exists()

@@ -48,9 +48,9 @@ def root(tmp_path: Path) -> Path:
         (Kept(0, verdict="repaired", attempts=("missing", "repaired")), "reasked"),
         (Kept(0, verdict="invalid", status="failed", attempts=("invalid", "invalid")), "rejected"),
         (Kept(0, verdict="missing", status="failed", attempts=("missing",)), "rejected"),
-        (Kept(0, verdict="fabricated", status="failed", attempts=("fabricated",)), "lied"),
-        (Kept(0, attempts=("fabricated", "accepted")), "lied"),
-        (Kept(0, stop_reason="timeout", verdict="fabricated", attempts=("fabricated",)), "lied"),
+        (Kept(0, verdict="fabricated", status="failed", attempts=("fabricated",)), "false_claim"),
+        (Kept(0, attempts=("fabricated", "accepted")), "false_claim"),
+        (Kept(0, stop_reason="timeout", verdict="fabricated", attempts=("fabricated",)), "false_claim"),
         (Kept(0, verdict="unproven", status="partial", attempts=("unproven",)), "unproven"),
         (Kept(0, verdict="unproven", status="partial", attempts=("invalid", "unproven")), "unproven"),
         (Kept(0, stop_reason="timeout", verdict="unproven", status="partial", attempts=("unproven",)), "timed_out"),
@@ -101,7 +101,7 @@ def test_it_is_counted_by_agent_and_by_day(root: Path) -> None:
         )
         found = load_compliance(home)
         assert [
-            (row["agent"], row["total"], row["at_once"], row["repaired"], row["lied"]) for row in found["agents"]
+            (row["agent"], row["total"], row["at_once"], row["repaired"], row["false_claim"]) for row in found["agents"]
         ] == [
             ("a", 2, 1, 1, 0),
             ("b", 1, 0, 0, 1),
@@ -134,7 +134,7 @@ def test_agents_that_really_ran_are_counted(root: Path) -> None:
     run(root, answer("nowhere.md"), reasks=0)
     run(root, "echo no return", reasks=0)
     run(root, "sleep 30", timeout_s=1)
-    assert count(root) == {"at_once": 1, "repaired": 1, "lied": 1, "rejected": 1, "timed_out": 1}
+    assert count(root) == {"at_once": 1, "repaired": 1, "false_claim": 1, "rejected": 1, "timed_out": 1}
 
 
 def test_what_a_caller_did_not_have_to_read_is_estimated(root: Path) -> None:

@@ -45,7 +45,7 @@ def test_each_of_its_answers_is_kept_with_what_it_claims(child: Child) -> None:
     assert [(claim["path"], claim["grade"]) for claim in second["claims"]] == [("plan.md", "attributed")]
     assert [repair["kind"] for repair in second["repairs"]]
     assert (first["verdict"], second["verdict"]) == ("fabricated", "repaired")
-    assert classes["lied"] == classes["total"] == 1  # that it was put right later does not undo it
+    assert classes["false_claim"] == classes["total"] == 1  # that it was put right later does not undo it
 
 
 def test_it_is_seen_at_work_and_can_only_be_told_to_end(child: Child) -> None:

@@ -53,8 +53,8 @@ def test_an_agent_that_lied_is_told_with_what_it_claimed(root: Path) -> None:
     assert "not-there.md" in node["attempts"][0]["answer"]["text"]
     assert node["result"]["status"] == "failed"
     page = render_html(report)
-    assert "claimed, not there" in page
-    assert "claimed, not there" in render_markdown(report)
+    assert "reported, missing" in page
+    assert "reported, missing" in render_markdown(report)
 
 
 def test_the_sample_has_the_names_of_a_report(root: Path) -> None:

@@ -15,7 +15,7 @@ from remit.model import ERROR_CODES, STATUSES, FileState, Severity, Transport, V
 from remit.tasks.moves import NEED_REASON, list_moves
 from remit.tasks.values import MARKERS
 from remit.views import render
-from remit.views.error_codes import FAULTS, PROBLEMS, REFUSALS, describe, list_errors
+from remit.views.error_codes import CRASHES, FAULTS, PROBLEMS, REFUSALS, describe, list_errors
 from remit.views.json_objects import build_error
 from tools.reference.markdown import code, join, table
 from tools.reference.source import find_comment, match, search
@@ -110,7 +110,9 @@ def _render_refusals() -> list[str]:
     return ["### Refusals", "A `RefusedError` says by its code why a delegation is not admitted. Its exit code is 2.",
             table(("code", "HTTP", "meaning"), rows), "### Inside a return", _FAULTS,
             table(("type", "code", "meaning"), ((code(name), code(ERROR_CODES[name]), text) for name, text in
-                                                kinds.items()))]  # fmt: skip
+                                                kinds.items())),
+            "An error of the type `execution` has a code of its own if Remit knows why the agent crashed:",
+            table(("code", "meaning"), ((code(name), text) for name, text in CRASHES.items()))]  # fmt: skip
 
 
 def _render_protocols() -> list[str]:

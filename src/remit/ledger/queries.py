@@ -297,7 +297,7 @@ def list_finished(ledger: Ledger, *, since_ms: int, agent: str | None = None) ->
 
     The first that holds counts:
 
-    lied: one of its answers was found to be fabricated, whatever became of it later.
+    false_claim: one of its answers was found to be fabricated, whatever became of it later.
     timed_out: its time was up.
     cancelled: somebody ended it.
     at_once: its first answer was accepted as it was.
@@ -336,7 +336,7 @@ _SETTLED = """
         CASE
             WHEN verdict = 'fabricated' OR EXISTS (
                 SELECT 1 FROM attempts WHERE attempts.session_id = own.session_id AND attempts.verdict = 'fabricated'
-            ) THEN 'lied'
+            ) THEN 'false_claim'
             WHEN stop_reason = 'timeout' THEN 'timed_out'
             WHEN stop_reason = 'cancelled' THEN 'cancelled'
             WHEN verdict IN ('accepted', 'repaired') AND EXISTS (

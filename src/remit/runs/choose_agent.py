@@ -9,6 +9,7 @@ from remit.agent_files.discovery import find_agent_files, is_protected, load_age
 from remit.agents.definition import ANYONE, define
 from remit.agents.profiles import UTILITY_AGENTS
 from remit.errors import ConfigError, InputError, RemitError, RunnerError, UsageError
+from remit.lazy_regex import lazy
 from remit.model import Diagnostic
 from remit.returns.formats.hyper import START_MARKER
 from remit.returns.formats.manifest import SENTENCES
@@ -32,6 +33,11 @@ HARNESSES = ("claude", "opencode", "codex")
 """In the order in which one is looked for where nobody says which."""
 _MOST = 10**9
 """A larger number in an agent file is none that a harness takes."""
+_INTERPRETERS = frozenset({"bash", "node", "python", "ruby", "sh", "zsh"})
+_INLINE = frozenset({"-c", "-e", "-m"})
+"""Options of interpreters that take code or a module instead of a script."""
+_UNUSUAL = lazy(r"[^A-Za-z0-9._-]+")
+_MAX_NAME = 60
 
 
 class ChosenAgent(NamedTuple):
@@ -228,11 +234,26 @@ def refuse_agent_as_prompt(root: str, prompt: str, settings: Settings) -> None:
             raise UsageError(f"'{prompt}' is an agent, and there is no prompt for it", hint=hint)
 
 
-def get_label(request: Request, runner: str) -> str:
-    """What an agent without a file is called: like who runs it."""
+def get_label(request: Request, runner: str, settings: Settings) -> str:
+    """Return the name of an agent without a file: as it was asked for, else the name of its program or runner."""
     if request.agent is not None:
         return request.agent
+    table = settings.delegation.runners.get(runner)
+    command = request.command or (table.command if table is not None else None)
+    if runner == "command" and command:
+        return _name_program(command)
     return os.path.basename(runner) or "agent"
+
+
+def _name_program(command: str) -> str:
+    """Return the name of the program in a command line; of an interpreter, that of its script, else `command`."""
+    program, *rest = [word.strip("'\"") for word in command.split()] or [""]
+    name = os.path.basename(program)
+    if name.rstrip("0123456789.") in _INTERPRETERS:
+        scripts = [word for word in rest if not word.startswith("-")]
+        is_script = bool(scripts) and _INLINE.isdisjoint(rest)
+        name = os.path.splitext(os.path.basename(scripts[0]))[0] if is_script else "command"
+    return _UNUSUAL.sub("", name)[:_MAX_NAME] or "command"
 
 
 def no_agent_file(name: str, known: Collection[str]) -> Diagnostic:

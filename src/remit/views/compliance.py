@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from remit.ledger.home import Home
     from remit.ledger.queries import FinishedRun
 
-CLASSES = ("at_once", "repaired", "reasked", "unproven", "rejected", "timed_out", "lied", "cancelled", "other")
+CLASSES = ("at_once", "repaired", "reasked", "unproven", "rejected", "timed_out", "false_claim", "cancelled", "other")
 MOST_DAYS, USUAL_DAYS = 366, 30
 _BYTES_A_TOKEN = 4
 """About; so that what is kept out is an estimate."""
 
 
 def load_compliance(home: Home, *, days: int = USUAL_DAYS, agent: str | None = None) -> dict[str, Any]:
-    """How often agents were accepted at once, repaired, asked again, unproven, rejected, too late, or lied, by day."""
+    """Return how many runs ended in each class, by day and by agent; see `CLASSES`."""
     if not 1 <= days <= MOST_DAYS:
         raise UsageError(f"{days} days cannot be shown", hint=f"ask for 1 to {MOST_DAYS}")
     today = date.fromtimestamp(read_clock_ms() / 1000)  # noqa: DTZ012 - the days of whoever looks

@@ -6,7 +6,7 @@ Owns the sentences. The page of codes is made of them, and `remit explain` print
 from __future__ import annotations
 
 from remit import errors
-from remit.model import ERROR_CODES
+from remit.model import AGENT_FAILED, AGENT_KILLED, ERROR_CODES, MODEL_API_FAILED, NO_ANSWER
 
 REFUSALS = {
     "REFUSED": "Not allowed: no such agent, not on the list of who may be called, no ticket, no room.",
@@ -54,13 +54,20 @@ FAULTS = {
     "unproven": "Remit could not verify a claimed file, and nothing shows that the claim is false. Check the file "
     "yourself. If other runs were active in the same folder, give each its own worktree.",
     "orphaned": "Nobody knows what became of it.",
-    "execution": "Anything else.",
+    "execution": "Another failure, such as an agent that crashed.",
     "validation_failure": "An input or an output is not valid.",
     "file_operation_failure": "A file could not be read or written.",
     "delegation_failure": "A nested run failed or was refused.",
     "git_failure": "A git command failed.",
 }
 """What the type of an error in a return stands for."""
+CRASHES = {
+    NO_ANSWER: "The agent's program ended without an answer.",
+    AGENT_FAILED: "The agent's program ended with an exit code other than 0, or raised an exception.",
+    AGENT_KILLED: "A signal ended the agent's program, or it ended with the process that kept it.",
+    MODEL_API_FAILED: "The harness got no answer from its model's server.",
+}
+"""Why an agent has crashed; the type of the error is `execution`."""
 _ASIDE = "This is the code of an error, not of a finding; remit show ID --full has the findings behind a delegation's."
 
 
@@ -70,6 +77,7 @@ def explain_error(code: str) -> str:
     told = [describe(each) for each in list_errors() if each.code == code]
     told += [f"When a delegation is not admitted: {REFUSALS[code]}"] if code in REFUSALS else []
     told += [f"In a return: {' '.join(faults)}"] if faults else []
+    told += [f"In a return: {CRASHES[code]}"] if code in CRASHES else []
     told += [f"Over HTTP: {PROBLEMS[code]}"] if code in PROBLEMS else []
     return "\n\n".join([*told, _ASIDE]) if told else ""
 

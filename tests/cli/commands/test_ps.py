@@ -99,11 +99,11 @@ def test_somebody_elses_agent_is_seen_at_work(remit: Remit, agent: ScriptedAgent
         assert each["heard_ms"] >= each["started_ms"]
         table = remit("ps").text.splitlines()
         assert table[0].split() == ["SESSION", "AGENT", "STATE", "TOOK", "LEFT", "HEARD", "TOKENS", "COST", "DRIVER"]
-        assert table[1].startswith(f"{session}  command  running  0:")
+        assert table[1].startswith(f"{session}  agent  running  0:")
         assert table[1].endswith(f"process {each['driver_pid']}")
         assert "looking around" in remit("ps", "--tree").text
         shown = remit("show", session).text
-        assert shown.startswith("· command: running\n  looking around\n")
+        assert shown.startswith("· agent: running\n  looking around\n")
         assert f"driver    process {each['driver_pid']}" in shown
     finally:
         ended = remit("cancel", session, "--json")
@@ -207,7 +207,7 @@ def test_who_waits_gets_the_envelope(remit: Remit, agent: ScriptedAgent) -> None
     assert ended.code == 0, ended.err
     assert (load(ended)["remit"]["session_id"], load(ended)["status"]) == (session, "completed")
     again = remit("wait")
-    assert again.text.startswith("✓ command: completed")
+    assert again.text.startswith("✓ agent: completed")
     failed = detach(remit, ScriptedAgent(Path(agent.program).parent, "liar").lies(), until="returned")
     both = remit("wait", session, failed, session, "--json")
     assert both.code == 1
@@ -339,7 +339,7 @@ def test_show_tells_what_was_claimed_and_what_was_done(remit: Remit, agent: Scri
     assert "· report.md  report, unchanged (its content did not change since the run began)" in ended.text
     assert "work      Write a report." in ended.text
     assert "attempts\n  1  exited, fabricated: EVD001" in ended.text
-    assert "settled\n  errors    done" in ended.text
+    assert "finished\n  errors    done" in ended.text
     told = load(remit("show", "--json"))
     assert told["result"]["remit"]["grades"][0]["grade"] == "unchanged"
     assert told["attempts"][0]["verdict"] == "fabricated"
@@ -361,7 +361,7 @@ def test_full_has_every_word_but_no_secret_and_no_escape(remit: Remit, agent: Sc
     remit("run", f"Write a report with {secret}.", "--command", agent.command)
     ended = remit("show", "--full")
     assert ended.code == 0
-    for part in ("\nprompt\n", "\nanswer-1\n", "\nterms\n", "\nfiles\n", "<U+001B>[2J", "[redacted github]"):
+    for part in ("\nprompt\n", "\nanswer-1\n", "\nconfig\n", "\nfiles\n", "<U+001B>[2J", "[redacted github]"):
         assert part in ended.text, part
     assert b"\x1b" not in ended.out
     assert secret.encode() not in ended.out
@@ -391,6 +391,6 @@ def test_a_record_without_files_is_shown_as_far_as_it_goes(remit: Remit, agent: 
     home.close()
     ended: Ended = remit("show", "--full")
     assert ended.code == 0
-    assert ended.text.startswith("✓ command: completed")
+    assert ended.text.startswith("✓ agent: completed")
     assert "\nfiles\n" not in ended.text
     assert json.loads(remit("show", "--json").out)["folder"] is None

@@ -340,7 +340,7 @@ def fail_deep_inside(prompt):
 async def main():
     async with Workspace.open() as ws:
         result = await ws.delegate(None, "x", function=lambda prompt: fail_deep_inside(prompt))
-        assert (result.stop_reason, result.errors[0].code) == ("crashed", "UNKNOWN_ERROR"), result
+        assert (result.stop_reason, result.errors[0].code) == ("crashed", "AGENT_FAILED"), result
 asyncio.run(main())
 """
     ended = remit(prelude=("-c", program))

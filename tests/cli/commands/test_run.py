@@ -39,12 +39,12 @@ def test_work_that_holds_comes_back_on_standard_output(remit: Remit, agent: Scri
     ended = remit("run", "Write a report.", "--command", agent.obeys().command)
     assert ended.code == 0, ended.err
     lines = ended.text.splitlines()
-    assert lines[0].startswith("✓ command: completed · ")
+    assert lines[0].startswith("✓ agent: completed · ")
     assert "  ✓ report.md  report, changed" in lines
     (row,) = list_rows(remit.folder)
     assert lines[-1] == f"  see: remit show {row.session_id} --full"
     told = ended.err.decode().splitlines()
-    assert told == [f"{row.session_id}: command is at work; follow it with: remit logs -f {row.session_id}"]
+    assert told == [f"{row.session_id}: agent is at work; follow it with: remit logs -f {row.session_id}"]
     assert row.details["work"] == "Write a report."
 
 
@@ -156,7 +156,7 @@ def test_a_prompt_that_is_no_text_is_refused(remit: Remit, agent: ScriptedAgent)
 def test_a_lie_is_no_success(inside: Inside, agent: ScriptedAgent) -> None:
     ended = inside("run", "Write a report.", "--command", agent.lies().command)
     assert ended.code == 1
-    assert ended.text.startswith("✗ command: failed · fabricated")
+    assert ended.text.startswith("✗ agent: failed · fabricated")
     assert "error[FABRICATED]: " in ended.text
     assert agent.did("returned")
 
@@ -165,7 +165,7 @@ def test_a_lie_is_no_success(inside: Inside, agent: ScriptedAgent) -> None:
 def test_a_hanging_agent_ends_at_its_time(remit: Remit, agent: ScriptedAgent) -> None:
     ended = remit("run", "Write a report.", "--command", agent.hangs().command, "--timeout", "4s")
     assert ended.code == 1
-    assert ended.text.startswith("✗ command: partial · timeout")
+    assert ended.text.startswith("✗ agent: partial · timeout")
     (row,) = list_rows(remit.folder)
     assert f"  next: Retry it with more time (--timeout): remit retry {row.session_id}\n" in ended.text
     assert agent.did("hung")
@@ -173,18 +173,20 @@ def test_a_hanging_agent_ends_at_its_time(remit: Remit, agent: ScriptedAgent) ->
 
 
 @pytest.mark.parametrize(
-    ("script", "told"),
+    ("script", "code", "told"),
     [
-        ("echo hello; kill -9 $$", "the program was ended by SIGKILL"),
-        ("kill -SEGV $$", "the program was ended by SIGSEGV; the program printed nothing"),
-        ("echo hello; echo no key >&2; exit 3", "the program ended with exit code 3: no key"),
+        ("echo hello; kill -9 $$", "AGENT_KILLED", "the program was ended by SIGKILL"),
+        ("kill -SEGV $$", "AGENT_KILLED", "the program was ended by SIGSEGV; the program printed nothing"),
+        ("true", "NO_ANSWER", "the program printed nothing"),
+        ("exit 1", "AGENT_FAILED", "the program ended with exit code 1"),
+        ("echo hello; echo no key >&2; exit 3", "AGENT_FAILED", "the program ended with exit code 3: no key"),
     ],
 )
-def test_a_crash_says_what_ended_the_program(inside: Inside, script: str, told: str) -> None:
+def test_a_crash_says_what_ended_the_program(inside: Inside, script: str, code: str, told: str) -> None:
     result = load(inside("run", "Write a report.", "--command", f"sh -c '{script}'", "--json"))
     assert (result["status"], result["remit"]["stop_reason"]) == ("failed", "crashed")
     (fault,) = result["errors"]
-    assert (fault["code"], fault["message"]) == ("UNKNOWN_ERROR", told)
+    assert (fault["code"], fault["message"]) == (code, told)
 
 
 def test_a_runner_without_an_entry_point_says_so(inside: Inside) -> None:
@@ -399,7 +401,7 @@ def test_ctrl_c_on_a_terminal_cancels(remit: Remit, agent: ScriptedAgent) -> Non
     terminal.press(b"\x03")
     code, out = terminal.end()
     assert code == 1
-    assert out.startswith("✗ command: failed · cancelled")
+    assert out.startswith("✗ agent: failed · cancelled")
     assert "cancelling; once more does not wait for it" in terminal.screen
     assert agent.list_living() == []
 

@@ -217,7 +217,7 @@ def test_a_defect_in_the_finish_steps_costs_nobody_the_result(root: Path, monkey
     monkeypatch.setattr("remit.runs.finish.finish.check_artifacts", fail)
     result = work(root, "research")
     assert fired
-    assert [(each.step, each.code) for each in result.failed_steps] == [("settle", "UNKNOWN_ERROR")]
+    assert [(each.step, each.code) for each in result.failed_steps] == [("finish", "UNKNOWN_ERROR")]
     assert result.status == "completed"
     assert load_errors(root)[0]["details"].endswith("KeyError: 'next_project_number'")
 

@@ -173,7 +173,7 @@ def test_an_agent_that_a_signal_ended_has_crashed_whatever_it_printed() -> None:
     killed = RunOutput("hello", cause="crash", trouble="the program was ended by SIGKILL")
     for judgement in (judge(DONE), judge(None, "invalid", findings=(ERROR,)), judge(None, "missing")):
         told = end("crashed", judgement=judgement, heard=killed, exit_code=137)
-        assert (told.stop_reason, told.status, told.faults[0].code) == ("crashed", "failed", "UNKNOWN_ERROR")
+        assert (told.stop_reason, told.status, told.faults[0].code) == ("crashed", "failed", "AGENT_KILLED")
         assert "SIGKILL" in told.faults[0].message
         assert told.findings == judgement.findings
     told = end("crashed", judgement=judge(PART), heard=killed, exit_code=137)
@@ -183,7 +183,7 @@ def test_an_agent_that_a_signal_ended_has_crashed_whatever_it_printed() -> None:
 def test_an_exit_code_is_told_beside_what_is_wrong_with_the_words() -> None:
     words = RunOutput("hello", trouble="the program ended with exit code 3: no key")
     told = end(judgement=judge(None, "missing", findings=(ERROR,)), heard=words, exit_code=3)
-    assert (told.stop_reason, told.faults[0].code, told.findings) == ("crashed", "UNKNOWN_ERROR", (ERROR,))
+    assert (told.stop_reason, told.faults[0].code, told.findings) == ("crashed", "AGENT_FAILED", (ERROR,))
     assert told.faults[0].message == snapshot("the program ended with exit code 3: no key")
     told = end(judgement=judge(None, "invalid", findings=(ERROR,)), heard=words, exit_code=3)
     assert (told.stop_reason, told.verdict, told.faults[0].code) == ("exited", "invalid", "VALIDATION_FAILED")
@@ -213,9 +213,9 @@ def test_a_claim_that_is_not_borne_out_is_fabricated() -> None:
 @pytest.mark.parametrize(
     ("cause", "stop_reason", "code"),
     [
-        ("crash", "crashed", "UNKNOWN_ERROR"),
-        ("api", "crashed", "UNKNOWN_ERROR"),
-        ("no_answer", "crashed", "UNKNOWN_ERROR"),
+        ("crash", "crashed", "AGENT_FAILED"),
+        ("api", "crashed", "MODEL_API_FAILED"),
+        ("no_answer", "crashed", "NO_ANSWER"),
         ("refused", "rejected", "REFUSED"),
         ("turns", "budget", "BUDGET_EXCEEDED"),
         ("budget", "budget", "BUDGET_EXCEEDED"),

@@ -192,7 +192,7 @@ def test_compliance_is_sorted_and_told_by_day(seen: Seen) -> None:
     assert page.locator(".legend-day b").inner_text() == "0"
     page.keyboard.press("ArrowRight")
     assert page.locator(".legend-day b").inner_text() == "20"
-    assert "5 lied" in (page.locator(".plot-day").last.get_attribute("aria-label") or "")
+    assert "5 false claim" in (page.locator(".plot-day").last.get_attribute("aria-label") or "")
     page.locator(".as-table summary").click()
     assert page.locator(".as-table tbody tr").count() == 1
     seen.shoot("compliance")

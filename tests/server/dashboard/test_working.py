@@ -157,13 +157,13 @@ def test_a_liars_evidence_is_told_in_words(place: Place) -> None:
     seen, page = place.seen, place.seen.page
     session = place.finish("liar", "Prove it.")
     seen.open(f"/runs/{session}?tab=evidence", wait="table.claims")
-    seen.see_text(".run-title .badge", "lied")
+    seen.see_text(".run-title .badge", "false claim")
     row = seen.see_text("table.claims tbody tr", "proof.md")
-    assert "claimed, not there" in row
+    assert "reported, missing" in row
     assert not (place.server.root / "proof.md").exists()
     seen.shoot("liar")
-    seen.open("/runs?show=lied", wait="a.run-row")
-    assert [each.split("\n")[0] for each in page.locator("a.run-row").all_inner_texts()] == ["lied"]
+    seen.open("/runs?show=false_claim", wait="a.run-row")
+    assert [each.split("\n")[0] for each in page.locator("a.run-row").all_inner_texts()] == ["false claim"]
 
 
 def test_the_lines_of_findings_are_marked_and_the_diff_is_shown(place: Place) -> None:

@@ -14,7 +14,7 @@ from remit.terminal import escape
 from remit.views.report.html import render_html
 from tests.support.report_samples import MARKDOWN, PAYLOADS, fill, make_report
 
-TONES = {"good", "bad", "lied", "warn", "live", "wait", "off"}
+TONES = {"good", "bad", "false_claim", "warn", "live", "wait", "off"}
 CLASSES = TONES | {
     "tone", "soft", "note", "wide", "number", "name", "axis", "queue", "due", *(f"l{level}" for level in range(7)),
 }  # fmt: skip
@@ -168,7 +168,7 @@ def test_a_run_that_is_open_is_told_as_of_when() -> None:
 
 def test_claims_are_told_against_what_was_done() -> None:
     text = " ".join(read(render_html(make_report())).texts)
-    assert "⚑ claimed, not there" in text
+    assert "⚑ reported, missing" in text
     assert "✓ there, changed since dispatch" in text
 
 

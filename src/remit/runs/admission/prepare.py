@@ -145,7 +145,7 @@ def draft(request: Request, setting: AdmissionContext) -> Draft:
     if request.function is None:
         get_runner(runner, setting.own_runners)  # refuses what nobody knows
         _check_runs(request, runner, setting)
-    agent = agent if agent.definition is not None else ChosenAgent(get_label(request, runner))
+    agent = agent if agent.definition is not None else ChosenAgent(get_label(request, runner, settings))
     request, denied = _check_place(request, agent, setting)
     inputs = Inputs() if agent.document is None else read_inputs(agent.document)
     work = _RequestFacts(request, agent, runner, inputs, LoadedContext())

@@ -60,7 +60,7 @@ def make_finish(root: str, settings: Settings) -> Callable[[Run, Conclusion], tu
             try:
                 steps = _finish(home, settings, row, conclusion, finish_steps)
             except Exception as error:  # noqa: BLE001 - the work is done: its result is reported, whatever fails now
-                steps = (fail("settle", error),)
+                steps = (fail("finish", error),)
             return (*steps, *log_failures(home, finish_steps, find_error_log(root), steps))
         finally:
             home.close()

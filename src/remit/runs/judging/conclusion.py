@@ -10,7 +10,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from remit.light_namedtuple import NamedTuple
-from remit.model import ACCEPTABLE, ERROR_CODES, NOTHING, AgentError, Artifact, ArtifactFacts
+from remit.model import (
+    ACCEPTABLE,
+    AGENT_FAILED,
+    AGENT_KILLED,
+    ERROR_CODES,
+    MODEL_API_FAILED,
+    NO_ANSWER,
+    NOTHING,
+    AgentError,
+    Artifact,
+    ArtifactFacts,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -177,7 +188,8 @@ def _conclude(ended: AttemptEnd) -> Conclusion:
         kind = "tool_unavailable" if _lacks_tool(ended) else _REFUSALS.get(ended.code, "refused")
         return _fail(ended, "rejected", kind, trouble, advice=_find_hint(ended, trouble))
     if _has_crashed(ended, cause):
-        return _fail(ended, "crashed", "tool_unavailable" if _lacks_tool(ended) else "execution", _describe_exit(ended))
+        kind, code = ("tool_unavailable", "") if _lacks_tool(ended) else ("execution", _find_crash_code(ended, cause))
+        return _fail(ended, "crashed", kind, _describe_exit(ended), code=code)
     return _reject(ended)
 
 
@@ -191,6 +203,15 @@ def _has_crashed(ended: AttemptEnd, cause: str) -> bool:
     if ended.stop_reason == "crashed" or (cause in ("crash", "api", "no_answer") and not _has_words(ended)):
         return True
     return bool(ended.exit_code) and (ended.judgement is None or ended.judgement.name == "missing")
+
+
+def _find_crash_code(ended: AttemptEnd, cause: str) -> str:
+    """Return the code of the error for a program that failed, by what is known of its end."""
+    if cause == "api":
+        return MODEL_API_FAILED
+    if ended.stop_reason == "crashed":
+        return AGENT_KILLED
+    return NO_ANSWER if cause == "no_answer" else AGENT_FAILED
 
 
 def _accept(ended: AttemptEnd, judgement: AttemptVerdict, returned: Return) -> Conclusion:
@@ -263,7 +284,7 @@ def _reject(ended: AttemptEnd) -> Conclusion:
     kind = "fabricated" if verdict == "fabricated" else "validation"
     advice = f"Fix {ended.agent or 'the'} subagent return format"
     if kind == "fabricated":
-        advice = "Look at what is there before you count on anything, then try again"
+        advice = "Check the working tree, then try again"
     message = _join_diagnostics(findings) or "the final message has no return"
     if ended.exit_code:
         message = f"{message}; and {_describe_exit(ended)}"
@@ -292,14 +313,19 @@ def _doubt_exit(ended: AttemptEnd) -> Conclusion:
         message = f"the agent said completed, but {ended.heard.trouble}"
         advice = "Let it print less, or write its log to a file, then try again"
         return _fail(ended, "exited", "validation", message, advice=advice)._replace(verdict="ambiguous")
+    cause = ended.heard.cause if ended.heard is not None else ""
     message = f"the agent said completed, and then {_describe_exit(ended)}"
-    told = _fail(ended, "crashed", "execution", message)
+    told = _fail(ended, "crashed", "execution", message, code=_find_crash_code(ended, cause))
     return told._replace(verdict="ambiguous", findings=() if ended.judgement is None else ended.judgement.findings)
 
 
-def _fail(ended: AttemptEnd, stop_reason: str, kind: str, message: str, *, advice: str = "") -> Conclusion:
+def _fail(
+    ended: AttemptEnd, stop_reason: str, kind: str, message: str, *, advice: str = "", code: str = ""
+) -> Conclusion:
+    """Return a conclusion with one error. `code`: its code, if the type of the error doesn't say it."""
     advice = advice or _ADVICE.get(kind) or _see_log(ended)
     fault = _make_error(kind, message, advice, recoverable=kind not in ("refused", "tool_unavailable"))
+    fault = fault._replace(code=code or fault.code)
     if ended.trace and stop_reason in ("crashed", "rejected"):
         fault = fault._replace(details=ended.trace)
     verdict = ended.judgement.name if ended.judgement is not None else "missing"

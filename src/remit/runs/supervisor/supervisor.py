@@ -335,7 +335,7 @@ class Supervisor:
             except RemitError as error:  # reported with the rest, and no reason to have no result
                 from remit.runs.finish.steps import fail  # noqa: PLC0415 - 20 ms, and whoever settles has it already
 
-                steps = (fail("settle", error),)
+                steps = (fail("finish", error),)
         report = self._reports[row.session_id] = add_steps(report, steps, root=read_run_config(row.details).root)
         with self.home.ledger.transaction(durable=True) as db:
             if self._load(row.session_id).state != "finished":

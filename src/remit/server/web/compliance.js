@@ -16,7 +16,7 @@ const PARTS = [
   { key: "unproven", name: "unproven", why: "Remit could not verify a file that it claims." },
   { key: "rejected", name: "rejected", why: "No answer was accepted." },
   { key: "timed_out", name: "timed out", why: "Its time was up." },
-  { key: "lied", name: "lied", why: "It said that work was done, and it was not." },
+  { key: "false_claim", name: "false claim", why: "It reported files that were not created or changed." },
   { key: "cancelled", name: "cancelled", why: "Somebody ended it." },
   { key: "other", name: "other", why: "It crashed, was refused, was lost or ran out of its budget." },
 ];
@@ -109,7 +109,7 @@ function renderTiles(total) {
   return h("dl", { class: "tiles" },
     tile(percent(share(total, "at_once")), "Accepted at once", `${whole(total.at_once)} of ${whole(total.total)}`),
     tile(percent(total.total ? accepted / total.total : 0), "Accepted in the end", "repaired or asked again too"),
-    tile(whole(total.lied), "Lied", "said it was done, and it was not"),
+    tile(whole(total.false_claim), "False claims", "reported files that were not created or changed"),
     tile(duration(total.median_ms) || "–", "Median time", "half took less"),
     tile(`≈ ${tokens(total.kept_out_tokens)}`, "Tokens kept out", "of callers' context; an estimate"));
 }

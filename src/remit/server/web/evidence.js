@@ -10,8 +10,8 @@ import { bytes, icon, problem } from "./format.js";
 import { findAttempt, renderAttempts, renderFindings, section } from "./parts.js";
 
 const STATES = {
-  missing: ["claimed, not there", "lied", "flag"],
-  outside: ["claimed, outside the root", "lied", "flag"],
+  missing: ["reported, missing", "false_claim", "flag"],
+  outside: ["reported, outside the root", "false_claim", "flag"],
   empty: ["claimed, but empty", "bad", "cross"],
   special: ["claimed, but no plain file", "bad", "cross"],
   unreadable: ["claimed, cannot be read", "bad", "cross"],

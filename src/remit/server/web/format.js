@@ -116,7 +116,7 @@ export function took({ started_ms, ended_ms }) {
 // --- how it stands ---------------------------------------------------------------------------------------------------
 
 /**
- * @typedef {"good"|"bad"|"lied"|"warn"|"live"|"wait"|"off"} Tone
+ * @typedef {"good"|"bad"|"false_claim"|"warn"|"live"|"wait"|"off"} Tone
  * @typedef {{word: string, tone: Tone, mark: string, why: string}} Standing
  */
 
@@ -148,7 +148,7 @@ export function describe(told) {
     const [tone, mark] = pick(OPEN, standing) ?? ["wait", "dots"];
     return { word: standing, tone, mark, why: "" };
   }
-  if (verdict === "fabricated") return { word: "lied", tone: "lied", mark: "flag",
+  if (verdict === "fabricated") return { word: "false claim", tone: "false_claim", mark: "flag",
     why: "said it was done, and it was not" };
   if (verdict === "unproven") return { word: "unproven", tone: "warn", mark: "question",
     why: "Remit could not verify its files" };

@@ -49,7 +49,7 @@ export function renderAttempts(node, chosen, setAttempt) {
 export function describeAttempt(attempt) {
   if (!attempt.ended_ms) return { tone: "live", mark: "run" };
   if (attempt.verdict === "accepted" || attempt.verdict === "repaired") return { tone: "good", mark: "check" };
-  if (attempt.verdict === "fabricated") return { tone: "lied", mark: "flag" };
+  if (attempt.verdict === "fabricated") return { tone: "false_claim", mark: "flag" };
   if (attempt.verdict === "unproven") return { tone: "warn", mark: "question" };
   if (attempt.stop_reason === "timeout") return { tone: "warn", mark: "clock" };
   if (attempt.stop_reason === "cancelled") return { tone: "off", mark: "slash" };

@@ -26,7 +26,7 @@ const CHIPS = {
   open: { name: "Open", params: { state: "open" }, mark: "run" },
   completed: { name: "Completed", params: { status: "completed" }, mark: "check" },
   failed: { name: "Failed", params: { status: "failed" }, mark: "cross" },
-  lied: { name: "Lied", params: { verdict: "fabricated" }, mark: "flag" },
+  false_claim: { name: "False claim", params: { verdict: "fabricated" }, mark: "flag" },
   unproven: { name: "Unproven", params: { verdict: "unproven" }, mark: "question" },
   timeout: { name: "Timed out", params: { stop_reason: "timeout" }, mark: "clock" },
   partial: { name: "Partial", params: { status: "partial" }, mark: "half" },

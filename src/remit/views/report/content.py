@@ -34,11 +34,11 @@ _STANDINGS = {
     "finishing": ("…", "live"), "abandoned": ("!", "bad"),
 }  # fmt: skip
 _STOP_REASONS = {"timeout": StatusBadge("timed out", "◷", "warn"), "cancelled": StatusBadge("cancelled", "⊘", "off")}
-_LIED = StatusBadge("lied", "⚑", "lied")
+_FALSE_CLAIM = StatusBadge("false claim", "⚑", "false_claim")
 _UNPROVEN = StatusBadge("unproven", "?", "warn")
 _STATES = {
-    "missing": StatusBadge("claimed, not there", "⚑", "lied"),
-    "outside": StatusBadge("claimed, outside the root", "⚑", "lied"),
+    "missing": StatusBadge("reported, missing", "⚑", "false_claim"),
+    "outside": StatusBadge("reported, outside the root", "⚑", "false_claim"),
     "empty": StatusBadge("claimed, but empty", "✗", "bad"),
     "special": StatusBadge("claimed, but no plain file", "✗", "bad"),
     "unreadable": StatusBadge("claimed, can't be read", "✗", "bad"),
@@ -59,7 +59,7 @@ def describe(row: Mapping[str, Any]) -> StatusBadge:
     mark, tone = _STANDINGS.get(standing, ("·", "off"))
     if row["state"] == "finished":
         if row["verdict"] == "fabricated":
-            return _LIED
+            return _FALSE_CLAIM
         if row["verdict"] == "unproven":
             return _UNPROVEN
         if standing != "completed" and row["stop_reason"] in _STOP_REASONS:
@@ -73,7 +73,7 @@ def describe_attempt(attempt: Mapping[str, Any]) -> StatusBadge:
         return StatusBadge("at work", "▶", "live")
     word = str(attempt["verdict"] or attempt["stop_reason"] or "ended")
     if word == "fabricated":
-        return _LIED
+        return _FALSE_CLAIM
     if word == "unproven":
         return _UNPROVEN
     if word in ACCEPTABLE:

@@ -9,13 +9,13 @@ STYLE = """
 :root {
   color-scheme: light dark;
   --ground: #fbfbfa; --raised: #fff; --sunken: #f3f3f1; --line: #dededa; --text: #1d1f23; --soft: #5c6068;
-  --accent: #3f5bd9; --good: #18794e; --bad: #c62a2f; --lied: #93309e; --warn: #8f5b00; --live: #1668c7;
+  --accent: #3f5bd9; --good: #18794e; --bad: #c62a2f; --false-claim: #93309e; --warn: #8f5b00; --live: #1668c7;
   --wait: #5f6670; --off: #646872;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --ground: #121417; --raised: #191c20; --sunken: #0d0f11; --line: #2c3138; --text: #e6e8eb; --soft: #a3a8b1;
-    --accent: #8fa3ff; --good: #53c98a; --bad: #ff7b7f; --lied: #e08bea; --warn: #e5b04a; --live: #6db3ff;
+    --accent: #8fa3ff; --good: #53c98a; --bad: #ff7b7f; --false-claim: #e08bea; --warn: #e5b04a; --live: #6db3ff;
     --wait: #9aa1ab; --off: #929aa4;
   }
 }
@@ -40,7 +40,8 @@ pre {
 .soft { color: var(--soft); }
 .note { padding: 8px 12px; border: 1px solid var(--line); border-radius: 6px; background: var(--raised); }
 .tone { font-weight: 600; white-space: nowrap; }
-.good { color: var(--good); } .bad { color: var(--bad); } .lied { color: var(--lied); } .warn { color: var(--warn); }
+.good { color: var(--good); } .bad { color: var(--bad); } .false_claim { color: var(--false-claim); }
+.warn { color: var(--warn); }
 .live { color: var(--live); } .wait { color: var(--wait); } .off { color: var(--off); }
 .wide { overflow-x: auto; }
 .wide table { min-width: 560px; }
@@ -70,7 +71,8 @@ svg .name { fill: var(--text); }
 svg .axis { stroke: var(--line); }
 svg .queue { fill: var(--line); }
 svg .due { stroke: var(--warn); stroke-dasharray: 3 2; }
-svg rect.good { fill: var(--good); } svg rect.bad { fill: var(--bad); } svg rect.lied { fill: var(--lied); }
+svg rect.good { fill: var(--good); } svg rect.bad { fill: var(--bad); }
+svg rect.false_claim { fill: var(--false-claim); }
 svg rect.warn { fill: var(--warn); } svg rect.live { fill: var(--live); } svg rect.wait { fill: var(--wait); }
 svg rect.off { fill: var(--off); }
 @media print {
