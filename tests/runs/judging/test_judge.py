@@ -411,7 +411,7 @@ def test_an_id_that_an_older_entry_has_is_sent_back(root: Path, status: str) -> 
     judgement = judge(sentence, scene, format="manifest")
     assert (judgement.name, judgement.accepted) == ("invalid", False)
     assert judgement.findings[0].code == "MAN004"
-    assert "is taken by line 1" in judgement.findings[0].message
+    assert "is already used in line 1" in judgement.findings[0].message
     assert "old-topic-2026-11-16-2" in judgement.findings[0].hint
     manifest = root / "MANIFEST.jsonl"
     manifest.write_text(make_line("old-topic") + make_line("cache", **changes, id="old-topic-2026-11-16-2"))
