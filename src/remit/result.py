@@ -1,4 +1,4 @@
-"""The one shape of a result: what a caller gets from every interface, typed for Python and as JSON.
+"""The one shape of a result: what a caller gets from every interface, typed for Python; its JSON is in `schemas.py`.
 
 Owns the names under the key `remit`. The rest of the JSON is a return in the format of the run; those names stay in
 `contract.dialects`. A hook loads this module, so it imports nothing but plain values.
@@ -161,49 +161,3 @@ def describe_run(result: Result, *, digits: int | None = None) -> dict[str, Any]
 
 def _drop_empty(values: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value not in (None, "")}
-
-
-# --- JSON Schema ------------------------------------------------------------------------------------------------------
-
-_TEXT: dict[str, Any] = {"type": "string"}
-_WHOLE: dict[str, Any] = {"type": "integer"}
-_NUMBER: dict[str, Any] = {"type": "number"}
-_FLAG: dict[str, Any] = {"type": "boolean"}
-
-
-def describe_schema() -> dict[str, Any]:
-    """The JSON Schema of a result. `remit` is the same in every format; `remit return schema` prints the formats."""
-    grade = _object(("path", "grade"), path=_TEXT, grade=_TEXT, reason=_TEXT, sha256=_TEXT, size_bytes=_WHOLE)
-    diagnostic = _object(("code", "severity", "message"), code=_TEXT, severity=_TEXT, message=_TEXT)
-    added = _object(
-        ("status", "verdict", "stop_reason", "session_id", "grades"),
-        status={"type": "string", "enum": ["completed", "partial", "failed", "blocked"]},
-        verdict=_TEXT,
-        stop_reason={
-            "type": "string",
-            "enum": ["exited", "timeout", "cancelled", "crashed", "rejected", "orphaned", "budget"],
-        },
-        session_id=_TEXT,
-        grades=_list(grade),
-        diagnostics=_list(diagnostic),
-        unclaimed=_object(("count",), count=_WHOLE, paths=_list(_TEXT)),
-        failed_steps=_list(_object(("step",), step=_TEXT, message=_TEXT, code=_TEXT, recommendation=_TEXT)),
-        notes=_list(_TEXT),
-        usage=_object((), tokens=_WHOLE, cost_usd=_NUMBER, turns=_WHOLE, seconds=_NUMBER),
-        attempts=_WHOLE,
-        answer=_TEXT,
-        needs_user=_FLAG,
-        show=_TEXT,
-        left_out=_list(_TEXT),
-        tokens=_WHOLE,
-        estimated=_FLAG,
-    )
-    return _object((KEY,), **{KEY: added})
-
-
-def _object(required: tuple[str, ...], **properties: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": [*required]}
-
-
-def _list(of: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "array", "items": of}

@@ -14,8 +14,9 @@ from remit import config
 from remit.agents.rules.register import load_all_rules
 from remit.config import parse_settings
 from remit.config.runs import DelegationSettings
-from remit.result import describe_schema
 from remit.runs.check_message import SCHEMAS, schema
+from remit.schemas import ResultObject
+from remit.validation import build_schema
 from remit.views.explanations import explain, explain_all
 from tests.support.docs.links import Link, list_anchors, list_links
 from tests.support.postgres import Missing, running
@@ -154,7 +155,7 @@ def test_every_field_of_a_result_is_in_the_tables_of_its_page() -> None:
     page = (ROOT / "docs" / "contract.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (`[^|]*`) \|", page.partition("## The result")[2], re.MULTILINE)
     told = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
-    added = describe_schema()["properties"]["remit"]["properties"]
+    added = build_schema(ResultObject)["properties"]["remit"]["properties"]
     assert told == {*added, "line", "task", "phases", "task_notes"}  # the last are a command's
 
 

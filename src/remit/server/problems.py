@@ -55,8 +55,9 @@ class ProblemError(RemitError):
 class MissingError(ProblemError):
     """What a request names is not there."""
 
-    def __init__(self, message: str, *, hint: str = "", **data: object) -> None:
+    def __init__(self, message: str, *, code: str = "", hint: str = "", **data: object) -> None:
         super().__init__(404, "NOT_FOUND", message, hint=hint, headers=None, **data)
+        self.code = code or self.code
 
 
 @contextmanager
@@ -65,7 +66,7 @@ def missing() -> Iterator[None]:
     try:
         yield
     except (UsageError, InputError) as error:
-        raise MissingError(error.message, hint=error.hint, **error.data) from None
+        raise MissingError(error.message, code=error.code, hint=error.hint, **error.data) from None
 
 
 def find_status(error: BaseException) -> int:

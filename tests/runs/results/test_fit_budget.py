@@ -17,13 +17,15 @@ from hypothesis import strategies as st
 from remit.errors import UsageError
 from remit.evidence.grades import ArtifactGrade
 from remit.model import AgentError, Artifact, ArtifactFacts, Diagnostic
-from remit.result import DEFAULT_TOKENS, MIN_TOKENS, FailedStep, Result, ResultArtifact, ResultUsage, describe_schema
+from remit.result import DEFAULT_TOKENS, MIN_TOKENS, FailedStep, Result, ResultArtifact, ResultUsage
 from remit.returns import token_count
 from remit.returns.token_count import count_tokens
 from remit.runs.results.build_return import write_return
 from remit.runs.results.fit_budget import fit_result, render_text
 from remit.runs.results.full_result import gather_artifacts
 from remit.runs.results.token_bound import bound_tokens
+from remit.schemas import ResultObject
+from remit.validation import build_schema
 from remit.views.render import render_json
 from tests.support.sample_sizes import choose
 
@@ -126,7 +128,7 @@ def test_everything_that_is_known_is_in_the_json_and_in_its_schema() -> None:
         "attempts": 2, "answer": "ab" * 32, "needs_user": True, "show": f"remit show {SESSION} --full",
         "left_out": ["notes"], "tokens": 300, "estimated": True,
     }  # fmt: skip
-    schema = describe_schema()
+    schema = build_schema(ResultObject)
     jsonschema.validate(result.to_dict(), schema)
     assert set(schema["properties"]["remit"]["properties"]) == set(added), "the schema names what no result has"
     bare = write_return(Result(SESSION, "a", "failed", "", "missing", "crashed")).to_dict()
@@ -313,4 +315,4 @@ def test_any_result_fits_or_says_that_it_is_larger(whole: Result, max_tokens: in
     assert (bound_tokens(text) if fitted.estimated else count_tokens(text) or 0) <= fitted.tokens
     assert fitted.tokens <= max_tokens or fitted.left_out[-1].startswith("larger than")
     assert text.isprintable()
-    jsonschema.validate(json.loads(text), describe_schema())
+    jsonschema.validate(json.loads(text), build_schema(ResultObject))
