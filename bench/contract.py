@@ -180,7 +180,9 @@ def show(name: str) -> int:
     case = messages.find_case(name)
     limit = 20_000
     print(case.text if len(case.text) <= limit else f"{case.text[:limit]}\n[{len(case.text)} characters in all]")
-    print(f"\n--- session_id {case.session_id}, dialect {case.dialect}\n--- expected: {_brief(case.expected)}")
+    print(
+        f"\n--- session_id {case.session_id}, return_format {case.return_format}\n--- expected: {_brief(case.expected)}"
+    )
     for other in case.also:
         print(f"--- or: {_brief(other)}")
     try:

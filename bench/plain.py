@@ -1,6 +1,6 @@
 """One plain validator for everybody's output, written by hand and independent of Remit.
 
-It knows the two dialects' required keys, words, types, session and paths, and the blanks of a form; no more. A peer
+It knows the two formats' required keys, words, types, session and paths, and the blanks of a form; no more. A peer
 that reads the right object is never failed by it.
 """
 
@@ -19,7 +19,7 @@ _OUTSIDE: Final = re.compile(r"[/\\~]|[A-Za-z]:|\w+://")
 
 
 def is_valid(payload: object, session_id: str | None) -> bool:
-    """Whether `payload` is a return of either dialect that may be accepted for this session."""
+    """Whether `payload` is a return of either format that may be accepted for this session."""
     if not isinstance(payload, dict) or not _is_finite(payload):
         return False
     return _is_hyper(payload) if "meta" in payload else _is_standard(payload, session_id)

@@ -15,7 +15,7 @@ from fuzz.extractor import UNTIMED
 from fuzz.target import Target, expand, need_nothing
 from remit.returns import check
 from remit.returns.convert import KnownMetadata, convert_return, render_message
-from remit.returns.formats import DIALECTS, get_dialect
+from remit.returns.formats import FORMATS, get_format
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -97,8 +97,8 @@ def check_payload(name: str, payload: dict[str, Any], way: int) -> None:
     verdict = laws.check_laws(trial, max_seconds=UNTIMED)
     if verdict.returned is None:
         return
-    for target in DIALECTS:
-        dialect = get_dialect(target)
+    for target in FORMATS:
+        dialect = get_format(target)
         converted, findings = convert_return(verdict.returned, dialect, KNOWN)
         message = render_message(converted, dialect)
         assert message.encode("utf-8", "surrogatepass")

@@ -26,7 +26,7 @@ def read_trial(data: bytes) -> laws.Trial:
             message = rest
         case _:
             message = expand(rest, laws.FRAGMENTS)
-    return laws.Trial(message, laws.DIALECTS[way & 3], laws.SESSIONS[way >> 2 & 3])
+    return laws.Trial(message, laws.FORMATS[way & 3], laws.SESSIONS[way >> 2 & 3])
 
 
 def list_seeds() -> Iterator[bytes]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import remit
-from remit.returns.formats import get_dialect
+from remit.returns.formats import get_format
 
 if TYPE_CHECKING:
     import random
@@ -23,7 +23,7 @@ MAX_SMALL_BYTES: Final = 64 * 1024
 MAX_SECONDS: Final = 0.25
 EXAMPLES: Final = Path(__file__).resolve().parent.parent / "examples" / "messages"
 
-DIALECTS: Final = (None, "standard", "hyper", "manifest")
+FORMATS: Final = (None, "standard", "hyper", "manifest")
 ISSUED: Final = "sess_1763200000_k3x9qz"
 SESSIONS: Final = (None, ISSUED, "", "x")
 
@@ -73,7 +73,7 @@ def _check_accepted(verdict: Verdict, trial: Trial) -> None:
     assert payload is not None
     assert returned is not None
     assert verdict.format is not None
-    dialect = get_dialect(verdict.format)
+    dialect = get_format(verdict.format)
     assert trial.dialect in (None, dialect.name), "another dialect than the one that was asked for"
     assert set(dialect.shape.required) <= set(payload), "a required field is missing"
     assert dialect.word(payload) in dialect.statuses, "the status is no word of the dialect"
@@ -116,4 +116,4 @@ def draw_trial(seeds: list[str], rng: random.Random) -> Trial:
     text = "".join(rng.choices(FRAGMENTS, k=rng.randint(1, 30))) if heap else mutate(seed, rng)
     message = text.encode("utf-8", "replace") if rng.randint(1, 3) == 1 else text
     own = re.search(r"sess_\w+", seed)
-    return Trial(message, rng.choice((None, *DIALECTS)), rng.choice((None, own and own[0], *SESSIONS)))
+    return Trial(message, rng.choice((None, *FORMATS)), rng.choice((None, own and own[0], *SESSIONS)))

@@ -28,7 +28,7 @@ class Case:
     name: str
     category: str
     text: str
-    dialect: str
+    return_format: str
     session_id: str | None
     expected: Payload | Either | None
     # Other readings that lose nothing: an unknown escape may keep or drop its backslash.

@@ -1,4 +1,4 @@
-"""Samples: a job, a dialect, a session id and the return that the agent means to send.
+"""Samples: a job, a format, a session id and the return that the agent means to send.
 
 Owns the seeded randomness. Every category draws from a generator of its own, seeded with its name, so that a change
 in one category leaves the messages of all others as they were.
@@ -28,7 +28,7 @@ class Sample:
     """What one agent was asked to do, and the return it means to send."""
 
     job: Job
-    dialect: str
+    return_format: str
     session_id: str
     payload: Payload
 
@@ -62,7 +62,7 @@ class Draft:
             name=f"{category}/{number:02d}-{self.variant}",
             category=category,
             text=self.text,
-            dialect=self.sample.dialect,
+            return_format=self.sample.return_format,
             session_id=self.sample.session_id,
             expected=self.expected,
             also=self.also,
@@ -85,21 +85,21 @@ class Draw:
         """Any of the jobs."""
         return self.rng.choice(JOBS)
 
-    def sample(self, dialect: str | None = None, *, status: str | None = None, job: Job | None = None) -> Sample:
-        """A job and its return; about three in ten are of the hyper dialect."""
+    def sample(self, return_format: str | None = None, *, status: str | None = None, job: Job | None = None) -> Sample:
+        """A job and its return; about three in ten are of the hyper format."""
         picked = self.job() if job is None else job
-        if dialect is None:
-            dialect = HYPER if self.rng.random() < _HYPER_SHARE else STANDARD
+        if return_format is None:
+            return_format = HYPER if self.rng.random() < _HYPER_SHARE else STANDARD
         session_id = self.session_id()
-        if dialect == HYPER:
+        if return_format == HYPER:
             payload = hyper_return(picked, self.rng, status or self.rng.choice(_HYPER_STATUSES))
         else:
             payload = standard_return(picked, self.rng, status or self.rng.choice(_STANDARD_STATUSES), session_id)
-        return Sample(picked, dialect, session_id, payload)
+        return Sample(picked, return_format, session_id, payload)
 
-    def samples(self, count: int, dialect: str | None = None, *, status: str | None = None) -> Iterator[Sample]:
+    def samples(self, count: int, return_format: str | None = None, *, status: str | None = None) -> Iterator[Sample]:
         """`count` samples one after the other."""
-        return (self.sample(dialect, status=status) for _ in range(count))
+        return (self.sample(return_format, status=status) for _ in range(count))
 
 
 Builder: TypeAlias = Callable[[Draw], Iterator[Draft]]
@@ -112,7 +112,7 @@ def build(category: str, builder: Builder) -> list[Case]:
 
 
 def standard_return(job: Job, rng: random.Random, status: str, session_id: str) -> Payload:
-    """A return in the `standard` dialect, its fields in the usual order."""
+    """A return in the `standard` format, its fields in the usual order."""
     payload: Payload = {
         "status": status,
         "summary": _summary(job, rng, status),
@@ -129,7 +129,7 @@ def standard_return(job: Job, rng: random.Random, status: str, session_id: str) 
 
 
 def hyper_return(job: Job, rng: random.Random, status: str) -> Payload:
-    """A return in the `hyper` dialect, its fields in the usual order."""
+    """A return in the `hyper` format, its fields in the usual order."""
     payload: Payload = {
         "meta": {"agent_name": job.worker, "status": status, "execution_time_ms": rng.randint(2_000, 900_000)},
         "artifacts": [_hyper_artifact(file) for file in _files(job, rng, status)],

@@ -98,8 +98,8 @@ def lookalikes(draw: Draw) -> Iterator[Draft]:
 
 def template_first(draw: Draw) -> Iterator[Draft]:
     """The format is repeated, then filled in."""
-    for dialect, template in ((STANDARD, STANDARD_TEMPLATE),) * 5 + ((HYPER, HYPER_TEMPLATE),) * 3:
-        sample = draw.sample(dialect)
+    for return_format, template in ((STANDARD, STANDARD_TEMPLATE),) * 5 + ((HYPER, HYPER_TEMPLATE),) * 3:
+        sample = draw.sample(return_format)
         form = draw.rng.choice((fence(template), template, quoted(template)))
         text = f"The required format is:\n\n{form}\n\nMy return:\n\n{fence(pretty(sample.payload))}"
         yield sample.found("template-first", text)
@@ -107,9 +107,9 @@ def template_first(draw: Draw) -> Iterator[Draft]:
 
 def _earlier(draw: Draw, sample: Sample) -> Payload:
     """A return of the same session that says something else."""
-    status = {STANDARD: ("partial", "completed"), HYPER: ("partial", "complete")}[sample.dialect]
+    status = {STANDARD: ("partial", "completed"), HYPER: ("partial", "complete")}[sample.return_format]
     now = sample.payload.get("status") or sample.payload["meta"]["status"]
-    other = draw.sample(sample.dialect, status=status[0] if now != status[0] else status[1], job=sample.job)
+    other = draw.sample(sample.return_format, status=status[0] if now != status[0] else status[1], job=sample.job)
     payload = copy.deepcopy(other.payload)
     if "metadata" in payload:
         payload["metadata"]["session_id"] = sample.session_id
@@ -245,8 +245,8 @@ def _tool_calls(inner: str) -> tuple[tuple[str, str], ...]:
 def in_strings(draw: Draw) -> Iterator[Draft]:
     """A return stands inside a string of another JSON, the own one beside it."""
     for index in range(5):
-        for dialect in (STANDARD, draw.rng.choice((STANDARD, HYPER))):
-            sample = draw.sample(dialect)
+        for return_format in (STANDARD, draw.rng.choice((STANDARD, HYPER))):
+            sample = draw.sample(return_format)
             draft = _earlier(draw, sample)
             name, call = _tool_calls(pretty(draft))[index]
             own = fence(pretty(sample.payload))

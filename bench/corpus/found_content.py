@@ -134,7 +134,7 @@ def extra_keys(draw: Draw) -> Iterator[Draft]:
             yield more.found("top", anywhere(more, draw.rng, fence(pretty(more.payload))))
         sample = draw.sample()
         payload = copy.deepcopy(sample.payload)
-        payload["metadata" if sample.dialect == STANDARD else "meta"].update(
+        payload["metadata" if sample.return_format == STANDARD else "meta"].update(
             {key: value for key, value in extra.items() if key != "status_history"}
         )
         inner = sample.having(payload)
@@ -186,7 +186,7 @@ def big_numbers(draw: Draw) -> Iterator[Draft]:
     for number in (2**63, 2**64 + 1, 10**30, -(10**25), 12345678901234567890123, 2**53 + 1):
         sample = draw.sample()
         payload = copy.deepcopy(sample.payload)
-        payload["metadata" if sample.dialect == STANDARD else "meta"]["trace_id"] = number
+        payload["metadata" if sample.return_format == STANDARD else "meta"]["trace_id"] = number
         big = sample.having(payload)
         yield big.found("integer", at_end(big, draw.rng, fence(pretty(payload))))
         broken = writing.trailing_commas(pretty(payload))

@@ -23,7 +23,7 @@ _MARKS: Final = ("//", "#", "/*")
 def said(sample: Sample, text: str) -> Sample:
     """The sample with one of its free texts replaced: the summary, or the first next step."""
     payload = copy.deepcopy(sample.payload)
-    if sample.dialect == HYPER:
+    if sample.return_format == HYPER:
         payload["next_steps"] = [text, *payload["next_steps"][1:]]
     else:
         payload["summary"] = text
@@ -45,7 +45,7 @@ def comments(draw: Draw) -> Iterator[Draft]:
         )
         body = writing.comments(pretty(linked.payload), draw.rng, mark="//")
         yield linked.found("slashes-in-text", at_end(linked, draw.rng, fence(body, info="jsonc")))
-        words = "complete|partial|error" if sample.dialect == HYPER else "completed|partial|failed|blocked"
+        words = "complete|partial|error" if sample.return_format == HYPER else "completed|partial|failed|blocked"
         listed = re.sub(r'("status": "\w+",?)', rf"\1 // {words}", pretty(sample.payload), count=1)
         yield sample.found("words-listed", at_end(sample, draw.rng, fence(listed)))
         top = f"// return of {sample.job.agent}\n{pretty(sample.payload)}\n// end"

@@ -166,7 +166,7 @@ def bare_words(draw: Draw) -> Iterator[Draft]:
 
 def _is_unbound(sample: Sample) -> bool:
     """Without a session id nothing tells an answer in program text from an example."""
-    return sample.dialect == HYPER
+    return sample.return_format == HYPER
 
 
 def calls(draw: Draw) -> Iterator[Draft]:

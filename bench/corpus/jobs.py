@@ -11,7 +11,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file that an agent left: its kind in the standard dialect, and what can be said about it."""
+    """A file that an agent left: its kind in the standard format, and what can be said about it."""
 
     kind: str
     path: str

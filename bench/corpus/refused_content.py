@@ -79,7 +79,7 @@ def _wrong(draw: Draw, sample: Sample, variant: str, payload: Payload) -> Draft:
 
 
 def status_words(draw: Draw) -> Iterator[Draft]:
-    """Words outside the dialect's list."""
+    """Words outside the format's list."""
     for word in _WORDS:
         sample = draw.sample(STANDARD, status="completed")
         yield _wrong(draw, sample, "standard", sample.payload | {"status": word})

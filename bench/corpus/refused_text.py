@@ -241,27 +241,27 @@ def wrong_session(draw: Draw) -> Iterator[Draft]:
         yield sample.refused("inner-differs", at_end(sample, draw.rng, fence(pretty(inner))))
 
 
-def _pair(draw: Draw, dialect: str) -> tuple[Sample, Payload]:
+def _pair(draw: Draw, return_format: str) -> tuple[Sample, Payload]:
     """A return, and another of the same session that says the opposite."""
-    good, bad = ("completed", "failed") if dialect == STANDARD else ("complete", "error")
-    sample = draw.sample(dialect, status=good)
-    other = copy.deepcopy(draw.sample(dialect, status=bad, job=sample.job).payload)
-    if dialect == STANDARD:
+    good, bad = ("completed", "failed") if return_format == STANDARD else ("complete", "error")
+    sample = draw.sample(return_format, status=good)
+    other = copy.deepcopy(draw.sample(return_format, status=bad, job=sample.job).payload)
+    if return_format == STANDARD:
         other["metadata"]["session_id"] = sample.session_id
     return sample, other
 
 
 def contradicting(draw: Draw) -> Iterator[Draft]:
     """Two returns of one session that do not agree, and nothing that says which one counts."""
-    for dialect in (STANDARD, STANDARD, STANDARD, HYPER, HYPER):
-        sample, other = _pair(draw, dialect)
+    for return_format in (STANDARD, STANDARD, STANDARD, HYPER, HYPER):
+        sample, other = _pair(draw, return_format)
         one, two = fence(pretty(sample.payload)), fence(pretty(other))
         yield sample.refused("good-first", f"{prose.before(sample.job, draw.rng)}{one}\n\n{two}")
         yield sample.refused("bad-first", f"{prose.before(sample.job, draw.rng)}{two}\n\n{one}")
         yield sample.refused("bare", f"{compact(sample.payload)}\n{compact(other)}")
         yield sample.refused("list", one_line([sample.payload, other]))
-    for dialect in (STANDARD, HYPER):
-        sample, other = _pair(draw, dialect)
+    for return_format in (STANDARD, HYPER):
+        sample, other = _pair(draw, return_format)
         yield sample.refused("marked-twice", f"{marked(pretty(sample.payload))}\n\n{marked(pretty(other))}")
         text = f"{fence(pretty(sample.payload))}\n\n{fence(SINGLE.write(other))}"
         yield sample.refused("one-damaged", text)

@@ -1,7 +1,7 @@
 """The vocabulary: the values that every room speaks in.
 
 Owns the shape of a return, a finding, a repair, an artifact's facts and a verdict. Nothing here reads a file,
-parses a text or decides anything. Wire names (JSON keys of a format) stay in `contract.dialects`.
+parses a text or decides anything. Wire names (JSON keys of a format) stay in `contract.formats`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Status = Literal["completed", "partial", "failed", "blocked"]
 Severity = Literal["error", "warning", "note"]
-DialectName = Literal["standard", "hyper", "manifest"]
+FormatName = Literal["standard", "hyper", "manifest"]
 Transport = Literal["message", "block", "manifest", "file"]
 VerdictName = Literal[
     "accepted", "repaired", "missing", "malformed", "invalid", "ambiguous", "degenerate", "fabricated", "unproven",
@@ -104,7 +104,7 @@ class Return(NamedTuple):
     depth: int | None = None
     path: tuple[str, ...] | None = None
     duration_ms: float | None = None
-    format: DialectName = "standard"
+    format: FormatName = "standard"
     word: str = ""
     metadata: Mapping[str, Any] = NOTHING
     extra: Mapping[str, Any] = NOTHING
@@ -196,7 +196,7 @@ class Verdict:
         name: VerdictName,
         *,
         payload: dict[str, Any] | None = None,
-        format: DialectName | None = None,
+        format: FormatName | None = None,
         transport: Transport | None = None,
         findings: tuple[Diagnostic, ...] = (),
         repairs: tuple[JsonRepair, ...] = (),

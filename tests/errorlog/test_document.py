@@ -1,4 +1,4 @@
-"""errors.json as text: read in every dialect, told where it is wrong, and edited without a change to the rest."""
+"""errors.json as text: read in every format, told where it is wrong, and edited without a change to the rest."""
 
 import inspect
 import json

@@ -34,14 +34,14 @@ def test_a_return_is_found_wherever_it_stands(text: str) -> None:
     """C10: the whole message, or a block in it."""
     [found] = find(text)
     assert found.parsed.value == standard()
-    assert found.dialect is STANDARD
+    assert found.return_format is STANDARD
     assert text[found.parsed.start] == "{"
     assert text[found.parsed.end - 1] == "}"
 
 
 def test_the_dialect_is_told_by_the_keys() -> None:
     """C10: standard and hyper are told apart without being asked."""
-    assert [found.dialect for found in find(marked(hyper()) + fenced(standard()))] == [HYPER, STANDARD]
+    assert [found.return_format for found in find(marked(hyper()) + fenced(standard()))] == [HYPER, STANDARD]
     assert not scan_message(pretty(hyper()), (STANDARD,), None).candidates
 
 

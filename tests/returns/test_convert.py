@@ -1,4 +1,4 @@
-"""Conversion between dialects: the return comes through, and every loss is named."""
+"""Conversion between formats: the return comes through, and every loss is named."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from remit.errors import UsageError
 from remit.model import Diagnostic
 from remit.returns import check as check_values
 from remit.returns.convert import KnownMetadata, convert_return, render_message
-from remit.returns.formats import DIALECTS, HYPER, MANIFEST
+from remit.returns.formats import FORMATS, HYPER, MANIFEST
 from remit.runs.check_message import Conversion
 from tests.support.return_samples import (
     DROP,
@@ -63,7 +63,7 @@ SOURCES: dict[str, Payload] = {
     ),
     "hyper extras": hyper({"/notes": "kept", "/artifacts/0/lines": 30, "/meta/model": "m"}),
 }
-PAIRS = [(name, target) for name in SOURCES for target in DIALECTS if not name.startswith(target)]
+PAIRS = [(name, target) for name in SOURCES for target in FORMATS if not name.startswith(target)]
 
 
 @pytest.mark.parametrize(("name", "target"), PAIRS)
@@ -106,7 +106,7 @@ def test_whatever_is_derived_is_named(name: str, target: str) -> None:
 
 @pytest.mark.parametrize("today", [None, TODAY])
 def test_an_id_is_not_called_derived_where_it_is_not_known(today: str | None) -> None:
-    payload, findings = convert_return(DIALECTS["standard"].read(standard()), MANIFEST, KnownMetadata(today=today))
+    payload, findings = convert_return(FORMATS["standard"].read(standard()), MANIFEST, KnownMetadata(today=today))
     told = next(finding.message for finding in findings if "were derived" in finding.message)
     assert ("id" in payload) is (told == "id, title, topics and actionable were derived") is (today is not None)
 
@@ -125,35 +125,35 @@ def test_the_same_holds_for_an_entry_of_the_manifest(changes: Changes, target: s
     """C21 C22: what an entry says comes through or is named, and so is what it does not say."""
     source = entry(changes)
     known = KnownMetadata(ISSUED, "analyst", 1, PATH, TODAY)
-    payload, findings = convert_return(MANIFEST.read(source), DIALECTS[target], known)
+    payload, findings = convert_return(MANIFEST.read(source), FORMATS[target], known)
     given = [*_walk(source), *_walk(known._asdict()), ("/type", "research")]  # which is what entries are about
     arrived = list(_walk(payload))
     assert not [leaf for leaf in _walk(source) if not _is_among(leaf, arrived) and not _is_told(leaf, findings)]
     assert not [leaf for leaf in arrived if not _is_among(leaf, given) and not _is_told(leaf, findings)]
 
 
-@given(source=standards() | hypers(), target=st.sampled_from([*DIALECTS]))
+@given(source=standards() | hypers(), target=st.sampled_from([*FORMATS]))
 def test_whatever_was_accepted_can_be_converted(source: Payload, target: str) -> None:
-    """C3 C5 C6: given what the source does not say, the result is a good return in every dialect."""
+    """C3 C5 C6: given what the source does not say, the result is a good return in every format."""
     text = json.dumps(source)
     assume(check(text).accepted)
     result = convert(text, to=target, **EVERYTHING)  # type: ignore[arg-type]
     assert result.accepted, result.findings
 
 
-@given(source=entries(), target=st.sampled_from([*DIALECTS]))
+@given(source=entries(), target=st.sampled_from([*FORMATS]))
 def test_whatever_entry_was_accepted_can_be_converted(source: Payload, target: str) -> None:
     """C21 C22: an entry of the manifest knows neither its agent nor how long it took."""
     verdict = check_values(sentence(source["status"]), manifest_tail=json.dumps(source))
     assume(verdict.accepted)
     assert verdict.returned is not None
     payload, findings = convert_return(
-        verdict.returned, DIALECTS[target], KnownMetadata(ISSUED, "analyst", 1, PATH, TODAY, 5)
+        verdict.returned, FORMATS[target], KnownMetadata(ISSUED, "analyst", 1, PATH, TODAY, 5)
     )
     assert "CNV003" not in [finding.code for finding in findings]
-    message = render_message(payload, DIALECTS[target])
+    message = render_message(payload, FORMATS[target])
     reply = sentence(source["status"]) if target == "manifest" else message
-    assert check_values(reply, dialect=target, manifest_tail=message).accepted
+    assert check_values(reply, return_format=target, manifest_tail=message).accepted
 
 
 def test_an_entry_without_agent_and_duration_names_the_options_that_give_them() -> None:
@@ -296,8 +296,8 @@ def test_an_artifact_without_a_summary_has_no_key_points_to_take() -> None:
 
 CANONICAL = {"agent_type": "agent", "agent_name": "agent", "duration_seconds": "duration",
              "execution_time_ms": "duration"}  # fmt: skip
-"""Keys that a finding may call by the name that all dialects share."""
-WORDS = {word for dialect in DIALECTS.values() for word in dialect.statuses}
+"""Keys that a finding may call by the name that all formats share."""
+WORDS = {word for return_format in FORMATS.values() for word in return_format.statuses}
 
 
 def _walk(value: object, pointer: str = "") -> Iterator[tuple[str, object]]:
@@ -320,7 +320,7 @@ def _is_among(leaf: tuple[str, object], others: list[tuple[str, object]]) -> boo
     """Whether a value is there on the other side: a text anywhere, also in part; other values under the same key."""
     pointer, value = leaf
     if value in WORDS:
-        return True  # every dialect spells its status in its own words
+        return True  # every format spells its status in its own words
     if isinstance(value, str):
         return any(
             isinstance(other, str) and (value in other or (len(other) > 12 and other in value)) for _, other in others

@@ -26,8 +26,10 @@ AGENT = "auditor"
 
 def check(row: dict[str, Any]) -> Verdict:
     known = Expectation(row["id"], AGENT, None, 1, ("orchestrator", AGENT), roots=("/repo/app",))
-    dialect = row["dialect"] or ("standard" if row["id"] else None)
-    return returns.check(row["message"], dialect=dialect, expectation=known, manifest_tail=row.get("manifest"))
+    return_format = row["return_format"] or ("standard" if row["id"] else None)
+    return returns.check(
+        row["message"], return_format=return_format, expectation=known, manifest_tail=row.get("manifest")
+    )
 
 
 def is_right(row: dict[str, Any], verdict: Verdict) -> bool:
@@ -72,5 +74,5 @@ def test_the_messages_are_many_and_of_both_kinds() -> None:
 )  # fmt: skip
 def test_a_hostile_message_takes_little_time(text: str) -> None:
     began = time.process_time()
-    assert not returns.check(text, dialect="standard", session_id="sess_1763450000_p4w7tz").accepted
+    assert not returns.check(text, return_format="standard", session_id="sess_1763450000_p4w7tz").accepted
     assert time.process_time() - began < 1  # less than half of that on an idle machine, linear in any case

@@ -9,7 +9,7 @@ import pytest
 
 from remit import check, instructions
 from remit.model import Verdict
-from remit.returns.formats import DIALECTS
+from remit.returns.formats import FORMATS
 from remit.returns.formats.manifest import SENTENCES
 from remit.returns.token_count import count_tokens
 from tests.support.return_samples import ISSUED, OTHER, Payload
@@ -23,7 +23,7 @@ FULL: dict[str, dict[str, object]] = {
     "hyper": {"agent": AGENT},
     "manifest": {"topic": TOPIC, "date": DAY, "task_id": "T7"},
 }
-STATUSES = [(name, word) for name, dialect in DIALECTS.items() for word in dialect.statuses]
+STATUSES = [(name, word) for name, return_format in FORMATS.items() for word in return_format.statuses]
 
 
 def write(name: str, **known: object) -> str:
@@ -117,28 +117,28 @@ def judge(name: str, text: str, root: Path) -> Verdict:
 @pytest.mark.parametrize("known", ["all", "nothing"])
 @pytest.mark.parametrize(("name", "word"), STATUSES)
 def test_an_agent_that_obeys_is_accepted(tmp_path: Path, name: str, word: str, known: str) -> None:
-    """R2.15: for every dialect and every status, with the files on disk."""
+    """R2.15: for every format and every status, with the files on disk."""
     text = write(name, **(FULL[name] if known == "all" else {}))
     answer = ObedientAgent(text, tmp_path).answer(word)
     verdict = judge(name, answer, tmp_path)
     assert verdict.name == "accepted", verdict.findings
     assert verdict.returned is not None
-    assert verdict.returned.status == DIALECTS[name].statuses[word]
+    assert verdict.returned.status == FORMATS[name].statuses[word]
     # Every blank is short here, so what is wanted (three key points, say) may be missing; nothing else may.
     assert {finding.code for finding in verdict.findings} <= {"RET071", "RET056"}
 
 
 @pytest.mark.parametrize("known", ["all", "nothing"])
-@pytest.mark.parametrize("name", DIALECTS)
+@pytest.mark.parametrize("name", FORMATS)
 def test_an_echo_is_never_accepted(tmp_path: Path, name: str, known: str) -> None:
     """R0.2: neither the whole text nor the block in it is a return."""
     text = write(name, **(FULL[name] if known == "all" else {}))
     blocks = re.findall(r"```json\n.*?\n```|^\{.*\}$", text, re.DOTALL | re.MULTILINE)
     assert blocks
     for echo in [text, *blocks]:
-        for dialect in (None, name):
-            assert not check(echo, format=dialect).accepted
-            assert not check(echo, format=dialect, session_id=ISSUED, root=tmp_path).accepted
+        for return_format in (None, name):
+            assert not check(echo, format=return_format).accepted
+            assert not check(echo, format=return_format, session_id=ISSUED, root=tmp_path).accepted
 
 
 @pytest.mark.parametrize("word", SENTENCES)
@@ -183,7 +183,7 @@ def list_shown(name: str, known: str) -> Iterator[tuple[tuple[str | int, ...], s
 
 BLANKS = [
     (name, known, keys, blank)
-    for name in DIALECTS
+    for name in FORMATS
     for known in ("all", "nothing")
     for keys, blank in list_shown(name, known)
 ]
@@ -212,7 +212,7 @@ def test_one_blank_that_is_left_is_refused(
     assert not verdict.accepted
 
 
-@pytest.mark.parametrize("name", DIALECTS)
+@pytest.mark.parametrize("name", FORMATS)
 def test_instructions_are_short(name: str) -> None:
     """R2.15: they go into every agent's prompt."""
     pytest.importorskip("splintr", reason="the extra [tokens] is not installed")

@@ -1,10 +1,10 @@
-"""The dialects: three spellings of one return, each read and written without loss."""
+"""The formats: three spellings of one return, each read and written without loss."""
 
 import pytest
 
 from remit.errors import UsageError
 from remit.model import Artifact, Return
-from remit.returns.formats import DIALECTS, HYPER, MANIFEST, STANDARD, get_dialect
+from remit.returns.formats import FORMATS, HYPER, MANIFEST, STANDARD, get_format
 from remit.returns.formats.hyper import clip
 from remit.returns.formats.manifest import is_task_id, write_reason
 from tests.support.return_samples import DROP, ISSUED, Payload, alter, entry, fault, hyper, standard, stopped
@@ -45,13 +45,17 @@ SAME: dict[str, list[Payload]] = {
 @pytest.mark.parametrize(("name", "payload"), [(name, payload) for name in SAME for payload in SAME[name]])
 def test_reading_and_writing_the_same_dialect_loses_nothing(name: str, payload: Payload) -> None:
     """C2 C3 C6: the raw word, the place of the session id, the form of next_steps and unknown keys come back."""
-    dialect = DIALECTS[name]
-    assert dialect.write(dialect.read(payload)) == payload
+    return_format = FORMATS[name]
+    assert return_format.write(return_format.read(payload)) == payload
 
 
 def test_statuses_mean_the_same_four_things() -> None:
     """C3: one canonical four, and the raw word beside it."""
-    words = {(name, word): status for name, dialect in DIALECTS.items() for word, status in dialect.statuses.items()}
+    words = {
+        (name, word): status
+        for name, return_format in FORMATS.items()
+        for word, status in return_format.statuses.items()
+    }
     assert words == {
         ("standard", "completed"): "completed",
         ("standard", "partial"): "partial",
@@ -155,22 +159,22 @@ def test_a_task_id_is_told_from_a_reason(text: str) -> None:
     assert write_reason("BLOCKED:no access") == "BLOCKED:no access"
 
 
-@pytest.mark.parametrize("name", DIALECTS)
+@pytest.mark.parametrize("name", FORMATS)
 def test_paths_are_found_whatever_the_rest_looks_like(name: str) -> None:
     """R0.6: a wrong shape does not hide what is claimed."""
-    dialect = DIALECTS[name]
+    return_format = FORMATS[name]
     broken: list[Payload] = [{}, {"artifacts": None, "file": 3}, {"artifacts": [3, {}, {"path": 1}]}]
-    assert [dialect.paths(payload) for payload in broken] == [[], [], []]
+    assert [return_format.paths(payload) for payload in broken] == [[], [], []]
     good = {"standard": standard, "hyper": hyper, "manifest": entry}[name]()
-    [(pointer, path)] = dialect.paths(good)
+    [(pointer, path)] = return_format.paths(good)
     assert alter(good, {pointer: "other"}) != good
     assert path in str(good)
 
 
 def test_a_dialect_is_looked_up_by_name() -> None:
-    assert get_dialect("hyper") is HYPER
+    assert get_format("hyper") is HYPER
     with pytest.raises(UsageError, match="did you mean 'standard'"):
-        get_dialect("standart")
+        get_format("standart")
 
 
 def test_the_status_word_is_read_from_its_place() -> None:

@@ -13,9 +13,9 @@ PARTS = 4
 
 @pytest.mark.parametrize("seed", load_seeds(), ids=lambda text: text[:20].replace("\n", " "))
 def test_the_laws_hold_for_every_sample(seed: str) -> None:
-    for dialect in (None, "standard", "hyper", "manifest"):
-        check_laws(Trial(seed, dialect))
-        check_laws(Trial(seed.encode(), dialect))
+    for return_format in (None, "standard", "hyper", "manifest"):
+        check_laws(Trial(seed, return_format))
+        check_laws(Trial(seed.encode(), return_format))
 
 
 @pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.slow) for part in range(1, PARTS))])

@@ -77,7 +77,7 @@ def test_a_verdict_speaks_for_itself() -> None:
 
 
 def test_a_refused_reading_builds_nothing() -> None:
-    reading = read_message("Done.", dialect=None, expectation=Expectation())
+    reading = read_message("Done.", return_format=None, expectation=Expectation())
     assert reading.paths == []
     with pytest.raises(ValueError, match="accepted"):
         reading.build()
@@ -86,7 +86,7 @@ def test_a_refused_reading_builds_nothing() -> None:
 def test_paths_that_lead_outside_are_not_worth_a_look() -> None:
     """R0.6: nobody stats /etc/passwd because an agent named it."""
     artifacts = [{"type": "plan", "path": path, "summary": "x"} for path in ("a.md", "/etc/passwd", "../b")]
-    reading = read_message(fenced(standard({"/artifacts": artifacts})), dialect=None, expectation=Expectation())
+    reading = read_message(fenced(standard({"/artifacts": artifacts})), return_format=None, expectation=Expectation())
     assert isinstance(reading, ParsedMessage)
     assert reading.paths == ["a.md"]
 
@@ -110,7 +110,7 @@ def test_a_file_with_backslashes_that_is_not_there_is_answered_with_the_separato
 
 
 def test_a_return_of_a_word_that_the_workspace_maps() -> None:
-    """C3: a word outside the dialect's list is refused unless the workspace maps it."""
+    """C3: a word outside the format's list is refused unless the workspace maps it."""
     text = fenced(standard({"/status": "planned"}))
     assert check_values(text).name == "invalid"
     verdict = check_values(text, words={"planned": "completed"})

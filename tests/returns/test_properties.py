@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from bench.messages import same
 from remit import check
 from remit.returns import check as check_values
-from remit.returns.formats import DIALECTS, HYPER, MANIFEST, STANDARD, Dialect, render_schema
+from remit.returns.formats import FORMATS, HYPER, MANIFEST, STANDARD, Format, render_schema
 from remit.returns.formats.manifest import SENTENCES
 from remit.returns.placeholders import find_placeholders
 from remit.returns.rules import ReturnContext, run_return_rules
@@ -51,10 +51,10 @@ BY_MESSAGE = pytest.mark.parametrize("name", MESSAGES)
 @LAW
 @given(data=st.data())
 def test_reading_and_writing_is_identity(name: str, data: st.DataObject) -> None:
-    """C2 C3 C6: within a dialect nothing is lost, not even a spelling that means nothing."""
+    """C2 C3 C6: within a format nothing is lost, not even a spelling that means nothing."""
     payload = data.draw(RIGHT[name])
     before = json.dumps(payload)
-    written = DIALECTS[name].write(DIALECTS[name].read(payload))
+    written = FORMATS[name].write(FORMATS[name].read(payload))
     assert same(written, payload)
     assert json.dumps(payload) == before
 
@@ -103,7 +103,7 @@ def test_repair_is_idempotent(value: Payload, data: st.DataObject) -> None:
 
 
 def _required(name: str) -> st.SearchStrategy[str]:
-    return st.sampled_from(list(DIALECTS[name].shape.required))
+    return st.sampled_from(list(FORMATS[name].shape.required))
 
 
 @BY_MESSAGE
@@ -191,7 +191,7 @@ def _unescape(match: re.Match[str]) -> str:
 # The schema
 
 
-VALIDATORS = {name: Draft202012Validator(render_schema(dialect)) for name, dialect in DIALECTS.items()}
+VALIDATORS = {name: Draft202012Validator(render_schema(return_format)) for name, return_format in FORMATS.items()}
 
 
 @BY_DIALECT
@@ -200,16 +200,16 @@ VALIDATORS = {name: Draft202012Validator(render_schema(dialect)) for name, diale
 def test_schema_and_rules_agree_on_the_form(name: str, data: st.DataObject) -> None:
     """R0 R3.1 R4.7: other programs can check with the schema alone, the session id at either place."""
     payload = data.draw(RIGHT[name] | mutants(RIGHT[name]))
-    assume(not _has_whole_float(payload, DIALECTS[name]))
-    findings = run_return_rules(ReturnContext("", DIALECTS[name], payload), places=False)
+    assume(not _has_whole_float(payload, FORMATS[name]))
+    findings = run_return_rules(ReturnContext("", FORMATS[name], payload), places=False)
     errors = [finding for finding in findings if finding.severity == "error" and finding.code in FORM_RULES]
     problems = [error.message for error in VALIDATORS[name].iter_errors(payload)]
     assert bool(errors) is bool(problems), (errors, problems)
 
 
-def _has_whole_float(payload: Payload, dialect: Dialect) -> bool:
+def _has_whole_float(payload: Payload, return_format: Format) -> bool:
     """1.0 is an integer to JSON Schema and none to Remit, which does not coerce; no schema can say that."""
-    metadata = payload.get("metadata") if dialect is STANDARD else None
+    metadata = payload.get("metadata") if return_format is STANDARD else None
     depth = metadata.get("delegation_depth") if isinstance(metadata, dict) else None
     return isinstance(depth, float) and depth.is_integer()
 
@@ -243,8 +243,8 @@ def test_no_prefix_of_any_return_is_accepted_for_less(name: str, data: st.DataOb
 
 
 def _check_prefixes(text: str, payload: Payload, ends: range) -> None:
-    dialect = HYPER if "meta" in payload else STANDARD
-    decides = [key for key in dialect.essential if key in payload and key != "session_id"]
+    return_format = HYPER if "meta" in payload else STANDARD
+    decides = [key for key in return_format.essential if key in payload and key != "session_id"]
     for end in ends:
         verdict = check(text[:end])
         if verdict.accepted:
@@ -258,7 +258,7 @@ def _check_prefixes(text: str, payload: Payload, ends: range) -> None:
 
 
 def _ask_everything(message: str | bytes, session_id: str | None = None) -> None:
-    for name in (None, *DIALECTS):
+    for name in (None, *FORMATS):
         verdict = check(message, format=name, session_id=session_id)
         assert verdict.accepted is (verdict.returned is not None)
         assert verdict.accepted is not any(finding.severity == "error" for finding in verdict.findings)

@@ -149,7 +149,7 @@ TOLERATED = {
 def test_a_spelling_that_means_the_same_is_repaired(name: str) -> None:
     payload, expected, repair = TOLERATED[name]
     known = Expectation(ISSUED, roots=("/mnt/project", "/home/me/project"))
-    verdict = check_values(fenced(payload), dialect="standard", expectation=known)
+    verdict = check_values(fenced(payload), return_format="standard", expectation=known)
     assert (verdict.name, [each.kind for each in verdict.repairs]) == ("repaired", [repair])
     assert verdict.payload == expected
 
@@ -174,7 +174,7 @@ def test_a_text_of_digits_stays_a_text() -> None:
 def test_an_absolute_path_elsewhere_is_refused() -> None:
     payload = standard({"/artifacts/0/path": "/home/me/project-2/plan.md"})
     known = Expectation(ISSUED, roots=("/mnt/project", "/home/me/project"))
-    assert "RET050" in codes(check_values(fenced(payload), dialect="standard", expectation=known))
+    assert "RET050" in codes(check_values(fenced(payload), return_format="standard", expectation=known))
 
 
 def color(text: str) -> str:
@@ -201,9 +201,9 @@ def test_one_object_that_says_two_things_at_its_top_is_refused(member: tuple[str
     assert not verdict.accepted
     assert check(fenced(hyper()), format="hyper").accepted
     assert not check(fenced({**hyper(), member[0]: member[1]}), format="hyper").accepted
-    assert check_values(sentence(), dialect="manifest", manifest_tail=line(entry())).accepted
+    assert check_values(sentence(), return_format="manifest", manifest_tail=line(entry())).accepted
     denied = line({**entry(), member[0]: member[1]})
-    assert not check_values(sentence(), dialect="manifest", manifest_tail=denied).accepted
+    assert not check_values(sentence(), return_format="manifest", manifest_tail=denied).accepted
     counts = standard({f"/metadata/{member[0]}": 3, "/metadata/errors": "0 errors", "/metadata/failed": 3})
     assert check(fenced(counts), session_id=ISSUED).accepted
 
@@ -417,7 +417,7 @@ def test_whatever_is_accepted_can_be_written_down_again(text: str) -> None:
 @pytest.mark.parametrize("reply", ["{}", "  {}\n", "`{}`", '"{}"', "**{}**"])
 def test_the_sentence_alone_is_the_reply(reply: str) -> None:
     """R4.3 R4.5: with quotes or emphasis around it, it is still the sentence."""
-    reading = read_message(reply.format(sentence("partial")), dialect=None, expectation=Expectation())
+    reading = read_message(reply.format(sentence("partial")), return_format=None, expectation=Expectation())
     assert reading.reply_status == "partial"
     assert not reading.troubles
 
@@ -437,7 +437,7 @@ def test_the_sentence_without_a_manifest_proves_nothing() -> None:
     ],
 )
 def test_a_missing_period_or_a_line_of_prose_is_repaired(reply: str, repair: str) -> None:
-    reading = read_message(reply, dialect="manifest", expectation=Expectation())
+    reading = read_message(reply, return_format="manifest", expectation=Expectation())
     assert reading.reply_status == "partial"
     assert [kind for kind, _ in reading.repairs] == [repair]
 

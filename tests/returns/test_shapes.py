@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from remit.returns.formats import DIALECTS, HYPER, STANDARD, render_schema
+from remit.returns.formats import FORMATS, HYPER, STANDARD, render_schema
 from remit.returns.rules import ReturnContext, run_return_rules
 from remit.returns.shapes import (
     AnyShape,
@@ -122,19 +122,19 @@ def test_problems_carry_the_pointer_of_the_value() -> None:
 # The published schemas
 
 
-@pytest.mark.parametrize("name", DIALECTS)
+@pytest.mark.parametrize("name", FORMATS)
 def test_a_schema_is_valid_named_and_versioned(name: str) -> None:
-    schema = render_schema(DIALECTS[name])
+    schema = render_schema(FORMATS[name])
     Draft202012Validator.check_schema(schema)
     assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     assert schema["$id"] == f"urn:remit:schema:{name}:1"
     assert schema["title"]
-    assert schema["required"] == list(DIALECTS[name].shape.required)
+    assert schema["required"] == list(FORMATS[name].shape.required)
 
 
 def test_a_clean_return_fits_its_schema() -> None:
     for name, payload in (("standard", standard()), ("hyper", hyper()), ("manifest", entry())):
-        Draft202012Validator(render_schema(DIALECTS[name])).validate(payload)
+        Draft202012Validator(render_schema(FORMATS[name])).validate(payload)
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_the_hyper_schema_agrees_with_the_rules(changes: Changes) -> None:
 
 
 def _compare(name: str, payload: dict[str, Any]) -> None:
-    dialect = {"standard": STANDARD, "hyper": HYPER}[name]
-    findings = run_return_rules(ReturnContext("", dialect, payload), places=False)
+    return_format = {"standard": STANDARD, "hyper": HYPER}[name]
+    findings = run_return_rules(ReturnContext("", return_format, payload), places=False)
     errors = [finding for finding in findings if finding.severity == "error" and finding.code in FORM_RULES]
-    assert Draft202012Validator(render_schema(dialect)).is_valid(payload) is not bool(errors), errors
+    assert Draft202012Validator(render_schema(return_format)).is_valid(payload) is not bool(errors), errors

@@ -25,7 +25,7 @@ from remit.storage.context_files import LoadedContext, LoadedFile, SkippedFile
 SESSION = "sess_1735460684_a1b2c3"
 WORK = InstructionFacts("Find out why the export is slow.", SESSION, "researcher", path=("orchestrator", "researcher"))
 TASK = TaskFacts(12, "Slow export", "RESEARCHING", "python", plan_path="specs/012_x/plans/implementation-001.md")
-DIALECTS = ["standard", "hyper", "manifest"]
+FORMATS = ["standard", "hyper", "manifest"]
 MARK = re.compile(r"<work-([0-9a-f]{10})>")
 
 
@@ -98,7 +98,7 @@ def test_who_may_be_called_and_how_is_told(may_call: tuple[str, ...], depth: int
     assert ("REMIT_TICKET" in text) is ("may not" not in told)
 
 
-@pytest.mark.parametrize("format", DIALECTS)
+@pytest.mark.parametrize("format", FORMATS)
 def test_the_contract_comes_last_and_is_filled(format: str) -> None:
     text = render_briefing(WORK._replace(format=format, task=TASK, date="2026-01-05"))
     contract = text.partition("# What to send back\n")[2]
@@ -111,7 +111,7 @@ def test_the_contract_comes_last_and_is_filled(format: str) -> None:
     assert "{{" not in contract
 
 
-@pytest.mark.parametrize("format", DIALECTS)
+@pytest.mark.parametrize("format", FORMATS)
 def test_a_briefing_that_is_echoed_is_no_return(format: str) -> None:
     text = render_briefing(WORK._replace(format=format, task=TASK, date="2026-01-05"))
     assert not check(text, format=format, session_id=SESSION).accepted
@@ -176,7 +176,7 @@ def test_nothing_foreign_stands_outside_of_its_marks() -> None:
         task=TaskFacts(12, marked, marked, marked, marked, marked, marked), artifact_path=marked, topic=marked,
         context=LoadedContext((LoadedFile(marked, "required", marked, 1),), (SkippedFile(marked, "optional", "", 1),)),
     )  # fmt: skip
-    for format in DIALECTS:
+    for format in FORMATS:
         text = render_briefing(work._replace(format=format))
         outside = strip_blocks(text)
         assert find_mark(text) != find_mark(render_briefing(WORK))
@@ -203,7 +203,7 @@ def test_any_text_stays_between_its_marks(prompt: str, inputs: dict[str, str], l
 WRONG = Diagnostic("RET011", "error", "the session id is 'x', not the issued one", "Copy it.", "/metadata/session_id")
 
 
-@pytest.mark.parametrize("format", DIALECTS)
+@pytest.mark.parametrize("format", FORMATS)
 def test_a_return_is_sent_back_with_what_is_wrong_and_what_to_send(format: str) -> None:
     warning = WRONG._replace(severity="warning", code="RET099")
     text = render_reask([warning, WRONG, WRONG], format=format, session_id=SESSION)
@@ -220,7 +220,7 @@ def test_an_answer_without_a_return_is_sent_back_too() -> None:
     assert "RET099" in render_reask([WRONG._replace(severity="warning", code="RET099")], format="standard")
 
 
-@pytest.mark.parametrize("format", DIALECTS)
+@pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize(
     "piece", ["long words ", "漢字", "😀", "\x1b[2J", "```\n", "\ud800", "<!-- AGENT_OUTPUT_START -->\n"]
 )
@@ -234,7 +234,7 @@ def test_what_sends_a_return_back_is_short_whatever_was_wrong(format: str, piece
     assert not any(line.startswith("```") for line in text.split("\n"))
 
 
-@pytest.mark.parametrize("format", DIALECTS)
+@pytest.mark.parametrize("format", FORMATS)
 def test_the_last_call_asks_for_a_partial_now(format: str) -> None:
     """R2.7, before it comes to that."""
     text = render_handback(42.9, format=format)

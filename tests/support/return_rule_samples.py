@@ -35,7 +35,7 @@ class Message:
     """A final message and what is known around it."""
 
     text: str
-    dialect: str | None = None
+    return_format: str | None = None
     expectation: Expectation = field(default_factory=Expectation)
     evidence: Mapping[str, ArtifactFacts] = field(default_factory=lambda: NOTHING)
     manifest_tail: str | None = None
@@ -45,7 +45,7 @@ class Message:
         """What the contract says of it."""
         return check(
             self.text,
-            dialect=self.dialect,
+            return_format=self.return_format,
             expectation=self.expectation,
             evidence=self.evidence,
             manifest_tail=self.manifest_tail,
@@ -177,7 +177,10 @@ SAMPLES: Final[dict[str, Sample]] = {
         '"<relative path>"',
     ),
     "RET012": Sample(
-        Message(marked(hyper()), dialect="hyper"), Message(marked(hyper()), dialect="standard"), "error", "invalid"
+        Message(marked(hyper()), return_format="hyper"),
+        Message(marked(hyper()), return_format="standard"),
+        "error",
+        "invalid",
     ),
     "RET013": Sample(
         PLAIN,
@@ -465,7 +468,7 @@ SAMPLES: Final[dict[str, Sample]] = {
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A return that is written in another dialect."""
+    """A return that is written in another format."""
 
     text: str
     to: str

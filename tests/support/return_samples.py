@@ -72,7 +72,7 @@ Changes: TypeAlias = Mapping[str, object]
 
 
 def standard(changes: Changes | None = None) -> Payload:
-    """A completed return of the `standard` dialect."""
+    """A completed return of the `standard` format."""
     return alter(_STANDARD, changes or {})
 
 
@@ -82,12 +82,12 @@ def stopped(status: str = "partial", changes: Changes | None = None) -> Payload:
 
 
 def fault(changes: Changes | None = None) -> Payload:
-    """An error as the `standard` dialect spells it."""
+    """An error as the `standard` format spells it."""
     return alter(_FAULT, changes or {})
 
 
 def hyper(changes: Changes | None = None) -> Payload:
-    """A complete return of the `hyper` dialect."""
+    """A complete return of the `hyper` format."""
     return alter(_HYPER, changes or {})
 
 
@@ -134,7 +134,7 @@ def marked(payload: Payload | str, before: str = "The work is done.\n\n") -> str
 
 
 def sentence(word: str = "complete") -> str:
-    """The reply of the `manifest` dialect."""
+    """The reply of the `manifest` format."""
     return SENTENCES[word]
 
 

@@ -42,7 +42,7 @@ json_objects = st.dictionaries(st.text(max_size=8) | names, json_values, max_siz
 
 
 def extras(*known: str) -> st.SearchStrategy[Payload]:
-    """Keys that no dialect knows."""
+    """Keys that no format knows."""
     keys = st.text(min_size=1, max_size=10).filter(lambda key: key not in known)
     return st.dictionaries(keys, json_values, max_size=2)
 
@@ -63,7 +63,7 @@ def optional(key: str, value: st.SearchStrategy[Any]) -> st.SearchStrategy[Paylo
 
 @st.composite
 def faults(draw: st.DrawFn) -> Payload:
-    """An error of the `standard` dialect."""
+    """An error of the `standard` format."""
     kinds = st.sampled_from(["timeout", "validation", "execution", "permission", "weather"])
     fault = {"type": draw(kinds), "message": draw(texts), "recoverable": draw(st.booleans()),
              "recommendation": draw(texts)}  # fmt: skip
@@ -72,7 +72,7 @@ def faults(draw: st.DrawFn) -> Payload:
 
 @st.composite
 def standards(draw: st.DrawFn) -> Payload:
-    """A right return of the `standard` dialect, bound to the issued session at either place."""
+    """A right return of the `standard` format, bound to the issued session at either place."""
     status = draw(st.sampled_from(STATUSES))
     metadata: Payload = {
         "agent_type": draw(names),
@@ -108,7 +108,7 @@ def _artifacts(draw: st.DrawFn, kinds: tuple[str, ...]) -> Payload:
 
 @st.composite
 def hypers(draw: st.DrawFn) -> Payload:
-    """A right return of the `hyper` dialect."""
+    """A right return of the `hyper` format."""
     status = draw(st.sampled_from(["complete", "partial", "error"]))
     meta = {"agent_name": draw(names), "status": status, "execution_time_ms": draw(durations)} | draw(unknown)
     artifacts = [

@@ -1,4 +1,4 @@
-"""Remit's own dialects keep to what a dialect is."""
+"""Remit's own formats keep to what a format is."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from typing import Any
 
 import pytest
 
-from remit.returns.formats import DIALECTS, HYPER, MANIFEST, STANDARD
+from remit.returns.formats import FORMATS, HYPER, MANIFEST, STANDARD
 from remit.testing.formats import FormatSuite
 from tests.support.return_samples import entry, hyper, standard, stopped
 
 
 class TestStandard(FormatSuite):
-    """The standard dialect."""
+    """The standard format."""
 
-    dialect = STANDARD
+    return_format = STANDARD
     samples = (standard(), stopped("partial"), stopped("failed"), stopped("blocked"))
 
 
 class TestHyper(FormatSuite):
-    """The hyper dialect."""
+    """The hyper format."""
 
-    dialect = HYPER
+    return_format = HYPER
     samples = (
         hyper(),
         hyper({"/meta/status": "partial"}),
@@ -30,9 +30,9 @@ class TestHyper(FormatSuite):
 
 
 class TestManifest(FormatSuite):
-    """The manifest's dialect."""
+    """The manifest's format."""
 
-    dialect = MANIFEST
+    return_format = MANIFEST
     samples = (
         entry(),
         entry({"/status": "partial", "/needs_followup": ["BLOCKED:no access"]}),
@@ -41,13 +41,13 @@ class TestManifest(FormatSuite):
 
 
 def test_no_dialect_is_left_out() -> None:
-    tested = {suite.dialect.name for suite in FormatSuite.__subclasses__() if suite.__module__ == __name__}
-    assert tested == set(DIALECTS)
+    tested = {suite.return_format.name for suite in FormatSuite.__subclasses__() if suite.__module__ == __name__}
+    assert tested == set(FORMATS)
 
 
 def test_a_dialect_that_loses_something_is_found_out() -> None:
     class Forgetful(FormatSuite):
-        dialect = STANDARD._replace(write=lambda returned: {"status": returned.status})
+        return_format = STANDARD._replace(write=lambda returned: {"status": returned.status})
         samples = TestStandard.samples
 
     with pytest.raises(AssertionError):
@@ -59,7 +59,7 @@ def test_a_dialect_that_trusts_the_shape_is_found_out() -> None:
         return [(f"/artifacts/{place}/path", each["path"]) for place, each in enumerate(payload["artifacts"])]
 
     class Trusting(FormatSuite):
-        dialect = STANDARD._replace(paths=trust)
+        return_format = STANDARD._replace(paths=trust)
         samples = TestStandard.samples
 
     with pytest.raises((KeyError, TypeError, AssertionError)):

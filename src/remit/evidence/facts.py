@@ -32,7 +32,7 @@ def follow_to_file(reading: returns.ParsedMessage, root: Folder, format: str | N
     for name in reversed(named):
         facts = inspect_artifacts((name,), root=root, bases=(root,))[name]
         if facts.state == "file" and (facts.size_bytes or 0) <= _MAX_BYTES:
-            found = returns.read_message(load_bytes(os.path.join(root, name)), dialect=format,
+            found = returns.read_message(load_bytes(os.path.join(root, name)), return_format=format,
                                          expectation=reading.expectation, words=reading.words)  # fmt: skip
             if found.payload is not None:
                 found.transport = "file"
@@ -46,9 +46,9 @@ def find_bases(
 ) -> tuple[str, ...]:
     """Where the format's paths start: beside the manifest, in hyper's workspace root, at the root."""
     bases = () if root is None else (os.fspath(root),)
-    if reading.dialect is MANIFEST and manifest is not None:
+    if reading.return_format is MANIFEST and manifest is not None:
         return (os.path.dirname(manifest), *bases)
-    if reading.dialect is HYPER and root is not None and workspace_root:
+    if reading.return_format is HYPER and root is not None and workspace_root:
         return (workspace_root, *bases)
     return bases
 
@@ -59,7 +59,7 @@ def find_facts(
     """What is at each path that a return claims."""
     bases = find_bases(reading, root, manifest, workspace_root)
     if root is None:
-        root = os.path.dirname(manifest) if reading.dialect is MANIFEST and manifest is not None else None
+        root = os.path.dirname(manifest) if reading.return_format is MANIFEST and manifest is not None else None
     return {} if root is None else inspect_artifacts(tuple(reading.paths), root=root, bases=bases)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from jiter import from_json
 
 from remit.model import ACCEPTABLE, NOTHING, Expectation, Verdict
-from remit.returns.formats import MANIFEST, get_dialect
+from remit.returns.formats import MANIFEST, get_format
 from remit.returns.parsed_message import ParsedMessage
 from remit.returns.rules import ParseIssue, name_verdict
 from remit.returns.select_return import (
@@ -37,7 +37,7 @@ __all__ = ["ParsedMessage", "attach_entry", "check", "choose_reading", "judge", 
 def check(
     message: str | bytes,
     *,
-    dialect: str | None = None,
+    return_format: str | None = None,
     session_id: str | None = None,
     agent: str | None = None,
     expectation: Expectation | None = None,
@@ -48,18 +48,18 @@ def check(
 ) -> Verdict:
     """Turn a final message into a verdict, given the facts as values. An `expectation` says all that is known."""
     known = Expectation(session_id, agent) if expectation is None else expectation
-    reading = read_message(message, dialect=dialect, expectation=known, words=words)
+    reading = read_message(message, return_format=return_format, expectation=known, words=words)
     attach_entry(reading, manifest_tail)
     return judge(reading, evidence=evidence, findings_text=findings_text)
 
 
 def read_message(
-    message: str | bytes, *, dialect: str | None, expectation: Expectation, words: Mapping[str, Status] = NOTHING
+    message: str | bytes, *, return_format: str | None, expectation: Expectation, words: Mapping[str, Status] = NOTHING
 ) -> ParsedMessage:
     """Find the return in a final message. Bytes that aren't UTF-8 are replaced."""
     # A little more than the cap is decoded, so that a message over the cap is still seen to be one.
     text = message if isinstance(message, str) else message[: 4 * MAX_MESSAGE_CHARS + 4].decode("utf-8", "replace")
-    return find_return(text, None if dialect is None else get_dialect(dialect), expectation, words)
+    return find_return(text, None if return_format is None else get_format(return_format), expectation, words)
 
 
 def attach_entry(reading: ParsedMessage, manifest_tail: str | None, *, rival: str = "") -> None:
@@ -67,7 +67,7 @@ def attach_entry(reading: ParsedMessage, manifest_tail: str | None, *, rival: st
 
     `rival` is the status in another entry of the same work that says otherwise.
     """
-    if reading.dialect is not MANIFEST or reading.reply_status is None:
+    if reading.return_format is not MANIFEST or reading.reply_status is None:
         return
     line = next((line for line in reversed((manifest_tail or "").split("\n")) if line.strip()), "").lstrip("\ufeff")
     if manifest_tail is None:
@@ -116,7 +116,7 @@ def judge(
     return Verdict(
         verdict,
         payload=reading.payload,
-        format=reading.dialect.name if reading.dialect else None,
+        format=reading.return_format.name if reading.return_format else None,
         transport=reading.transport,
         findings=findings,
         repairs=reading.list_repairs(),

@@ -20,7 +20,7 @@ from remit.returns.tolerant_json import INVISIBLE, ParsedObject, UnreadableError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from remit.returns.formats import Dialect
+    from remit.returns.formats import Format
 
 MAX_CANDIDATES = 64
 MAX_RETURN_FILES = 8
@@ -33,11 +33,13 @@ MAX_INCOMPLETE = 200
 class ReturnCandidate:
     """An object that tries to be a return."""
 
-    __slots__ = ("alone", "dialect", "glued", "hidden", "marked", "parsed", "text", "wrapping")
+    __slots__ = ("alone", "glued", "hidden", "marked", "parsed", "return_format", "text", "wrapping")
 
-    def __init__(self, parsed: ParsedObject, dialect: Dialect, text: str, *, wrapping: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, parsed: ParsedObject, return_format: Format, text: str, *, wrapping: tuple[str, ...] = ()
+    ) -> None:
         self.parsed = parsed
-        self.dialect = dialect
+        self.return_format = return_format
         self.text = text
         """The text it stands in: the message, or what was unwrapped from it."""
         self.hidden: Hidden | None = None
@@ -54,7 +56,7 @@ class ReturnCandidate:
     @property
     def is_strong(self) -> bool:
         """Whether it has nearly all that its format asks for."""
-        return self.dialect.overlap(self.parsed.value) >= len(self.dialect.shape.required) - 1
+        return self.return_format.overlap(self.parsed.value) >= len(self.return_format.shape.required) - 1
 
 
 class MessageScan:
@@ -105,16 +107,16 @@ _WRAPPERS = frozenset({"return", "result", "response", "output", "answer", "fina
                        "subagent_return", "agent_output", "agent_return", "structured_output"})  # fmt: skip
 
 
-def scan_message(text: str, dialects: Iterable[Dialect], session_id: str | None) -> MessageScan:
+def scan_message(text: str, formats: Iterable[Format], session_id: str | None) -> MessageScan:
     """Find every candidate of these formats; of a crowd, only what may carry the issued session id."""
-    dialects = tuple(dialects)
+    formats = tuple(formats)
     scan = MessageScan()
-    names = sorted({dialect.status_at[0] for dialect in dialects})
+    names = sorted({return_format.status_at[0] for return_format in formats})
     keys = re.compile("|".join(map(spell, names) if ESCAPED in text else names))
     key = keys.search(text)
     has_key = key is not None
     fence = text.rfind("\n```", 0, key.start()) if key else -1
-    more = sorted({name for dialect in dialects for name in dialect.shape.required} - {*names})
+    more = sorted({name for return_format in formats for name in return_format.shape.required} - {*names})
     others = re.compile("|".join(map(spell, more) if ESCAPED in text else more))
     pos, passed, other = 0, 0, -1
     seen: set[str] = set()
@@ -140,25 +142,25 @@ def scan_message(text: str, dialects: Iterable[Dialect], session_id: str | None)
             if max(key.start(), other) - start > _FAR:
                 pos = max(key.start(), other) - _FAR
                 continue
-            end = _pass_over(text, start, dialects, session_id, seen)
+            end = _pass_over(text, start, formats, session_id, seen)
             if end is not None:
                 pos = end
                 continue
         inside = start <= scan.broken_to
         pos, parsed = _attempt(scan, text, start, key.start())
-        if parsed and (candidate := _recognise(parsed, text, dialects, session_id)):
+        if parsed and (candidate := _recognise(parsed, text, formats, session_id)):
             candidate.glued = inside
             scan.candidates.append(candidate)
     lost = None if scan.candidates or scan.overflow or not has_key else _LOST_OPENING.search(text)
     if lost and text.count("{", 0, lost.end()) == text.count("}", 0, lost.end()):
-        _add_opening(scan, text, lost.end(), dialects)
+        _add_opening(scan, text, lost.end(), formats)
     _describe(scan.candidates, text)
     return scan
 
 
-def find_incomplete(text: str, dialects: Iterable[Dialect], session_id: str | None) -> list[ReturnCandidate]:
+def find_incomplete(text: str, formats: Iterable[Format], session_id: str | None) -> list[ReturnCandidate]:
     """Objects without a status that carry the issued id or most of the fields: the field that is missing is named."""
-    dialects = tuple(dialects)
+    formats = tuple(formats)
     found: list[ReturnCandidate] = []
     scan, pos = MessageScan(), 0
     has_sign = "artifacts" in text or (session_id is not None and session_id in text)
@@ -171,23 +173,23 @@ def find_incomplete(text: str, dialects: Iterable[Dialect], session_id: str | No
         value = parsed.value
         metadata = value.get("metadata")
         ids = (value.get("session_id"), metadata.get("session_id") if isinstance(metadata, dict) else None)
-        for dialect in dialects:
-            has_most = dialect.overlap(value) >= len(dialect.shape.required) - 1
-            if has_most or (session_id is not None and session_id in ids and "session_id" in dialect.shape.known):
-                found.append(ReturnCandidate(parsed, dialect, text))
+        for return_format in formats:
+            has_most = return_format.overlap(value) >= len(return_format.shape.required) - 1
+            if has_most or (session_id is not None and session_id in ids and "session_id" in return_format.shape.known):
+                found.append(ReturnCandidate(parsed, return_format, text))
                 break
     _describe(found, text)
     return found
 
 
-def _add_opening(scan: MessageScan, text: str, at: int, dialects: tuple[Dialect, ...]) -> None:
+def _add_opening(scan: MessageScan, text: str, at: int, formats: tuple[Format, ...]) -> None:
     """Read a return whose opening bracket is missing."""
     whole = f"{text[:at]}{{{text[at:]}"
     try:
         parsed = parse_object(whole, at)
     except UnreadableError:
         return
-    if candidate := _recognise(parsed, whole, dialects, None):
+    if candidate := _recognise(parsed, whole, formats, None):
         candidate.wrapping = ("missing_open_bracket",)
         scan.candidates.append(candidate)
 
@@ -211,7 +213,7 @@ def _attempt(scan: MessageScan, text: str, start: int, key: int) -> tuple[int, P
 
 
 def _pass_over(
-    text: str, start: int, dialects: tuple[Dialect, ...], session_id: str | None, seen: set[str]
+    text: str, start: int, formats: tuple[Format, ...], session_id: str | None, seen: set[str]
 ) -> int | None:
     """The end of a small well-formed object that cannot be meant, at C speed; None where it takes a closer look.
 
@@ -222,7 +224,7 @@ def _pass_over(
             value, length = _decode(text[start : start + size], 0)
         except (StopIteration, ValueError, RecursionError):
             continue
-        is_like = len(value) > 1 and any(_is_like(dialect, value, session_id) for dialect in dialects)
+        is_like = len(value) > 1 and any(_is_like(return_format, value, session_id) for return_format in formats)
         if not is_like and _find_wrapped(value) is None:
             return start + length
         chunk = text[start : start + length]
@@ -233,26 +235,30 @@ def _pass_over(
     return None
 
 
-def _is_like(dialect: Dialect, value: dict[str, Any], session_id: str | None) -> bool:
+def _is_like(return_format: Format, value: dict[str, Any], session_id: str | None) -> bool:
     """Whether an object tries to be a return of a format. One with the issued id and a known status does."""
-    has_id = session_id is not None and value.get("session_id") == session_id and "session_id" in dialect.shape.known
-    return dialect.is_like(value) or (has_id and dialect.word(value) in dialect.statuses)
+    has_id = (
+        session_id is not None and value.get("session_id") == session_id and "session_id" in return_format.shape.known
+    )
+    return return_format.is_like(value) or (has_id and return_format.word(value) in return_format.statuses)
 
 
 def _recognise(
-    parsed: ParsedObject, text: str, dialects: tuple[Dialect, ...], session_id: str | None
+    parsed: ParsedObject, text: str, formats: tuple[Format, ...], session_id: str | None
 ) -> ReturnCandidate | None:
     """The object as a candidate; also where a small wrapper holds it."""
-    like = [dialect for dialect in dialects if _is_like(dialect, parsed.value, session_id)]
+    like = [return_format for return_format in formats if _is_like(return_format, parsed.value, session_id)]
     if like:
-        best = max(like, key=lambda dialect: dialect.overlap(parsed.value) / len(dialect.shape.required))
+        best = max(
+            like, key=lambda return_format: return_format.overlap(parsed.value) / len(return_format.shape.required)
+        )
         return ReturnCandidate(parsed, best, text)
     name = _find_wrapped(parsed.value)
     if name is not None and not parsed.flaws:
-        for dialect in dialects:
-            if dialect.is_like(parsed.value[name]):
+        for return_format in formats:
+            if return_format.is_like(parsed.value[name]):
                 inner = parse_object(text, parsed.spans[f"/{name}"][0], held=True)
-                return ReturnCandidate(inner, dialect, text, wrapping=("envelope",))
+                return ReturnCandidate(inner, return_format, text, wrapping=("envelope",))
     return None
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from remit.model import AgentError, Return, Severity
-    from remit.returns.formats import Dialect
+    from remit.returns.formats import Format
 
 
 def lost(pointer: str, what: str) -> Diagnostic:
@@ -90,7 +90,7 @@ class KnownMetadata(NamedTuple):
 _GAPS = ("session_id", "agent", "depth", "path", "duration_ms")
 
 
-def convert_return(returned: Return, target: Dialect, known: KnownMetadata) -> tuple[dict[str, Any], list[Diagnostic]]:
+def convert_return(returned: Return, target: Format, known: KnownMetadata) -> tuple[dict[str, Any], list[Diagnostic]]:
     """The return as an object of the target format, and everything that did not come through as it was."""
     # What the source says of itself is kept; the caller only fills gaps.
     gaps = [name for name in _GAPS if getattr(returned, name) is None]
@@ -112,7 +112,7 @@ def _add_missing_text(returned: Return) -> Return:
     return returned._replace(summary=f"The agent {returned.agent} reports {returned.word}. It does not say more.")
 
 
-def render_message(payload: dict[str, Any], target: Dialect) -> str:
+def render_message(payload: dict[str, Any], target: Format) -> str:
     """The object as the format sends it: marked, on one line, or plain."""
     if target is MANIFEST:
         return json.dumps(payload, ensure_ascii=False, separators=(",", ":"))
@@ -125,7 +125,7 @@ _OPTIONS = {"session_id": "--session", "agent_type": "--agent", "agent_name": "-
             "file": "--findings-file"}  # fmt: skip
 
 
-def _find_unknown(payload: dict[str, Any], target: Dialect) -> Iterator[Diagnostic]:
+def _find_unknown(payload: dict[str, Any], target: Format) -> Iterator[Diagnostic]:
     for problem in target.shape.problems(payload, ""):
         option = _OPTIONS.get(problem.pointer.rpartition("/")[2])
         if option and problem.kind in ("missing", "expected"):

@@ -16,11 +16,11 @@ from remit.returns.formats.manifest import SENTENCES
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from remit.returns.formats import Dialect
+    from remit.returns.formats import Format
 
 
 def write_instructions(
-    dialect: Dialect,
+    return_format: Format,
     *,
     session_id: str | None = None,
     agent: str | None = None,
@@ -32,9 +32,9 @@ def write_instructions(
     output_dir: str | None = None,
 ) -> str:
     """Return the instructions for a format. Values that aren't known stay placeholders for the agent."""
-    if dialect is STANDARD:
+    if return_format is STANDARD:
         return _write_standard(session_id, agent, depth, path)
-    if dialect is HYPER:
+    if return_format is HYPER:
         return _write_hyper(agent)
     return _write_manifest(topic, date, task_id, output_dir)
 

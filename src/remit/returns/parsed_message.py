@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from remit.model import ArtifactFacts, Diagnostic, Expectation, Return, Status, Transport
-    from remit.returns.formats import Dialect
+    from remit.returns.formats import Format
     from remit.returns.rules import ParseIssue
 
 
@@ -22,15 +22,34 @@ class ParsedMessage:
     """What was found in a message."""
 
     __slots__ = (
-        "after", "dialect", "evidence", "expectation", "final", "findings_text", "located", "marked", "payload",
-        "repairs", "reply_status", "spans", "text", "transport", "troubles", "words",
+        "after",
+        "evidence",
+        "expectation",
+        "final",
+        "findings_text",
+        "located",
+        "marked",
+        "payload",
+        "repairs",
+        "reply_status",
+        "return_format",
+        "spans",
+        "text",
+        "transport",
+        "troubles",
+        "words",
     )  # fmt: skip
 
     def __init__(
-        self, text: str, dialect: Dialect | None, expectation: Expectation, *, words: Mapping[str, Status] = NOTHING
+        self,
+        text: str,
+        return_format: Format | None,
+        expectation: Expectation,
+        *,
+        words: Mapping[str, Status] = NOTHING,
     ) -> None:
         self.text = text
-        self.dialect = dialect
+        self.return_format = return_format
         self.expectation = expectation
         self.words = words
         self.payload: dict[str, Any] | None = None
@@ -54,16 +73,16 @@ class ParsedMessage:
     @property
     def paths(self) -> list[str]:
         """The files that the return claims, as written; those that lead outside are not worth a look."""
-        if self.dialect is None or self.payload is None:
+        if self.return_format is None or self.payload is None:
             return []
-        return [path for _, path in self.dialect.paths(self.payload) if find_escape(path) is None]
+        return [path for _, path in self.return_format.paths(self.payload) if find_escape(path) is None]
 
     @property
     def case(self) -> ReturnContext:
         """What the rules see of it."""
         return ReturnContext(
             self.text,
-            self.dialect,
+            self.return_format,
             self.payload,
             troubles=self.troubles,
             spans=self.spans,
@@ -94,9 +113,9 @@ class ParsedMessage:
 
     def build(self) -> Return:
         """Build the canonical return. What the caller knows of the lineage wins over what the agent says (R0.7)."""
-        if self.dialect is None or self.payload is None:
+        if self.return_format is None or self.payload is None:
             raise ValueError("a return is built from an accepted reading only")
-        returned = self.dialect.read(self.payload)
+        returned = self.return_format.read(self.payload)
         known = self.expectation
         changes: dict[str, Any] = {
             name: value

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from remit.model import Expectation, Status
-    from remit.returns.formats import Dialect
+    from remit.returns.formats import Format
     from remit.returns.tolerant_json import JsonFlaw
 
 MAX_MESSAGE_CHARS = 8 * 1024 * 1024
@@ -39,7 +39,7 @@ _COLORS = lazy(r"\x1b\[[0-9;:]*+[mK]")
 
 
 def find_return(
-    text: str, wanted: Dialect | None, expectation: Expectation, words: Mapping[str, Status]
+    text: str, wanted: Format | None, expectation: Expectation, words: Mapping[str, Status]
 ) -> ParsedMessage:
     """Find the return in a final message; what stands in the way is in the reading's troubles."""
     if not text.isascii():
@@ -63,13 +63,13 @@ def find_return(
             _read_sentence(reading)
         else:
             trouble = _explain_absence(scan, text, wanted)
-            dialects = (wanted,) if wanted else (STANDARD, HYPER)
-            incomplete = find_incomplete(text, dialects, expectation.session_id) if trouble.kind == "absent" else []
+            formats = (wanted,) if wanted else (STANDARD, HYPER)
+            incomplete = find_incomplete(text, formats, expectation.session_id) if trouble.kind == "absent" else []
             if incomplete:
                 _select(reading, [_judge(candidate, reading) for candidate in incomplete], scan)
             else:
                 reading.troubles = (trouble,)
-    if len(text) < len(said) and reading.dialect is not None:
+    if len(text) < len(said) and reading.return_format is not None:
         reading.located = False
         reading.repairs = (("colors", 0), *reading.repairs)
     return reading
@@ -107,7 +107,7 @@ class _Judged:
     def is_bound(self) -> bool:
         """Whether it carries the issued id; `hyper` has no id, and its agent's name takes that place."""
         known = self.case.expectation
-        if self.candidate.dialect is HYPER:
+        if self.candidate.return_format is HYPER:
             return self.agent is None or known.names_agent(self.agent)
         return known.session_id in (self.case.get("metadata", "session_id"), self.case.get("session_id"))
 
@@ -150,11 +150,11 @@ def _contradict(case: ReturnContext, other: ReturnContext, are_whole: Callable[[
 
 def _get_status(case: ReturnContext) -> object:
     """The status, or the unknown word that stands in its place."""
-    return case.status or (case.dialect.word(case.payload or {}) if case.dialect else None)
+    return case.status or (case.return_format.word(case.payload or {}) if case.return_format else None)
 
 
 def _list_claims(case: ReturnContext) -> set[str]:
-    paths = case.dialect.paths(case.payload or {}) if case.dialect else ()
+    paths = case.return_format.paths(case.payload or {}) if case.return_format else ()
     return {normpath(path) if path else path for _, path in paths}
 
 
@@ -183,10 +183,10 @@ def choose_reading(readings: Sequence[ParsedMessage]) -> ParsedMessage:
     return chosen
 
 
-def _scan_and_unwrap(text: str, wanted: Dialect | None, session_id: str | None) -> MessageScan:
+def _scan_and_unwrap(text: str, wanted: Format | None, session_id: str | None) -> MessageScan:
     """Scan the message as it stands; only where that brings nothing usable, what it may be wrapped in."""
-    dialects = (wanted,) if wanted else (STANDARD, HYPER)
-    first = scan = scan_message(text, dialects, session_id)
+    formats = (wanted,) if wanted else (STANDARD, HYPER)
+    first = scan = scan_message(text, formats, session_id)
     layers: list[tuple[tuple[str, ...], str]] = [((), text)]
     for _ in range(MAX_LEVELS):
         if any(candidate.is_strong for candidate in scan.candidates) or scan.overflow:
@@ -194,11 +194,11 @@ def _scan_and_unwrap(text: str, wanted: Dialect | None, session_id: str | None) 
         layers = [
             ((*names, name), inner)
             for names, outer in layers
-            for name, inner in unwrap(outer, lambda value: any(d.is_like(value) for d in dialects))
+            for name, inner in unwrap(outer, lambda value: any(d.is_like(value) for d in formats))
         ][:8]
         found = MessageScan()
         for names, inner in layers:
-            for candidate in scan_message(inner, dialects, session_id).candidates:
+            for candidate in scan_message(inner, formats, session_id).candidates:
                 candidate.wrapping = (*names, *candidate.wrapping)
                 found.candidates.append(candidate)
         if found.candidates:
@@ -206,7 +206,7 @@ def _scan_and_unwrap(text: str, wanted: Dialect | None, session_id: str | None) 
     return scan if scan.candidates else first
 
 
-def _explain_absence(scan: MessageScan, text: str, wanted: Dialect | None) -> ParseIssue:
+def _explain_absence(scan: MessageScan, text: str, wanted: Format | None) -> ParseIssue:
     if scan.overflow:
         return ParseIssue("too_big", scan.overflow, "Send one return, at the end of a short message.")
     if scan.unreadable:
@@ -218,7 +218,7 @@ def _explain_absence(scan: MessageScan, text: str, wanted: Dialect | None) -> Pa
     if wanted is not None:
         for other in (STANDARD, HYPER):
             if other is not wanted and scan_message(text, (other,), None).candidates:
-                return ParseIssue("dialect", f"expected a return in the format {wanted.name}, got {other.name}",
+                return ParseIssue("return_format", f"expected a return in the format {wanted.name}, got {other.name}",
                                   f"Send a {wanted.name} return, or check with --format {other.name}.")  # fmt: skip
     return ParseIssue(
         "absent", "the message has no return", "End the message with the JSON object that the instructions describe."
@@ -227,20 +227,22 @@ def _explain_absence(scan: MessageScan, text: str, wanted: Dialect | None) -> Pa
 
 def _judge(candidate: ReturnCandidate, reading: ParsedMessage) -> _Judged:
     """Turn what the parser found into troubles, and run every rule."""
-    parsed, dialect, known = candidate.parsed, candidate.dialect, reading.expectation
+    parsed, return_format, known = candidate.parsed, candidate.return_format, reading.expectation
     repairs = list(parsed.repairs.items())
     if _lift_keys(candidate):
         repairs.append(("lifted_keys", parsed.start))
     troubles = [trouble for flaw in _split_flaws(parsed.flaws) if (trouble := _read_flaw(flaw, candidate, repairs))]
-    repairs += [(kind, parsed.start) for kind in normalize(parsed.value, dialect, known, reading.words, parsed.spans)]
+    repairs += [
+        (kind, parsed.start) for kind in normalize(parsed.value, return_format, known, reading.words, parsed.spans)
+    ]
     if candidate.glued:
         what = "the return is inside another object that can't be parsed"
         troubles.append(ParseIssue("unreadable", what, "Send one return.", parsed.start, parsed.start + 1))
-    troubles += find_blanks(parsed.value, dialect, known.session_id)
-    troubles += find_conflicts(parsed.value, dialect, reading.words)
+    troubles += find_blanks(parsed.value, return_format, known.session_id)
+    troubles += find_conflicts(parsed.value, return_format, reading.words)
     case = ReturnContext(
         candidate.text,
-        dialect,
+        return_format,
         parsed.value,
         troubles=tuple(troubles),
         spans=parsed.spans,
@@ -254,7 +256,7 @@ def _judge(candidate: ReturnCandidate, reading: ParsedMessage) -> _Judged:
 
 def normalize(
     value: dict[str, Any],
-    dialect: Dialect,
+    return_format: Format,
     known: Expectation,
     words: Mapping[str, Status],
     spans: dict[str, tuple[int, int]],
@@ -263,16 +265,20 @@ def normalize(
 
     Empty items of lists are dropped (D5). A summary that is too long loses its end, if the caller wants that.
     """
-    if drop_empty_items(value, dialect.shape, spans):
+    if drop_empty_items(value, return_format.shape, spans):
         yield "empty_items"
-    if unquote_numbers(value, dialect.shape):
+    if unquote_numbers(value, return_format.shape):
         yield "quoted_number"
-    *outer, last = dialect.status_at
+    *outer, last = return_format.status_at
     holder: Any = value
     for key in outer:
         holder = holder.get(key) if isinstance(holder, dict) else None
     word = holder.get(last) if isinstance(holder, dict) else None
-    if isinstance(word, str) and word not in {*dialect.statuses, *words} and word.lower() in dialect.statuses:
+    if (
+        isinstance(word, str)
+        and word not in {*return_format.statuses, *words}
+        and word.lower() in return_format.statuses
+    ):
         holder[last] = word.lower()
         yield "status_case"
     for holder in (value, value.get("metadata")):
@@ -282,7 +288,7 @@ def normalize(
             yield "id_blanks"
     artifacts = value.get("artifacts")
     named = [(artifact, "path") for artifact in artifacts] if isinstance(artifacts, list) else []
-    named += [(value, "file")] if dialect is MANIFEST else []
+    named += [(value, "file")] if return_format is MANIFEST else []
     prefixes = [f"{root.rstrip('/')}/" for root in known.roots]
     for holder, key in named if prefixes else ():
         path = holder.get(key) if isinstance(holder, dict) else None
@@ -291,39 +297,39 @@ def normalize(
             holder[key] = path[len(prefix) :].lstrip("/")
             yield "absolute_path"
     summary = value.get("summary")
-    if known.shortens and dialect is STANDARD and isinstance(summary, str):
+    if known.shortens and return_format is STANDARD and isinstance(summary, str):
         value["summary"] = shorten(summary)
         if value["summary"] != summary:
             yield "shortened"
 
 
-def find_blanks(payload: dict[str, Any], dialect: Dialect, session_id: str | None = None) -> Iterator[ParseIssue]:
+def find_blanks(payload: dict[str, Any], return_format: Format, session_id: str | None = None) -> Iterator[ParseIssue]:
     """Every blank of a template that nobody filled in. An id that was issued is none, whatever it looks like."""
-    for pointer, text in find_placeholders(payload, dialect.shape):
+    for pointer, text in find_placeholders(payload, return_format.shape):
         if text == session_id and pointer.endswith("/session_id"):
             continue
         message = f"{pointer[1:]} is a placeholder: {text[:60]}"
         yield ParseIssue("template", message, "Replace it with a real value.", pointer=pointer)
 
 
-def find_conflicts(payload: dict[str, Any], dialect: Dialect, own: Mapping[str, Status]) -> Iterator[ParseIssue]:
+def find_conflicts(payload: dict[str, Any], return_format: Format, own: Mapping[str, Status]) -> Iterator[ParseIssue]:
     """Members at the top that deny a completed status, and known keys in a second spelling.
 
     `error` and `errors` of the format itself have rules of their own.
     """
-    known = dialect.shape.known
-    word = str(dialect.word(payload))
-    is_completed = (dialect.statuses.get(word) or own.get(word)) == "completed"
+    known = return_format.shape.known
+    word = str(return_format.word(payload))
+    is_completed = (return_format.statuses.get(word) or own.get(word)) == "completed"
     for key in find_denials(payload) if is_completed else ():
         if key not in ("error", "errors") or key not in known:
             message = f"the status is completed, but {key} contradicts it"
             yield ParseIssue("conflict", message, "State once how the work ended.", pointer=f"/{escape_key(key)}")
-    yield from _find_twins(payload, dialect)
+    yield from _find_twins(payload, return_format)
 
 
-def _find_twins(payload: dict[str, Any], dialect: Dialect) -> Iterator[ParseIssue]:
+def _find_twins(payload: dict[str, Any], return_format: Format) -> Iterator[ParseIssue]:
     """Known keys that are there a second time in another spelling, with another value."""
-    known = dialect.shape.known
+    known = return_format.shape.known
     holders: list[tuple[str, Any, Mapping[str, object]]] = [("", payload, known)]
     holders += [
         (f"/{name}", payload.get(name), getattr(known[name], "known", {}))
@@ -347,8 +353,8 @@ _FLAWS: dict[str, tuple[ParseIssueKind, str, str]] = {
 
 def _lift_keys(candidate: ReturnCandidate) -> bool:
     """Move top-level keys out of the inner object that lost its bracket and took them in."""
-    parsed, known = candidate.parsed, candidate.dialect.shape.known
-    inner_name = "meta" if candidate.dialect is HYPER else "metadata"
+    parsed, known = candidate.parsed, candidate.return_format.shape.known
+    inner_name = "meta" if candidate.return_format is HYPER else "metadata"
     inner = parsed.value.get(inner_name)
     if "missing_bracket" not in parsed.repairs or not isinstance(inner, dict):
         return False
@@ -379,7 +385,7 @@ _DECIDING = frozenset({"status", "summary", "artifacts", "metadata", "errors"})
 
 def _read_flaw(flaw: JsonFlaw, candidate: ReturnCandidate, repairs: list[tuple[str, int]]) -> ParseIssue | None:
     top = flaw.pointer.split("/")[1].replace("~1", "/").replace("~0", "~") if flaw.pointer else ""
-    value, essential = candidate.parsed.value, candidate.dialect.essential
+    value, essential = candidate.parsed.value, candidate.return_format.essential
     is_optional = not any(name.startswith(top) for name in essential) if top else value.keys() >= _DECIDING
     if flaw.kind == "cut" and is_optional:
         value.pop(top, None)
@@ -474,7 +480,7 @@ def _explain_ruin(scan: MessageScan, chosen: _Judged, session_id: str | None) ->
 def _take(reading: ParsedMessage, chosen: _Judged, troubles: tuple[ParseIssue, ...]) -> None:
     candidate = chosen.candidate
     reading.text = candidate.text
-    reading.dialect = candidate.dialect
+    reading.return_format = candidate.return_format
     reading.payload = candidate.parsed.value
     reading.spans = candidate.parsed.spans
     reading.troubles = (*chosen.case.troubles, *troubles)
@@ -508,7 +514,7 @@ def _read_sentence(reading: ParsedMessage) -> None:
     Each line that is one of the sentences counts, with or without its period; so does the end of the last line. Text
     inside thinking tags and quoted lines don't count.
     """
-    reading.dialect = MANIFEST
+    reading.return_format = MANIFEST
     reading.transport = "manifest"
     seen, at = [], 0
     for start, end in find_thinking(reading.text, []):

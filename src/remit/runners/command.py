@@ -90,9 +90,9 @@ class CommandListener:
 
     def _search_cut(self) -> None:
         """Whether what is cut off may hold a return: another one than that at the end."""
-        from remit.returns.formats import DIALECTS  # noqa: PLC0415 - hardly any output is that long
+        from remit.returns.formats import FORMATS  # noqa: PLC0415 - hardly any output is that long
 
-        words = {*self._own_words, *(word for each in DIALECTS.values() for word in each.statuses)}
+        words = {*self._own_words, *(word for each in FORMATS.values() for word in each.statuses)}
         known = b"|".join(re.escape(word.encode("utf-8", "replace")) for word in words)
         member = re.compile(rb"status" + _GAP + rb"(?:" + known + rb")(?!\w)", re.IGNORECASE)
         end = len(self._data) + _OVERLAP_BYTES - MAX_BYTES

@@ -16,7 +16,7 @@ from remit.ledger.events import read_clock_ms
 from remit.ledger.history import find_member, list_members
 from remit.model import AgentError
 from remit.result import Result
-from remit.returns.formats import DIALECTS, STANDARD
+from remit.returns.formats import FORMATS, STANDARD
 from remit.runs.admission.prepare import note_refusal
 from remit.runs.artifacts_unchanged import is_intact, list_contents, load_reported_files
 from remit.runs.results.build_return import write_return
@@ -223,7 +223,7 @@ def make_refused_result(
         errors=(fault,),
         next_steps=(advice,),
         # A format that doesn't exist may be the very reason of the refusal.
-        format=DIALECTS.get(request.return_format or "", STANDARD).name,
-        result_format=(request.format or "") if request.format in DIALECTS else "",
+        format=FORMATS.get(request.return_format or "", STANDARD).name,
+        result_format=(request.format or "") if request.format in FORMATS else "",
     )
     return fit_result(write_return(result))

@@ -12,7 +12,7 @@ from remit import returns
 from remit.errors import UsageError
 from remit.model import Expectation, Verdict
 from remit.result import KEY
-from remit.returns.formats import DIALECTS, HYPER, MANIFEST, get_dialect, render_schema
+from remit.returns.formats import FORMATS, HYPER, MANIFEST, get_format, render_schema
 from remit.returns.formats.manifest import SENTENCES
 from remit.spelling import did_you_mean
 from remit.storage.settings import load_settings
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from remit.model import Diagnostic
 
 AGENT_FILE = "agent-file"
-SCHEMAS = (*DIALECTS, AGENT_FILE)
+SCHEMAS = (*FORMATS, AGENT_FILE)
 _NO_RETURN = "RET001"
 _MAX_RESULT = 1024 * 1024
 _LOOKED_AT = 8000
@@ -50,7 +50,7 @@ def check(
         format, text = MANIFEST.name, SENTENCES[entry["status"]]
     tail = None if entry is None else json.dumps(entry)
     if root is None and manifest is None:
-        verdict = returns.check(text, dialect=format, session_id=session_id, agent=agent, manifest_tail=tail)
+        verdict = returns.check(text, return_format=format, session_id=session_id, agent=agent, manifest_tail=tail)
         return _name_encoding(verdict, text)
     from remit.evidence.facts import find_facts, follow_to_file, load_findings  # noqa: PLC0415 - only here
     from remit.evidence.workspace_root import find_workspace_root  # noqa: PLC0415
@@ -58,13 +58,13 @@ def check(
     words = load_settings(root).returns.status_words if root is not None else {}
     roots = () if root is None else (os.path.abspath(root), os.path.realpath(root))
     expectation = Expectation(session_id, agent, roots=roots)
-    reading = returns.read_message(text, dialect=format, expectation=expectation, words=words)
+    reading = returns.read_message(text, return_format=format, expectation=expectation, words=words)
     if reading.payload is None and root is not None:
         reading = follow_to_file(reading, root, format) or reading
-    if reading.dialect is MANIFEST:
+    if reading.return_format is MANIFEST:
         manifest = _find_manifest(root, manifest)
         returns.attach_entry(reading, tail or _load_tail(manifest))
-    is_hyper = root is not None and reading.dialect is HYPER
+    is_hyper = root is not None and reading.return_format is HYPER
     workspace_root = find_workspace_root(os.fspath(root or ""), os.environ) if is_hyper else ""
     evidence = find_facts(reading, root, manifest, workspace_root)
     verdict = returns.judge(reading, evidence=evidence, findings_text=load_findings(evidence, root, manifest))
@@ -136,7 +136,7 @@ def convert(
     """
     from remit.returns.convert import KnownMetadata, convert_return, render_message  # noqa: PLC0415 - only for this
 
-    target = get_dialect(to)
+    target = get_format(to)
     verdict = check(text, format=format, manifest=manifest)
     if verdict.returned is None:
         return Conversion("", {}, verdict.findings, accepted=False, verdict=verdict)
@@ -147,7 +147,7 @@ def convert(
     payload, findings = convert_return(verdict.returned, target, known)
     message = render_message(payload, target)
     reply, tail = (SENTENCES.get(payload["status"], ""), message) if target is MANIFEST else (message, None)
-    result = returns.check(reply, dialect=to, manifest_tail=tail)
+    result = returns.check(reply, return_format=to, manifest_tail=tail)
     if not result.accepted and not any(finding.severity == "error" for finding in findings):
         findings += [finding._replace(place=None) for finding in result.findings if finding.severity == "error"]
     return Conversion(message, payload, tuple(findings), result.accepted, verdict)
@@ -175,7 +175,7 @@ def instructions(
     from remit.returns.format_instructions import write_instructions  # noqa: PLC0415 - only for this
 
     return write_instructions(
-        get_dialect(format),
+        get_format(format),
         session_id=session_id,
         agent=agent,
         depth=depth,
@@ -195,7 +195,7 @@ def schema(name: str) -> dict[str, Any]:
         from remit.agents.schema import render_agent_schema  # noqa: PLC0415 - only for this
 
         return render_agent_schema()
-    return render_schema(get_dialect(name))
+    return render_schema(get_format(name))
 
 
 def _find_manifest(root: Path | None, manifest: Path | None) -> Path | None:

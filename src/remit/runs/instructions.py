@@ -14,7 +14,7 @@ from remit.light_namedtuple import NamedTuple
 from remit.manifest.tokens import OPTIONAL, Resolved, resolve_tokens
 from remit.model import NOTHING
 from remit.returns.format_instructions import write_instructions
-from remit.returns.formats import HYPER, MANIFEST, get_dialect
+from remit.returns.formats import HYPER, MANIFEST, get_format
 from remit.returns.formats.hyper import END_MARKER, START_MARKER
 from remit.returns.formats.manifest import SENTENCES
 from remit.storage.context_files import LoadedContext
@@ -261,7 +261,7 @@ def _render_omitted(part: str, size_bytes: int | None) -> str:
 
 def render_contract(work: InstructionFacts) -> str:
     """What an agent has to send back, and in which form."""
-    format = get_dialect(work.format)
+    format = get_format(work.format)
     values = list_tokens(work)
     text = write_instructions(
         format,
@@ -352,7 +352,7 @@ def _render_diagnostic(finding: Diagnostic) -> str:
 
 
 def _render_form(format: str, session_id: str = "") -> str:
-    named = get_dialect(format)
+    named = get_format(format)
     if named is MANIFEST:
         return (
             "Correct the findings file and your line in MANIFEST.jsonl (append none beside it), then reply with the "
@@ -372,7 +372,7 @@ def _render_form(format: str, session_id: str = "") -> str:
 
 def render_handback(seconds_left: float, *, format: str) -> str:
     """What asks for what there is, just before the time is up."""
-    form = get_dialect(format)
+    form = get_format(format)
     if form is MANIFEST:
         how = (
             "Write the findings file with what you know, append your line with status partial and the reason in "

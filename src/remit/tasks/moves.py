@@ -9,7 +9,7 @@ from remit.spelling import did_you_mean
 from remit.tasks.values import MARKERS, read_marker
 
 if TYPE_CHECKING:
-    from remit.model import DialectName
+    from remit.model import FormatName
 
 OWN_COMMAND = {
     "RESEARCHING": "research",
@@ -120,7 +120,7 @@ def as_sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if text.endswith("?") else ".")
 
 
-def follow_status(marker: str, status: str, format: DialectName = "standard", *, kind: str = "") -> str | None:
+def follow_status(marker: str, status: str, format: FormatName = "standard", *, kind: str = "") -> str | None:
     """Return the marker that a task gets from a return; None if it doesn't change.
 
     `status` is the return's (completed, partial, failed, blocked) or timeout. `kind` is the agent's: a review changes

@@ -1,7 +1,7 @@
 """What every format must do, as tests to run on one's own.
 
     class TestMyFormat(FormatSuite):
-        dialect = MINE
+        format = MINE
         samples = ({"state": "done", "files": ["a.md"]}, {"state": "gave up", "why": "no access"})
 
 Owns the conformance suite of `remit.returns.formats`. pytest collects the methods of a subclass whose name begins
@@ -21,29 +21,29 @@ from remit.returns.placeholders import find_placeholders
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from remit.returns.formats import Dialect
+    from remit.returns.formats import Format
 
 _ODD: Mapping[str, Any] = {"x-own": {"deep": [1, None, "ünï"]}, "x-none": None, "x-big": 10**18}
 _GARBAGE: tuple[Any, ...] = (None, True, 7, 1.5, "", "text", [], [None], {}, {"a": {}}, [[[]]], "\0")
 
 
 class FormatSuite:
-    """Tests of a dialect. Say in `dialect` which, and in `samples` what its agents send, one for each status word."""
+    """Tests of a format: set `return_format` to it, and `samples` to what its agents send, one for each status word."""
 
-    dialect: Dialect
+    return_format: Format
     samples: tuple[dict[str, Any], ...] = ()
 
     # --- words --------------------------------------------------------------------------------------------------------
 
     def test_its_words_mean_one_of_the_four_statuses(self) -> None:
         """And completed can be said."""
-        _check(set(self.dialect.statuses.values()) <= set(STATUSES), self.dialect.statuses)
-        _check("completed" in self.dialect.statuses.values(), self.dialect.statuses)
+        _check(set(self.return_format.statuses.values()) <= set(STATUSES), self.return_format.statuses)
+        _check("completed" in self.return_format.statuses.values(), self.return_format.statuses)
 
     def test_there_is_a_sample_for_each_word(self) -> None:
         """The suite proves nothing about a word that nobody says."""
-        said = {self.dialect.word(sample) for sample in self.samples}
-        _check(said == set(self.dialect.statuses), (said, set(self.dialect.statuses)))
+        said = {self.return_format.word(sample) for sample in self.samples}
+        _check(said == set(self.return_format.statuses), (said, set(self.return_format.statuses)))
 
     # --- there and back -----------------------------------------------------------------------------------------------
 
@@ -51,7 +51,7 @@ class FormatSuite:
         """Reading and writing gives the same object, with what the format does not know."""
         for sample in (*self.samples, *(each | dict(_ODD) for each in self.samples)):
             before = deepcopy(sample)
-            again = self.dialect.write(self.dialect.read(sample))
+            again = self.return_format.write(self.return_format.read(sample))
             _check(again == before, (before, again))
             _check(sample == before, "the object that was read has changed")
             _check(json.loads(json.dumps(again)) == before, again)
@@ -59,17 +59,19 @@ class FormatSuite:
     def test_what_is_read_means_what_was_said(self) -> None:
         """The status word, whose format it is, and every file that is claimed."""
         for sample in self.samples:
-            returned = self.dialect.read(sample)
-            _check(returned.status == self.dialect.statuses[str(self.dialect.word(sample))], returned)
-            _check((returned.format, returned.word) == (self.dialect.name, self.dialect.word(sample)), returned)
-            claimed = [path for _, path in self.dialect.paths(sample)]
+            returned = self.return_format.read(sample)
+            _check(returned.status == self.return_format.statuses[str(self.return_format.word(sample))], returned)
+            _check(
+                (returned.format, returned.word) == (self.return_format.name, self.return_format.word(sample)), returned
+            )
+            claimed = [path for _, path in self.return_format.paths(sample)]
             _check([artifact.path for artifact in returned.artifacts] == claimed, (returned.artifacts, claimed))
             _check(returned.status == "completed" or bool(returned.faults), "it did not end well, and says not why")
 
     def test_pointers_lead_to_the_paths(self) -> None:
         """So that a finding can show where a path stands."""
         for sample in self.samples:
-            for pointer, path in self.dialect.paths(sample):
+            for pointer, path in self.return_format.paths(sample):
                 _check(_follow(sample, pointer) == path, (pointer, path))
 
     # --- what is not one ----------------------------------------------------------------------------------------------
@@ -77,32 +79,32 @@ class FormatSuite:
     def test_its_own_is_told_from_anything_else(self) -> None:
         """A sample is like a return, and an object with none of its keys is not."""
         for sample in self.samples:
-            _check(self.dialect.is_like(sample), sample)
-            _check(not any(True for _ in find_placeholders(sample, self.dialect.shape)), sample)
+            _check(self.return_format.is_like(sample), sample)
+            _check(not any(True for _ in find_placeholders(sample, self.return_format.shape)), sample)
         for other in ({}, {"a": 1}, {"name": "x", "value": "completed"}):
-            _check(not self.dialect.is_like(other), other)
+            _check(not self.return_format.is_like(other), other)
 
     def test_no_object_makes_it_fail(self) -> None:
         """Paths and words are looked for in objects of any shape."""
         for sample in self.samples:
             for broken in _break(sample):
-                _check(all(isinstance(path, str) for _, path in self.dialect.paths(broken)), broken)
-                self.dialect.word(broken)
-                self.dialect.is_like(broken)
+                _check(all(isinstance(path, str) for _, path in self.return_format.paths(broken)), broken)
+                self.return_format.word(broken)
+                self.return_format.is_like(broken)
 
     def test_the_status_is_essential(self) -> None:
         """Cut off there, an object says nothing."""
-        _check(self.dialect.status_at[0] in self.dialect.essential, self.dialect.essential)
+        _check(self.return_format.status_at[0] in self.return_format.essential, self.return_format.essential)
 
     def test_its_schema_is_one(self) -> None:
         """Plain JSON, with every key that is required, and the words of the status."""
-        schema = render_schema(self.dialect)
+        schema = render_schema(self.return_format)
         _check(json.loads(json.dumps(schema)) == schema, "it is not plain JSON")
-        _check(set(schema["required"]) >= set(self.dialect.shape.required), schema["required"])
+        _check(set(schema["required"]) >= set(self.return_format.shape.required), schema["required"])
         place: Any = schema
-        for key in self.dialect.status_at:
+        for key in self.return_format.status_at:
             place = place["properties"][key]
-        _check(set(place["enum"]) == set(self.dialect.statuses), place)
+        _check(set(place["enum"]) == set(self.return_format.statuses), place)
 
 
 def _follow(payload: Any, pointer: str) -> Any:  # noqa: ANN401 - any value of JSON

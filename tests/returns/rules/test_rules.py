@@ -274,19 +274,19 @@ def test_an_error_type_stands_for_a_code(kind: str, code: str) -> None:
 
 @pytest.mark.conforms("000-21")
 @pytest.mark.parametrize("field", ["status", "summary", "artifacts", "metadata"])
-@pytest.mark.parametrize("dialect", [None, "standard"])
-def test_a_missing_field_is_named_in_standard(field: str, dialect: str | None) -> None:
+@pytest.mark.parametrize("return_format", [None, "standard"])
+def test_a_missing_field_is_named_in_standard(field: str, return_format: str | None) -> None:
     """R0.2: also the status, without which an object hardly looks like a return."""
-    verdict = Message(fenced(standard({f"/{field}": DROP})), dialect).judge()
+    verdict = Message(fenced(standard({f"/{field}": DROP})), return_format).judge()
     assert verdict.name == "invalid"
     assert ("RET020", f"{field} is missing") in {(each.code, each.message) for each in verdict.findings}
 
 
 @pytest.mark.parametrize("field", ["meta", "artifacts", "next_steps", "meta/status", "artifacts/0/summary"])
-@pytest.mark.parametrize("dialect", [None, "hyper"])
-def test_a_missing_field_is_named_in_hyper(field: str, dialect: str | None) -> None:
+@pytest.mark.parametrize("return_format", [None, "hyper"])
+def test_a_missing_field_is_named_in_hyper(field: str, return_format: str | None) -> None:
     """R3.1 R3.2: also `meta`."""
-    verdict = Message(marked(hyper({f"/{field}": DROP})), dialect).judge()
+    verdict = Message(marked(hyper({f"/{field}": DROP})), return_format).judge()
     assert verdict.name == "invalid"
     assert [(each.code, each.pointer) for each in verdict.findings] == [("RET020", f"/{field}")]
 

@@ -16,7 +16,7 @@ from remit.evidence.changes import Comparison, TreeChange
 from remit.ledger.runs import Run
 from remit.model import AgentError, Artifact, Return, Verdict
 from remit.result import Result, ResultArtifact, ResultUsage
-from remit.returns.formats import DIALECTS
+from remit.returns.formats import FORMATS
 from remit.returns.formats.manifest import SENTENCES
 from remit.runs.judging.conclusion import AttemptEnd, conclude
 from remit.runs.judging.judge import AttemptVerdict
@@ -28,12 +28,12 @@ from remit.schemas import ResultObject
 from remit.validation import build_schema
 
 if TYPE_CHECKING:
-    from remit.model import DialectName, Status
+    from remit.model import FormatName, Status
 
 SESSION = "sess_1735460684_a1b2c3"
 STATUSES: tuple[Status, ...] = ("completed", "partial", "failed", "blocked")
 STOP_REASONS = ("exited", "timeout", "cancelled", "crashed", "rejected", "orphaned", "budget")
-NAMES: tuple[DialectName, ...] = ("standard", "hyper", "manifest")
+NAMES: tuple[FormatName, ...] = ("standard", "hyper", "manifest")
 FAULT = AgentError(
     "timeout", "its time was up", "TIMEOUT", recoverable=True, recommendation="Run it again with more time."
 )
@@ -71,7 +71,7 @@ def make_result(status: str, stop_reason: str, name: str, to: str = "", **parts:
 
 @pytest.mark.conforms("000-01", "003-16")
 @pytest.mark.parametrize("name", NAMES)
-def test_every_result_is_a_valid_return(name: DialectName) -> None:
+def test_every_result_is_a_valid_return(name: FormatName) -> None:
     """D4: every stop reason, status and format, with and without files, is accepted by `remit check`; 002 agrees."""
     schema = build_schema(ResultObject)
     Draft202012Validator.check_schema(schema)  # once: it takes a hundred times as long as a result
@@ -90,7 +90,7 @@ ROW = Run(SESSION, "researcher", 1, ("orchestrator", "researcher"), state="runni
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_conclusion_is_a_valid_return(name: DialectName) -> None:
+def test_every_conclusion_is_a_valid_return(name: FormatName) -> None:
     """D4: the same with what Remit concludes itself: no answer, an answer that is refused, one that is accepted."""
     row = ROW._replace(details={"format": name})
     for stop_reason, status in product(STOP_REASONS, (None, "refused", *STATUSES)):
@@ -112,13 +112,13 @@ def test_every_conclusion_is_a_valid_return(name: DialectName) -> None:
             )
 
 
-def make_judgement(status: str | None, name: DialectName) -> AttemptVerdict | None:
+def make_judgement(status: str | None, name: FormatName) -> AttemptVerdict | None:
     if status is None:
         return None
     if status == "refused" or (status, name) in (("blocked", "hyper"), ("failed", "manifest")):
         return AttemptVerdict("invalid", verdict=Verdict("invalid", format=name))
     payload = make_result(status, "exited", name).returned
-    returned = DIALECTS[name].read(dict(payload))
+    returned = FORMATS[name].read(dict(payload))
     return AttemptVerdict("accepted", returned=returned, claimed=returned, verdict=Verdict("accepted", format=name))
 
 
@@ -131,7 +131,7 @@ def make_judgement(status: str | None, name: DialectName) -> AttemptVerdict | No
     ],
 )
 def test_a_file_that_was_left_is_named_as_its_format_names_it(
-    name: DialectName, config: dict[str, str], path: str, named: str, to: DialectName | Literal[""]
+    name: FormatName, config: dict[str, str], path: str, named: str, to: FormatName | Literal[""]
 ) -> None:
     """D2 D4: an agent that was stopped named no file, and no return has an absolute path."""
     row = ROW._replace(details={"format": name, "result_format": to, "root": "/project", **config})
@@ -195,17 +195,22 @@ def test_the_agents_fields_and_unknown_keys_stay() -> None:
 
 def report(returned: Return) -> dict[str, Any]:
     judgement = AttemptVerdict("accepted", returned=returned, claimed=returned,
-                          verdict=Verdict("accepted", format=returned.format, returned=returned))  # fmt: skip
+                               verdict=Verdict("accepted", format=returned.format, returned=returned))  # fmt: skip
     conclusion = conclude(AttemptEnd("exited", "researcher", judgement=judgement))
     return make_report(ROW._replace(started_ms=1_000), None, conclusion, ended_ms=3_000).to_dict()
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_status_that_remit_lowered_carries_an_error(name: DialectName) -> None:
+def test_a_status_that_remit_lowered_carries_an_error(name: FormatName) -> None:
     """D4: an unproven `completed` is `partial` with UNPROVEN, in the words of its format."""
-    claimed = DIALECTS[name].read(dict(make_result("completed", "exited", name).returned))
-    judgement = AttemptVerdict("unproven", returned=claimed._replace(status="partial"), claimed=claimed,
-                          unproven=("reports/cache.md",), verdict=Verdict("accepted", format=name, returned=claimed))  # fmt: skip
+    claimed = FORMATS[name].read(dict(make_result("completed", "exited", name).returned))
+    judgement = AttemptVerdict(
+        "unproven",
+        returned=claimed._replace(status="partial"),
+        claimed=claimed,
+        unproven=("reports/cache.md",),
+        verdict=Verdict("accepted", format=name, returned=claimed),
+    )
     conclusion = conclude(AttemptEnd("exited", "researcher", judgement=judgement))
     assert conclusion.lowered
     shaped = make_report(ROW, None, conclusion, ended_ms=0).to_dict()
@@ -216,7 +221,7 @@ def test_a_status_that_remit_lowered_carries_an_error(name: DialectName) -> None
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_advice_follows_the_format(name: DialectName) -> None:
+def test_advice_follows_the_format(name: FormatName) -> None:
     """D12: an agent whose return was refused is shown the instructions of its own format."""
     judgement = AttemptVerdict("missing", verdict=Verdict("missing"))
     conclusion = conclude(AttemptEnd("exited", "researcher", judgement=judgement, format=name))
@@ -243,7 +248,7 @@ TEXTS = st.text(min_size=1, max_size=300).filter(str.strip)
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from(NAMES), st.sampled_from(STATUSES), st.tuples(TEXTS, TEXTS, TEXTS), st.integers(320, 900))
 def test_whatever_went_wrong_the_result_is_valid(
-    name: DialectName, status: Status, texts: tuple[str, str, str], max_tokens: int
+    name: FormatName, status: Status, texts: tuple[str, str, str], max_tokens: int
 ) -> None:
     summary, message, advice = texts
     fault = FAULT._replace(message=message, recommendation=advice)

@@ -16,7 +16,7 @@ import yaml
 
 import remit
 from remit.config import parse_settings
-from remit.returns.formats import DIALECTS, render_schema
+from remit.returns.formats import FORMATS, render_schema
 from tests.support.docs.compare import is_shown, smooth, split_session
 from tests.support.docs.shell import Said, Shell
 from tests.support.paths import ROOT
@@ -173,9 +173,13 @@ def _list_mappings(value: Any) -> Iterator[dict[Any, Any]]:  # noqa: ANN401 - an
 
 def check_return(block: Block, payload: Any) -> None:  # noqa: ANN401 - any JSON
     """What looks like a return fits its schema, and is accepted where it would be sent as a message."""
-    like = [dialect for dialect in DIALECTS.values() if isinstance(payload, dict) and dialect.is_like(payload)]
+    like = [
+        return_format
+        for return_format in FORMATS.values()
+        if isinstance(payload, dict) and return_format.is_like(payload)
+    ]
     if like:
-        dialect = max(like, key=lambda each: each.overlap(payload))
-        jsonschema.validate(payload, render_schema(dialect))
+        return_format = max(like, key=lambda each: each.overlap(payload))
+        jsonschema.validate(payload, render_schema(return_format))
         verdict = remit.check(block.text)
-        assert verdict.accepted or dialect.name == "manifest", f"{block.place}: {verdict.findings}"
+        assert verdict.accepted or return_format.name == "manifest", f"{block.place}: {verdict.findings}"

@@ -11,31 +11,31 @@ from typing import Any
 
 from remit.errors import UsageError
 from remit.returns.formats import hyper, manifest, standard
-from remit.returns.formats.base import Dialect
+from remit.returns.formats.base import Format
 from remit.spelling import did_you_mean
 
-__all__ = ["DIALECTS", "HYPER", "MANIFEST", "STANDARD", "Dialect", "get_dialect", "render_schema"]
+__all__ = ["FORMATS", "HYPER", "MANIFEST", "STANDARD", "Format", "get_format", "render_schema"]
 
-STANDARD, HYPER, MANIFEST = standard.DIALECT, hyper.DIALECT, manifest.DIALECT
-DIALECTS: dict[str, Dialect] = {dialect.name: dialect for dialect in (STANDARD, HYPER, MANIFEST)}
+STANDARD, HYPER, MANIFEST = standard.FORMAT, hyper.FORMAT, manifest.FORMAT
+FORMATS: dict[str, Format] = {return_format.name: return_format for return_format in (STANDARD, HYPER, MANIFEST)}
 
 
-def get_dialect(name: str) -> Dialect:
+def get_format(name: str) -> Format:
     """Look a format up by its name."""
-    if name not in DIALECTS:
-        raise UsageError(f"there is no format '{name}'", hint=did_you_mean(name, list(DIALECTS)))
-    return DIALECTS[name]
+    if name not in FORMATS:
+        raise UsageError(f"there is no format '{name}'", hint=did_you_mean(name, list(FORMATS)))
+    return FORMATS[name]
 
 
 SCHEMA_VERSION = 1
 
 
-def render_schema(dialect: Dialect) -> dict[str, Any]:
+def render_schema(return_format: Format) -> dict[str, Any]:
     """The JSON Schema (2020-12) of a format's object, made from the shape that validates it."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": f"urn:remit:schema:{dialect.name}:{SCHEMA_VERSION}",
-        "title": dialect.title,
-        **dialect.shape.to_json_schema(),
-        **dialect.schema_extras,
+        "$id": f"urn:remit:schema:{return_format.name}:{SCHEMA_VERSION}",
+        "title": return_format.title,
+        **return_format.shape.to_json_schema(),
+        **return_format.schema_extras,
     }

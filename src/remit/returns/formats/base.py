@@ -9,14 +9,14 @@ from remit.light_namedtuple import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from remit.model import DialectName, Return, Status
+    from remit.model import FormatName, Return, Status
     from remit.returns.shapes import ObjectShape
 
 
-class Dialect(NamedTuple):
+class Format(NamedTuple):
     """One way of spelling a return."""
 
-    name: DialectName
+    name: FormatName
     title: str
     shape: ObjectShape
     statuses: Mapping[str, Status]

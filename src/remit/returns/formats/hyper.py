@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from remit.model import AgentError, Artifact, Return, Status
-from remit.returns.formats.base import Dialect, split
+from remit.returns.formats.base import Format, split
 from remit.returns.formats.standard import AFTER_WORK, paths
 from remit.returns.shapes import ListShape, NumberShape, ObjectShape, PathShape, TextShape, WordShape
 
@@ -139,7 +139,7 @@ def clip(text: str, max_chars: int) -> str:
     return text if len(text) <= max_chars else text[: max_chars - 1].rsplit(" ", 1)[0] + "…"
 
 
-DIALECT = Dialect(
+FORMAT = Format(
     name="hyper",
     title="Sub-agent output",
     shape=SHAPE,

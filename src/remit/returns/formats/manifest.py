@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from remit.lazy_regex import lazy
 from remit.model import AgentError, Artifact, Return, Status
-from remit.returns.formats.base import Dialect, split
+from remit.returns.formats.base import Format, split
 from remit.returns.formats.hyper import clip
 from remit.returns.shapes import FlagShape, ListShape, ObjectShape, PathShape, TextShape, WordShape
 
@@ -141,7 +141,7 @@ def _derive_faults(word: str, followup: tuple[str, ...]) -> tuple[AgentError, ..
                        derived=frozenset({"type", "message", "code", "recoverable", "recommendation"})),)  # fmt: skip
 
 
-DIALECT = Dialect(
+FORMAT = Format(
     name="manifest",
     title="Manifest entry",
     shape=SHAPE,

@@ -6,7 +6,7 @@ from sys import float_info
 from typing import Any
 
 from remit.model import ERROR_CODES, STATUSES, AgentError, Artifact, Return
-from remit.returns.formats.base import Dialect, split
+from remit.returns.formats.base import Format, split
 from remit.returns.shapes import (
     AnyShape,
     FlagShape,
@@ -225,7 +225,7 @@ def _to_s(duration_ms: float) -> float:
     return int(duration_ms // 1000) if duration_ms % 1000 == 0 else duration_ms / 1000
 
 
-DIALECT = Dialect(
+FORMAT = Format(
     name="standard",
     title="Subagent return",
     shape=SHAPE,

@@ -22,7 +22,7 @@ _SEPARATE = "Use / between folders: a backslash is part of a name here."
 
 
 def _claimed(case: ReturnContext) -> list[tuple[str, str]]:
-    return case.dialect.paths(case.payload) if case.dialect and case.payload is not None else []
+    return case.return_format.paths(case.payload) if case.return_format and case.payload is not None else []
 
 
 @return_rule("RET050")
@@ -118,7 +118,7 @@ def completed_without_artifacts(case: ReturnContext) -> Iterator[ReturnViolation
 
     Good: the plan as an artifact.
     """
-    if case.is_dialect("standard") and case.status == "completed" and case.get("artifacts") == []:
+    if case.has_format("standard") and case.status == "completed" and case.get("artifacts") == []:
         known = case.expectation.kind not in (None, "utility")
         yield ReturnViolation(
             "the status is completed, but no file is claimed",
@@ -139,7 +139,7 @@ def artifacts_without_success(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: `{"status": "partial", "artifacts": [{…}], …}`
     """
-    if case.is_dialect("standard") and case.status in ("failed", "blocked") and case.items_at("artifacts"):
+    if case.has_format("standard") and case.status in ("failed", "blocked") and case.items_at("artifacts"):
         message = f"the status is {case.status}, but files are claimed"
         yield ReturnViolation(message, "Use status partial if the files are usable.", "/artifacts")
 
@@ -172,7 +172,7 @@ def artifact_type_mismatch(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: `"type": "document"` and `"path": "docs/findings.md"`
     """
-    if not case.is_dialect("hyper"):
+    if not case.has_format("hyper"):
         return
     for index, item in enumerate(case.items_at("artifacts")):
         path = item.get("path") if isinstance(item, dict) else None

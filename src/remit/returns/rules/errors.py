@@ -21,13 +21,13 @@ def error_missing(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: `"errors": [{"type": "timeout", "message": "…", "recoverable": true, "recommendation": "…"}]`
     """
-    if case.is_dialect("standard") and case.status not in ("completed", None) and not case.get("errors"):
+    if case.has_format("standard") and case.status not in ("completed", None) and not case.get("errors"):
         yield ReturnViolation(
             f"the status is {case.word}, but errors is empty",
             "Add an error that says why the work stopped.",
             "/errors",
         )
-    if case.is_dialect("hyper") and case.status == "failed" and case.get("error") is None:
+    if case.has_format("hyper") and case.status == "failed" and case.get("error") is None:
         yield ReturnViolation(
             "the status is error, but there is no error object", "Add error with code and message.", "/error"
         )
@@ -49,9 +49,9 @@ def completed_with_errors(case: ReturnContext) -> Iterator[ReturnViolation]:
     if case.status != "completed":
         return
     rows = []
-    if case.is_dialect("standard"):
+    if case.has_format("standard"):
         rows = [(f"/errors/{index}", item) for index, item in enumerate(case.items_at("errors"))]
-    if case.is_dialect("standard", "hyper") and case.get("error"):
+    if case.has_format("standard", "hyper") and case.get("error"):
         rows.append(("/error", case.get("error")))
     for pointer, item in rows:
         kind, code = (item.get("type"), item.get("code")) if isinstance(item, dict) else (None, None)

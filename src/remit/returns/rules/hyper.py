@@ -24,7 +24,7 @@ def markers_missing(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: `<!-- AGENT_OUTPUT_START -->`, the fenced block, `<!-- AGENT_OUTPUT_END -->`
     """
-    if case.is_dialect("hyper") and not case.marked:
+    if case.has_format("hyper") and not case.marked:
         yield ReturnViolation("the return isn't between the output markers",
                               f"Write {START_MARKER} before it and {END_MARKER} after it.")  # fmt: skip
 
@@ -39,7 +39,7 @@ def key_point_count(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: three specific points.
     """
-    if not case.is_dialect("hyper"):
+    if not case.has_format("hyper"):
         return
     for index, item in enumerate(case.items_at("artifacts")):
         points = item.get("key_points") if isinstance(item, dict) else None
@@ -61,7 +61,7 @@ def artifact_summary_too_long(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: `"summary": "Analysis of how sessions are stored"`
     """
-    if not case.is_dialect("hyper"):
+    if not case.has_format("hyper"):
         return
     for index, item in enumerate(case.items_at("artifacts")):
         summary = item.get("summary") if isinstance(item, dict) else None
@@ -80,7 +80,7 @@ def partial_without_next_steps(case: ReturnContext) -> Iterator[ReturnViolation]
 
     Good: `"next_steps": ["Rerun the mobile tests once the login page is fixed"]`
     """
-    if case.is_dialect("hyper") and case.status == "partial" and not case.get("next_steps"):
+    if case.has_format("hyper") and case.status == "partial" and not case.get("next_steps"):
         yield ReturnViolation(
             "the status is partial, but next_steps is empty", "Add to next_steps what is left and why.", "/next_steps"
         )

@@ -28,7 +28,7 @@ def wrong_session(case: ReturnContext) -> Iterator[ReturnViolation]:
     Good: an exact copy of the issued id.
     """
     issued = case.expectation.session_id
-    if issued is None or not case.is_dialect("standard"):
+    if issued is None or not case.has_format("standard"):
         return
     for pointer in ("/metadata/session_id", "/session_id"):
         given = case.get(*pointer[1:].split("/"))
@@ -48,7 +48,7 @@ def conflicting_session_ids(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: one id, in metadata.
     """
-    if not case.is_dialect("standard"):
+    if not case.has_format("standard"):
         return
     top, inner = case.get("session_id"), case.get("metadata", "session_id")
     if top is not None and inner is not None and top != inner:
@@ -68,7 +68,7 @@ def session_id_format(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: `"session_id": "sess_1763200000_k3x9qz"`
     """
-    if not case.is_dialect("standard"):
+    if not case.has_format("standard"):
         return
     places = {"/metadata/session_id": case.text_at("metadata", "session_id"), "/session_id": case.text_at("session_id")}
     pointer, given = next(((place, text) for place, text in places.items() if text), ("", ""))
@@ -92,11 +92,11 @@ def wrong_agent(case: ReturnContext) -> Iterator[ReturnViolation]:
     Good: the agent's file name.
     """
     expected = case.expectation.agent
-    pointer = "/meta/agent_name" if case.is_dialect("hyper") else "/metadata/agent_type"
+    pointer = "/meta/agent_name" if case.has_format("hyper") else "/metadata/agent_type"
     given = case.text_at(*pointer[1:].split("/"))
     if expected is None or not given or case.expectation.names_agent(given):
         return
-    severity: Severity = "error" if case.is_dialect("hyper") else "warning"
+    severity: Severity = "error" if case.has_format("hyper") else "warning"
     yield ReturnViolation(f"expected agent {expected}, got {given}", f"Write {expected}.", pointer, severity)
 
 

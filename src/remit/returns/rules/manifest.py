@@ -103,7 +103,7 @@ def entry_id_format(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: `"id": "auth-research-2026-01-19"` and `"date": "2026-01-19"`; the second entry of that day ends in `-2`.
     """
-    if not case.is_dialect("manifest"):
+    if not case.has_format("manifest"):
         return
     entry_id, day = case.text_at("id"), case.text_at("date")
     if entry_id and not _is_id(entry_id, day):
@@ -122,7 +122,7 @@ def entry_date_invalid(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: `"date": "2026-01-19"`
     """
-    day = case.text_at("date") if case.is_dialect("manifest") else ""
+    day = case.text_at("date") if case.has_format("manifest") else ""
     if day and not _is_date(day):
         yield ReturnViolation(
             "the date isn't a valid date in the form YYYY-MM-DD", "Write the date as YYYY-MM-DD.", "/date"
@@ -139,8 +139,8 @@ def key_findings_count(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: three findings, each one like `"Use server-side sessions for the admin pages."`
     """
-    findings = case.items_at("key_findings") if case.is_dialect("manifest") else []
-    given = case.is_dialect("manifest") and isinstance(case.get("key_findings"), list)
+    findings = case.items_at("key_findings") if case.has_format("manifest") else []
+    given = case.has_format("manifest") and isinstance(case.get("key_findings"), list)
     if given and not KEY_FINDINGS[0] <= len(findings) <= KEY_FINDINGS[1]:
         yield ReturnViolation(
             f"there are {len(findings)} key findings, expected 3 to 7", "Give 3 to 7 findings.", "/key_findings"
@@ -162,7 +162,7 @@ def findings_file_name(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: `"file": "2026-01-19_auth-research.md"`
     """
-    name = case.text_at("file").rpartition("/")[2] if case.is_dialect("manifest") else ""
+    name = case.text_at("file").rpartition("/")[2] if case.has_format("manifest") else ""
     if name and not _is_file_name(name):
         yield ReturnViolation(
             "the file's name isn't the date and the topic", "Name it YYYY-MM-DD_topic-slug.md.", "/file"
@@ -180,13 +180,13 @@ def reason_missing(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: `{"status": "blocked", "needs_followup": ["BLOCKED:no access to the staging database"], …}`
     """
-    if case.is_dialect("manifest") and case.status in ("partial", "blocked") and not case.get("needs_followup"):
+    if case.has_format("manifest") and case.status in ("partial", "blocked") and not case.get("needs_followup"):
         yield ReturnViolation(
             f"the status is {case.word}, but needs_followup is empty",
             'Add "BLOCKED:" and the reason to needs_followup.',
             "/needs_followup",
         )
-    reasons = case.items_at("needs_followup") if case.is_dialect("manifest") and case.status == "completed" else []
+    reasons = case.items_at("needs_followup") if case.has_format("manifest") and case.status == "completed" else []
     if any(isinstance(reason, str) and reason.strip().startswith(REASON_MARK) for reason in reasons):
         message = "the status is complete, but needs_followup has a blocker"
         yield ReturnViolation(message, "Use status blocked, or remove the blocker.", "/needs_followup")
@@ -203,7 +203,7 @@ def findings_file_missing(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: write the file, append the entry, then reply.
     """
-    facts = case.evidence.get(case.text_at("file")) if case.is_dialect("manifest") else None
+    facts = case.evidence.get(case.text_at("file")) if case.has_format("manifest") else None
     if facts is not None and facts.state in ("missing", "empty", "unreadable"):
         yield ReturnViolation(
             "the manifest has the entry, but the findings file doesn't exist",
@@ -223,7 +223,7 @@ def findings_file_incomplete(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: `# Title`, then Summary, Findings, Recommendations, Sources, Linked Tasks.
     """
-    if case.findings_text is None or not case.is_dialect("manifest"):
+    if case.findings_text is None or not case.has_format("manifest"):
         return
     lines = [line.strip() for line in case.findings_text.splitlines()]
     absent = [name for name in SECTIONS if f"## {name}" not in lines]

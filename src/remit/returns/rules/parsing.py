@@ -171,7 +171,7 @@ def other_format(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: the format in the instructions, or a declared format that the agent uses.
     """
-    yield from case.tell("dialect")
+    yield from case.tell("return_format")
 
 
 @return_rule("RET013", severity="note")
@@ -203,7 +203,7 @@ def undeclared_format(case: ReturnContext) -> Iterator[ReturnViolation]:
     Good: the same with `[agents.NAME] format = "hyper"` in remit.toml, or `return: hyper` in the agent's file.
     """
     offered = case.expectation.instructed
-    if offered is not None and case.dialect is not None and not case.is_dialect(offered):
-        name, used = case.expectation.agent or "NAME", case.dialect.name
+    if offered is not None and case.return_format is not None and not case.has_format(offered):
+        name, used = case.expectation.agent or "NAME", case.return_format.name
         hint = f'Declare it in remit.toml: [agents."{name}"] format = "{used}".'
         yield ReturnViolation(f"the agent's format isn't declared; the return was validated as {used}", hint)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from remit.model import ArtifactFacts, Severity, Status, TextSpan, VerdictName
-    from remit.returns.formats import Dialect
+    from remit.returns.formats import Format
     from remit.returns.shapes import ShapeProblem
 
 _NOTHING_KNOWN = Expectation()
@@ -27,7 +27,7 @@ MAX_PROBLEMS = 100
 
 ParseIssueKind = Literal[
     "absent", "empty", "too_big", "unreadable", "cut", "nonfinite", "conflict", "contradiction", "thinking", "quoted",
-    "template", "dialect", "reply", "no_entry", "bad_line", "rival",
+    "template", "return_format", "reply", "no_entry", "bad_line", "rival",
 ]  # fmt: skip
 
 
@@ -56,14 +56,28 @@ class ReturnContext:
     """Everything that the rules may look at: one object (or none), and what is known around it."""
 
     __slots__ = (
-        "_lines", "_problems", "after", "dialect", "evidence", "expectation", "final", "findings_text", "located",
-        "marked", "payload", "reply_status", "spans", "text", "troubles", "words",
+        "_lines",
+        "_problems",
+        "after",
+        "evidence",
+        "expectation",
+        "final",
+        "findings_text",
+        "located",
+        "marked",
+        "payload",
+        "reply_status",
+        "return_format",
+        "spans",
+        "text",
+        "troubles",
+        "words",
     )  # fmt: skip
 
     def __init__(
         self,
         text: str,
-        dialect: Dialect | None,
+        return_format: Format | None,
         payload: dict[str, Any] | None = None,
         troubles: tuple[ParseIssue, ...] = (),
         spans: Mapping[str, tuple[int, int]] = NOTHING,
@@ -79,7 +93,7 @@ class ReturnContext:
         final: str = "",
     ) -> None:
         self.text = text
-        self.dialect = dialect
+        self.return_format = return_format
         self.payload = payload
         self.troubles = troubles
         self.spans = spans
@@ -104,15 +118,15 @@ class ReturnContext:
     @property
     def word(self) -> object:
         """The status as the agent wrote it."""
-        return self.dialect.word(self.payload) if self.dialect and self.payload is not None else None
+        return self.return_format.word(self.payload) if self.return_format and self.payload is not None else None
 
     @property
     def status(self) -> Status | None:
         """The status in the canon; None where the word is not known."""
         word = self.word
-        if not isinstance(word, str) or self.dialect is None:
+        if not isinstance(word, str) or self.return_format is None:
             return None
-        return self.dialect.statuses.get(word) or self.words.get(word)
+        return self.return_format.statuses.get(word) or self.words.get(word)
 
     @property
     def missing_severity(self) -> Severity:
@@ -127,9 +141,11 @@ class ReturnContext:
         """
         if self._problems is None:
             said = {trouble.pointer for trouble in self.troubles if trouble.kind == "template"}
-            mapped = "/" + "/".join(self.dialect.status_at) if self.dialect and self.status is not None else None
+            mapped = (
+                "/" + "/".join(self.return_format.status_at) if self.return_format and self.status is not None else None
+            )
             kept: dict[str, list[ShapeProblem]] = {}
-            for problem in self.dialect.shape.problems(self.payload, "") if self.dialect else ():
+            for problem in self.return_format.shape.problems(self.payload, "") if self.return_format else ():
                 same = kept.setdefault(problem.kind, [])
                 known = problem.pointer in said or (problem.kind == "word" and problem.pointer == mapped)
                 if not known and len(same) < MAX_PROBLEMS:
@@ -154,9 +170,9 @@ class ReturnContext:
         value = self.get(key)
         return value if isinstance(value, list) else []
 
-    def is_dialect(self, *names: str) -> bool:
+    def has_format(self, *names: str) -> bool:
         """Whether the return is in one of these formats."""
-        return self.dialect is not None and self.dialect.name in names
+        return self.return_format is not None and self.return_format.name in names
 
     def tell(self, kind: ParseIssueKind) -> Iterator[ReturnViolation]:
         """What went wrong in one way while the return was looked for."""
@@ -168,7 +184,7 @@ class ReturnContext:
     def find_place(self, report: ReturnViolation) -> TextSpan | None:
         """Where a report points to, in lines and columns; the nearest parent where the value itself is not there."""
         # A reply's own place is in the message, also where its entry is not.
-        if not self.located and (report.span is None or not self.is_dialect("manifest")):
+        if not self.located and (report.span is None or not self.has_format("manifest")):
             return None
         if self._lines is None:
             self._lines = LineIndex(self.text)

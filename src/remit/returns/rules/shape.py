@@ -30,7 +30,7 @@ def missing_field(case: ReturnContext) -> Iterator[ReturnViolation]:
     Good: `"artifacts": []`, if there are none
     """
     yield from _problems(case, "missing")
-    if case.is_dialect("standard") and case.get("session_id") is None and case.get("metadata", "session_id") is None:
+    if case.has_format("standard") and case.get("session_id") is None and case.get("metadata", "session_id") is None:
         yield ReturnViolation("session_id is missing", "Add the issued session_id to metadata.", "/metadata/session_id")
 
 
@@ -97,11 +97,11 @@ def misspelled_key(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: `"artifacts": []`
     """
-    if case.dialect is None or case.payload is None:
+    if case.return_format is None or case.payload is None:
         return
-    yield from _misspelt(case.payload, case.dialect.shape.known, "")
+    yield from _misspelt(case.payload, case.return_format.shape.known, "")
     for key in ("metadata", "meta"):
-        shape = case.dialect.shape.required.get(key)
+        shape = case.return_format.shape.required.get(key)
         value = case.get(key)
         if shape is not None and isinstance(value, dict):
             yield from _misspelt(value, getattr(shape, "known", {}), f"/{key}")
@@ -156,7 +156,7 @@ def mixed_formats(case: ReturnContext) -> Iterator[ReturnViolation]:
     Good: one format, one status.
     """
     other = {"complete": "completed", "partial": "partial", "error": "failed"}.get(case.text_at("meta", "status"))
-    if case.is_dialect("standard") and other is not None and case.status is not None and other != case.status:
+    if case.has_format("standard") and other is not None and case.status is not None and other != case.status:
         yield ReturnViolation(
             f"status is {case.word}, but meta.status is {case.get('meta', 'status')}", "Use one format.", "/status"
         )

@@ -37,7 +37,7 @@ def summary_too_long(case: ReturnContext) -> Iterator[ReturnViolation]:
     for problem in case.problems:
         if problem.kind == "long":
             yield ReturnViolation(problem.message, problem.hint, problem.pointer)
-    summary = case.text_at("summary") if case.is_dialect("standard") else ""
+    summary = case.text_at("summary") if case.has_format("standard") else ""
     tokens = count_excess(summary) if len(summary) <= MAX_CHARS else 0
     if tokens:
         message = f"summary has {tokens} tokens, the maximum is {MAX_TOKENS}"
@@ -54,7 +54,7 @@ def summary_above_target(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: a summary of 250 characters.
     """
-    summary = case.text_at("summary") if case.is_dialect("standard") else ""
+    summary = case.text_at("summary") if case.has_format("standard") else ""
     if WANTED_CHARS < len(summary) <= MAX_CHARS:
         hint = "Keep the results and leave out the steps."
         yield ReturnViolation(
@@ -89,7 +89,7 @@ def summary_sentences(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: `"summary": "Wrote the plan in 3 phases. Phase 2 needs a decision on the cache."`
     """
-    summary = case.text_at("summary") if case.is_dialect("standard") else ""
+    summary = case.text_at("summary") if case.has_format("standard") else ""
     count = count_sentences(summary)
     if summary.strip() and not SENTENCES[0] <= count <= SENTENCES[1]:
         yield ReturnViolation(f"the summary has {count} sentence{'s' * (count != 1)}, expected 2 to 5",
@@ -106,7 +106,7 @@ def summary_markup(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: `"summary": "The plan is written. It has 3 phases."`
     """
-    summary = case.text_at("summary") if case.is_dialect("standard") else ""
+    summary = case.text_at("summary") if case.has_format("standard") else ""
     for pattern, what in ((_MARKUP, "markup"), (_EMOJI, "an emoji")):
         if pattern.search(summary, 0, 2 * MAX_CHARS):  # what is longer is refused anyway
             yield ReturnViolation(f"the summary contains {what}", f"Remove {what}.", "/summary")

@@ -22,7 +22,7 @@ from remit.manifest.places import place_manifest
 from remit.manifest.prefix_check import take_beginning
 from remit.model import NOTHING
 from remit.result import MIN_TOKENS
-from remit.returns.formats import MANIFEST, get_dialect
+from remit.returns.formats import MANIFEST, get_format
 from remit.runners.command import command_missing
 from remit.runners.registry import get_runner
 from remit.runs.admission.guard import AdmissionRequest, admit, check_named, make_session_id
@@ -387,7 +387,7 @@ def _make_config(work: _RequestFacts, own: AgentSettings, setting: AdmissionCont
     said = _read_file(work)
     table = setting.settings.delegation.runners.get(runner, RunnerSettings())
     for word in (request.return_format, agent.get_word("return")):
-        get_dialect(word or "standard")  # refuses what isn't a format
+        get_format(word or "standard")  # refuses what isn't a format
     root = setting.home.root
     declared = request.return_format or find_format(agent.name, agent, setting.settings, root=root).format
     format = declared or "standard"
@@ -438,7 +438,7 @@ def _make_config(work: _RequestFacts, own: AgentSettings, setting: AdmissionCont
         working=_choose_working(request, kind, format),
         outside=request.outside,
         result_tokens=request.result_tokens or delegate.result_tokens,
-        result_format="" if request.format is None else get_dialect(request.format).name,
+        result_format="" if request.format is None else get_format(request.format).name,
         words=dict(setting.settings.returns.status_words),
         topic=request.topic,
         resume_of=request.resume_of,

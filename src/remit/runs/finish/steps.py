@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from remit.ledger.activity import FileAct
     from remit.ledger.home import Home
     from remit.manifest.entries import ManifestEntry
-    from remit.model import AgentError, Artifact, ArtifactFacts, Diagnostic, DialectName, Status
+    from remit.model import AgentError, Artifact, ArtifactFacts, Diagnostic, FormatName, Status
     from remit.storage.activity_frontmatter import FileActivity
     from remit.tasks.store import TaskStore
 
@@ -44,7 +44,7 @@ class FinishInput(NamedTuple):
     session_id: str
     status: str
     """completed, partial, failed, blocked or timeout."""
-    format: DialectName = "standard"
+    format: FormatName = "standard"
     kind: str = ""
     """What the agent is for: planning, implementation, research, review, utility."""
     task_number: int | None = None

@@ -152,11 +152,11 @@ def judge_answer(
     )  # fmt: skip
     handed_in = () if format == MANIFEST.name else submitted
     wanted = None if any_format else format
-    read = partial(returns.read_message, dialect=wanted, expectation=expectation, words=words)
+    read = partial(returns.read_message, return_format=wanted, expectation=expectation, words=words)
     reading = returns.choose_reading([read(each) for each in (*handed_in, text)])
     if reading.payload is None:
         reading = follow_to_file(reading, root, wanted) or reading
-    entry = find_entry(scene) if reading.dialect is MANIFEST else AgentEntry(None)
+    entry = find_entry(scene) if reading.return_format is MANIFEST else AgentEntry(None)
     returns.attach_entry(reading, entry.line, rival=entry.rival)
     facts = find_facts(reading, root, manifest, scene.workspace_root)
     bases = find_bases(reading, root, manifest, scene.workspace_root)

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from remit.model import Artifact, Return
 from remit.returns.convert import KnownMetadata, convert_return, name_hyper_type
-from remit.returns.formats import HYPER, MANIFEST, STANDARD, get_dialect
+from remit.returns.formats import HYPER, MANIFEST, STANDARD, get_format
 from remit.returns.formats.manifest import write_reason
 
 if TYPE_CHECKING:
     from remit.model import AgentError
     from remit.result import Result
-    from remit.returns.formats import Dialect
+    from remit.returns.formats import Format
 
 _MAX_SUMMARY = 500
 _NOT_ADMITTED = "not-admitted"
@@ -26,7 +26,7 @@ _NOT_ADMITTED = "not-admitted"
 
 def write_return(result: Result) -> Result:
     """The result with its return as an object of the format that was asked for. Default: the agent's own."""
-    own, target = get_dialect(result.format), get_dialect(result.result_format or result.format)
+    own, target = get_format(result.format), get_format(result.result_format or result.format)
     returned = _make_return(result, own, target)
     if target is MANIFEST and "id" not in result.metadata:  # the agent has no entry: one is derived of what there is
         named = tuple(fault._replace(message=_name_code(fault)) for fault in returned.faults)
@@ -37,7 +37,7 @@ def write_return(result: Result) -> Result:
     return result._replace(returned=payload)
 
 
-def _make_return(result: Result, own: Dialect, target: Dialect) -> Return:
+def _make_return(result: Result, own: Format, target: Format) -> Return:
     words = {status: word for word, status in own.statuses.items()}
     agent = result.agent or "agent"
     steps = tuple(step for step in result.next_steps if step.strip())
@@ -73,7 +73,7 @@ def _make_return(result: Result, own: Dialect, target: Dialect) -> Return:
     )
 
 
-def _list_artifacts(result: Result, own: Dialect, target: Dialect) -> list[Artifact]:
+def _list_artifacts(result: Result, own: Format, target: Format) -> list[Artifact]:
     """The files of the return. If the work failed, only those that are there."""
     artifacts = []
     for each in result.artifacts:

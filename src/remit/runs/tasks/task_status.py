@@ -231,7 +231,7 @@ def _keep_task_open(
     Who edits a file while an agent is at work may be the agent. So a task that is called done there is not, unless the
     return says so; a person says it with a command of Remit, and is not overruled.
     """
-    from remit.returns.formats import get_dialect  # noqa: PLC0415 - only with a task
+    from remit.returns.formats import get_format  # noqa: PLC0415 - only with a task
     from remit.tasks.moves import follow_status  # noqa: PLC0415
     from remit.tasks.values import read_marker  # noqa: PLC0415
 
@@ -239,7 +239,7 @@ def _keep_task_open(
     noted = load_last_event(home.ledger, row.session_id, PREFLIGHT)
     if not config.working or noted is None or store.get(number).closed:
         return []
-    format = get_dialect(conclusion.format or config.format).name
+    format = get_format(conclusion.format or config.format).name
     done = {"COMPLETED", follow_status(config.working, "completed", format, kind=config.kind) or "COMPLETED"}
     if not left.stays and follow_status(config.working, conclusion.task_status, format, kind=config.kind) in done:
         return []
