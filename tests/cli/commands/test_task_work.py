@@ -611,7 +611,7 @@ def test_help_works_beside_settings_that_do_not(inside: Inside) -> None:
     assert ended.code == 0
     assert "research" in ended.text
     assert smooth(inside("task", "audit", "1").complaint) == snapshot(
-        "[task.audit] is like 'nothing'; known are: research, plan, revise, implement, review"
+        "[task.audit] is like 'nothing'; available: research, plan, revise, implement, review"
     )
 
 
