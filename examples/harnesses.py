@@ -35,7 +35,7 @@ def make_project(harness: str, folder: Path) -> None:
     shutil.copytree(SOURCE, folder, ignore=shutil.ignore_patterns(*LEFT_OUT, *OWN))
     settings = folder / "remit.toml"
     settings.write_text(settings.read_text("utf-8").replace('runner = "claude"', f'runner = "{harness}"'), "utf-8")
-    remit(folder, "compile", "--to", harness)
+    remit(folder, "agent", "build", "--to", harness)
     remit(folder, "hooks", "install", harness, "--shared")
     shutil.rmtree(folder / ".remit", ignore_errors=True)
     (folder / ".claude" / "settings.local.json").unlink(missing_ok=True)  # what names a path of this machine

@@ -225,7 +225,7 @@ def list_bombs() -> Iterator[Bomb]:
     yield from _in("manifest", ("findings", "validate", "MANIFEST.jsonl"), "MANIFEST.jsonl", ODD_FILES | TEXTS | LINES)
     yield from _in("settings", ("lint",), "remit.toml", ODD_FILES | TEXTS | SETTINGS)
     yield from _in("tasks", ("task", "list"), "specs/state.json", ODD_FILES | TEXTS | TASKS)
-    yield from _in("tasks, TODO.md", ("sync", "--check"), "specs/TODO.md", ODD_FILES | TEXTS)
+    yield from _in("tasks, TODO.md", ("task", "sync", "--check"), "specs/TODO.md", ODD_FILES | TEXTS)
     yield from _hook()
     yield from _run()
 

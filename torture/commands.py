@@ -167,7 +167,7 @@ def research(root: Path) -> int:
     with home.ledger.transaction() as db:
         add_act(db, session_id=SESSION, path=FINDINGS_FILE, operation="write")
     home.close()
-    return run_remit(root, "task", "move", "13", "researching")
+    return run_remit(root, "task", "set-status", "13", "researching")
 
 
 @as_door
@@ -306,7 +306,7 @@ def trust(project: str, *words: str) -> Callable[[Path], int]:
 
     def act(root: Path) -> int:
         os.environ["XDG_CONFIG_HOME"] = f"{root}/home"
-        return run_remit(_find_project(root, project), "trust", *words)
+        return run_remit(_find_project(root, project), "config", "trust", *words)
 
     return act
 
@@ -325,7 +325,7 @@ _REPAIR = in_turn(line("task", "sync", "--repair"), line("task", "new", "What co
 _MOVE = ("task", "set-status", "12", "implementing")
 _NEW = ("task", "new", "Another", "one", "--priority", "high", "--description", "To be done.")
 _LINK = ("task", "link", "13", "topic-1-2026-01-05")
-_MARK = ("errors", "mark", "err_1", "--fixed")
+_MARK = ("errors", "resolve", "err_1", "--fixed")
 _FILE = ("--write-file", "--summary", "It works. It is small.", "--recommendation", "Do it.", "--source", "A book.")
 _AND_ADD = in_turn(line("findings", "list"), line(*_add(2)), line("findings", "show", "added-2-2026-01-06"))
 """Every earlier line is there, and one more can be added and found."""

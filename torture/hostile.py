@@ -31,9 +31,9 @@ ROOT = Path(__file__).resolve().parents[1]
 NO_TRACING = 2
 COMMANDS = (
     ("lint",), ("lint", "--no-cache"), ("lint", "--json"), ("lint", "--diff"), ("lint", "agents", "docs"),
-    ("fix", "--diff"), ("graph",), ("compile", "--help"), ("check", "message.md", "--root", "."),
-    ("findings", "validate"), ("findings", "list"), ("task", "list"), ("sync", "--check"), ("status",), ("errors",),
-    ("ps",), ("doctor",), ("explain", "AGT001"), ("may", "planner", "bash", "make"),
+    ("lint", "--fix", "--diff"), ("agent", "graph"), ("agent", "build", "--help"), ("check", "message.md", "--root", "."),
+    ("findings", "validate"), ("findings", "list"), ("task", "list"), ("task", "sync", "--check"), ("status",), ("errors", "list"),
+    ("ps",), ("doctor",), ("explain", "AGT001"), ("agent", "can", "planner", "bash", "make"),
 )  # fmt: skip
 SETTINGS = (
     "core.fsmonitor", "core.pager", "core.editor", "core.sshCommand", "core.askPass", "diff.external",

@@ -103,7 +103,7 @@ def test_claude_code_plays_the_cleo_subagent(tmp_path: Path, monkeypatch: pytest
     """D3 D4: the caller's model gets the sentence, and the line is in the manifest once."""
     with play("claude", "cleo-project", tmp_path, monkeypatch) as stage:
         (stage.programs / "cleo").symlink_to(stage.root / "bin" / "cleo")
-        run_remit(stage, "trust", "--yes")
+        run_remit(stage, "config", "trust", "--yes")
         session = converse(stage, "cleo")
         assert session.exit_code == 0, session.errors
         (row,) = list_runs(stage)
@@ -117,7 +117,7 @@ def test_claude_code_plays_the_cleo_subagent(tmp_path: Path, monkeypatch: pytest
 def test_opencode_plays_the_researcher(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """D1 D4: opencode offers its subagents no tool for calls; the session calls the utility agent, and Remit finishes."""
     with play("opencode", "opencode-project", tmp_path, monkeypatch) as stage:
-        run_remit(stage, "sync", "--repair")
+        run_remit(stage, "task", "sync", "--repair")
         session = converse(stage, "kitchen")
         assert session.exit_code == 0, session.errors
         rows = {row.agent: row for row in list_runs(stage)}

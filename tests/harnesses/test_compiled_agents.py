@@ -37,7 +37,7 @@ def prepare(cli: CliName, model: ScriptedModel, folder: Path, patch: pytest.Monk
     stage = make_stage(cli, folder, model, patch)
     stage.write_agent("agents/writer.md", WRITER)
     stage.write_agent("agents/reader.md", READER.replace('"writer"', '"reader"'))
-    run_remit(stage, "compile", "--to", cli)
+    run_remit(stage, "agent", "build", "--to", cli)
     return stage
 
 

@@ -387,7 +387,7 @@ import json, os, re, subprocess, sys
 prompt, source, mode = sys.stdin.read(), sys.argv[1], sys.argv[2]
 hidden = ("REMIT_TICKET", "REMIT_SESSION_ID") if mode == "hide" else ()
 environ = {key: value for key, value in os.environ.items() if key not in hidden} | {"PYTHONPATH": source}
-done = subprocess.run([sys.executable, "-m", "remit", "task", "complete", "1"], env=environ, capture_output=True)
+done = subprocess.run([sys.executable, "-m", "remit", "task", "done", "1"], env=environ, capture_output=True)
 open(__file__ + ".log", "w").write(f"{done.returncode} {done.stderr.decode()}")
 me = re.search(r"\\(orchestrator → (?:\\S+ → )?(\\S+)\\)", prompt)[1]
 print(json.dumps({
@@ -474,7 +474,7 @@ def test_an_edit_by_hand_is_taken_in_before_anything_is_refused(inside: Inside, 
 @pytest.mark.parametrize(
     ("args", "sentence"),
     [
-        (("research", "7"), "there is no task 7; remit task list shows what there is"),
+        (("research", "7"), "there is no task 7; list the tasks with: remit task list"),
         (("research", "one"), "'one' isn't the number of a task; remit task list shows them"),
         (("research", "1", "--worktree"), "there is no option --worktree"),
         (("task", "reserch", "1"), "there is no command 'task reserch'; did you mean 'remit task research'?"),

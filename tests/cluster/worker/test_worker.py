@@ -252,7 +252,7 @@ def test_a_worker_that_is_drained_finishes_and_takes_nothing_more(
             first = (await ws.start(Request("scout", "Look.", command=agent.command))).row.session_id
             await until(lambda: agent.did("began"))
             holder, _ = await asyncio.to_thread(find_holder, caller, found, [first])
-            draining = await asyncio.to_thread(caller.start, "drain", holder.name, "--timeout", "60")
+            draining = await asyncio.to_thread(caller.start, "worker", "drain", holder.name, "--timeout", "60")
             await asyncio.to_thread(holder.wait_for, "draining")
             done = [await ws.delegate("scout", "Look.", command=quick.command) for _ in range(4)]
             assert draining.poll() is None

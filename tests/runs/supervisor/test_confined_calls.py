@@ -214,7 +214,7 @@ call(1 << 40, b"")
 call(4, b"")
 call(4, b"null")
 call(2, b"{}", ())
-body = json.dumps({"words": ["trust", "--yes"], "ticket": os.environ["REMIT_TICKET"]}).encode()
+body = json.dumps({"words": ["config", "trust", "--yes"], "ticket": os.environ["REMIT_TICKET"]}).encode()
 call(len(body), body)
 """
 
