@@ -31,8 +31,10 @@ ROOT = Path(__file__).resolve().parents[1]
 NO_TRACING = 2
 COMMANDS = (
     ("lint",), ("lint", "--no-cache"), ("lint", "--json"), ("lint", "--diff"), ("lint", "agents", "docs"),
-    ("lint", "--fix", "--diff"), ("agent", "graph"), ("agent", "build", "--help"), ("check", "message.md", "--root", "."),
-    ("findings", "validate"), ("findings", "list"), ("task", "list"), ("task", "sync", "--check"), ("status",), ("errors", "list"),
+    ("lint", "--fix", "--diff"), ("agent", "graph"), ("agent", "build", "--help"),
+    ("check", "message.md", "--root", "."),
+    ("findings", "validate"), ("findings", "list"), ("task", "list"), ("task", "sync", "--check"), ("status",),
+    ("errors", "list"),
     ("ps",), ("doctor",), ("explain", "AGT001"), ("agent", "can", "planner", "bash", "make"),
 )  # fmt: skip
 SETTINGS = (

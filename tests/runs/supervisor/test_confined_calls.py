@@ -227,7 +227,7 @@ def test_what_is_no_request_is_refused(root: Path) -> None:
         "the request is cut off",
         "the request isn't a command line with a ticket",
         "the request has no standard input, output and error",
-        "'remit config trust --yes' isn't available to a confined agent",
+        "'remit config trust' isn't available to a confined agent",
     ]
 
 
