@@ -109,7 +109,7 @@ def test_what_is_at_work_is_cancelled_with_all_below_it(root: Path) -> None:
             row = wait_for(home, each, lambda row: row.state == "finished")
             assert row.stop_reason == "cancelled"
         assert page_actions.cancel(home, session_id, asker=PERSON) == page_actions.CancelResult(
-            (), "it was over already"
+            (), "it had already finished"
         )
 
 
@@ -146,7 +146,7 @@ def test_work_on_a_task_says_how_it_is_begun_anew(root: Path) -> None:
     with opened(root) as home:
         with home.ledger.transaction() as db:
             changed = "json_set(details, '$.command', 'research')"
-            db.execute(f"UPDATE delegations SET details = {changed}, task_number = 3")  # noqa: S608 - fixed
+            db.execute(f"UPDATE runs SET details = {changed}, task_number = 3")  # noqa: S608 - fixed
         can = load_run_details(home, session_id)["can"]
     assert can["retry"] is False
     assert can["why"]["retry"].startswith("It was work on a task")

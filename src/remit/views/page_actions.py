@@ -163,7 +163,7 @@ def cancel(home: Home, session_id: str, *, reason: str = "", asker: ConnectionPe
     elif waited.result is None:
         note = "it was told to end, and is not over yet"
     else:
-        note = "" if before else "it was over already"
+        note = "" if before else "it had already finished"
     return CancelResult(tuple(before), note)
 
 

@@ -146,7 +146,7 @@ def test_cancel_gives_the_reason_and_can_be_said_twice(remit: Remit, agent: Scri
     assert agent.list_living() == []
     assert ended.err == b""
     again = remit("cancel", session, "--reason", "another")
-    assert (again.code, again.err.decode()) == (0, f"nothing was cancelled: {session} was over already\n")
+    assert (again.code, again.err.decode()) == (0, f"nothing was cancelled: {session} had already finished\n")
     assert "it is the wrong branch" in again.text
     assert "another" not in again.text
 

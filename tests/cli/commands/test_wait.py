@@ -39,12 +39,24 @@ def test_one_whose_report_is_gone_costs_no_other_its_result(
     home.close()
     shown = remit("wait", good, bad)
     assert shown.code > 0
-    assert "completed" in shown.text
-    assert bad in shown.complaint
+    assert b"completed" in shown.out
+    assert bad in shown.err.decode()
     told = remit("wait", bad, good, "--json")
     first, second = json.loads(told.out)
     assert (first["session_id"], first["status"], first["over"]) == (bad, None, False)
     assert bad in first["error"]["message"]
     assert second["status"] == "completed"
     alone = remit("wait", bad)
-    assert (alone.code, alone.out, bad in alone.complaint) == (shown.code, b"", True)
+    assert (alone.code, alone.out, bad in alone.err.decode()) == (shown.code, b"", True)
+
+
+def test_a_run_that_had_finished_before_is_reported_as_such(
+    remit: Remit, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    agent = ScriptedAgent(tmp_path_factory.mktemp("agents")).obeys()
+    session = load(remit("run", "Write a report.", "--command", agent.command, "--json"))["remit"]["session_id"]
+    waited = remit("wait", "-")
+    assert waited.err.decode() == f"{session} had already finished\n"
+    assert b"completed" in waited.out
+    cancelled = remit("cancel", "-")
+    assert cancelled.err.decode() == f"nothing was cancelled: {session} had already finished\n"

@@ -39,12 +39,17 @@ def wait(sessions: tuple[str, ...], *, timeout: float | None, output_format: str
     """
     import asyncio
 
+    from remit.ledger.runs import load_run
     from remit.runs.workspace import Workspace
     from remit.views.run_details import find_session
 
     ws = Workspace.open(lenient=True)
     warn_of_settings(ws.trouble)
     wanted = [*dict.fromkeys(find_session(ws.home, each) for each in sessions or (None,))]
+    for each in wanted:
+        row = load_run(ws.home.ledger, each)
+        if output_format != "json" and row is not None and row.state == "finished":
+            say(f"{escape(each)} had already finished", stderr=True)
     waited = asyncio.run(_wait(ws, wanted, timeout, output_format))
     if len(waited) == 1 and waited[0].trouble is not None:
         raise waited[0].trouble
@@ -129,7 +134,7 @@ def cancel(session: str, *, reason: str | None, output_format: str) -> int:
     is_over = not list_open(ws.home, wanted)
     waited = asyncio.run(_cancel(ws, wanted, " ".join((reason or "").split())[:_MAX_REASON]))
     if is_over:
-        say(f"nothing was cancelled: {escape(wanted)} was over already", stderr=True)
+        say(f"nothing was cancelled: {escape(wanted)} had already finished", stderr=True)
     _tell([waited], output_format=output_format, as_list=False)
     return ACCEPTED if waited.result is not None else NOT_ACCEPTED
 
