@@ -121,7 +121,7 @@ def test_delegations_that_are_open_and_the_last_that_were_settled(workspace: Ins
         "             planner                   task 8     abandoned 1 min; see remit ps"
     )
     assert lines[start + 3] == snapshot(
-        "settled      planner                   task 7     completed accepted, 1 min ago"
+        "finished     planner                   task 7     completed accepted, 1 min ago"
     )
     assert [line.split()[2] for line in lines[start + 4 : start + 8]] == ["6", "5", "4", "3"]
     assert lines[start + 5].endswith("task 5     partial timeout, 1 min ago")
@@ -227,7 +227,7 @@ def test_on_a_narrow_screen_the_gaps_go_before_what_is_told(workspace: Inside, m
     lines = workspace("status").text.splitlines()
     assert all(sum(measure(line)) <= 40 for line in lines), lines
     assert "             a-researche…  task 2  aban…" in lines
-    assert "settled      planner  task 1  completed…" in lines
+    assert "finished     planner  task 1  completed…" in lines
     assert "             1  BLOCKED  Find it 1" in lines
 
 
