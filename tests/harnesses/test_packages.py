@@ -167,10 +167,11 @@ def test_each_step_of_a_task_has_its_command(name: str) -> None:
 
 
 def test_commands_and_the_skill_name_commands_that_there_are() -> None:
-    from remit.commands import get_command  # noqa: PLC0415 - the command line is not needed by the others
+    from remit.commands import GROUPS, get_command  # noqa: PLC0415 - the command line is not needed by the others
 
     texts = [path.read_text() for path in (*ROOT.glob("commands/*.md"), *ROOT.glob("skills/*/SKILL.md"))]
-    named = {name for text in texts for name in re.findall(r"`remit (task [a-z]+|[a-z]+)", text)}
+    groups = "|".join(group.name for group in GROUPS)
+    named = {name for text in texts for name in re.findall(rf"`remit ((?:{groups}) [a-z]+|[a-z]+)", text)}
     assert {"run", "wait", "show", *(f"task {name}" for name in LIFECYCLE)} <= named
     assert not [name for name in named if get_command(name) is None]
 

@@ -1,4 +1,4 @@
-// Installed by remit hooks install opencode, removed by remit hooks uninstall. sha256:b90985ef1d6a7e223c861fd381cca82240426a862d84375728b46c5d4dcfd56a
+// Installed by remit hooks install opencode, removed by remit hooks uninstall. sha256:a35b1e893e0dc0398abf7228ec80575f4d119148ed317f3fc2735e9ad120989f
 // Remit in opencode: what its sessions are about to do and what their subagents send back is put to `remit hook opencode`.
 // Nothing is decided here. A question that gets no clear answer is answered with no, and the reason is said; only what
 // a person's own session does, which Remit merely writes down, goes on.
