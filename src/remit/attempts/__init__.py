@@ -1,23 +1,24 @@
-"""Sessions: the folder of each attempt that an agent makes, and everything that is done with it.
+"""Attempts: the folder, the shim, the output and the result of each attempt of an agent.
 
-Owns `.remit/sessions/SESSION/NUMBER/`. The shim (`shim.py`) is the only other one that writes there. Here are
-`folders` (who is alive), `starting`, `shims` (words to them), `results`, `output`, and `enclosing`: which agent a
-process belongs to.
+Only this package and the shim (`shim.py`) write `.remit/sessions/SESSION/NUMBER/`. `folders.py` has the folders and
+whether an attempt is alive, `start.py` starts shims and `shims.py` sends them commands, `results.py` and `output.py`
+read what they wrote, `process_owner.py` finds the attempt of a process, and `confine.py` and `confined_calls.py`
+confine agents and carry out their calls.
 
-    order        what the shim is to do; no secrets, for the environment goes by the process itself
-    stdin        what the agent reads
-    out, err     what it printed, up to a cap; `out.tail`, `err.tail`: the end of what was longer
-    started      made by the shim before the agent runs: whoever finds it there runs nothing, so nothing runs twice
-    pids.json    which processes and which namespace these are
-    result.json  how it ended; written once
-    shim.err     what only a bug would print
+    order        the shim's orders, without secrets: the environment is passed by the process itself
+    stdin        the agent's input
+    out, err     the agent's output, up to a cap; `out.tail`, `err.tail` have the end of longer output
+    started      created by the shim before the agent runs; if it exists, no agent is started again
+    pids.json    the processes and their namespaces
+    result.json  how the attempt ended; written once
+    shim.err     empty unless the shim has a bug
 
-`.remit/control/` has a pipe for each attempt, for words to its shim: it reaches across namespaces, and never a stranger
-with a reused number. Confined processes see an empty folder there.
+`.remit/control/` has a pipe to the shim of each attempt. A pipe works across namespaces, and never reaches another
+process with a reused pid. Confined processes see an empty folder there.
 
-A living attempt is one whose folder is locked. The lock is taken before the shim is started and handed over to it, so
-no attempt that was started ever looks dead; it is free when nothing of the attempt is alive. `.remit/living/` has a
-name for each attempt that may be alive, so that nobody has to look into thousands of old folders.
+An attempt is alive if its folder is locked. The lock is taken before the shim starts and is passed to it, so a started
+attempt never looks dead; it is released when all its processes have ended. `.remit/living/` has a file for each attempt
+that may be alive, so that old folders don't have to be checked.
 
 An agent that isn't confined runs as the user and could write into any of these folders, as it could into the ledger.
 Remit doesn't defend them against it: agents are careless, not hostile. `--confine` is for agents you don't trust.

@@ -1,7 +1,6 @@
-"""Drivers: processes of Remit that drive a delegation when nobody waits for it.
+"""Start a supervisor process in the background, for runs that no process waits for.
 
-Owns how one is started. It has a session of its own, so it outlives the terminal; what it prints goes to `driver.log`
-in the folder of the delegation's session.
+It has its own session, so it outlives the terminal. Its output goes to `driver.log` in the session's folder.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ def start_driver(home: Home, session_id: str, presence: Presence, *, environ: Ma
     either of the two processes does, and nobody takes the delegation for abandoned before its driver has claimed it.
     """
     if not sys.executable:
-        raise RunnerError("nobody knows which Python this is", hint="start Remit with its own command")
+        raise RunnerError("can't find the Python interpreter", hint="start Remit with the remit command")
     from subprocess import DEVNULL, STDOUT, Popen  # noqa: PLC0415 - only where something is started
 
     held = str(presence.handle)
@@ -47,7 +46,7 @@ def start_driver(home: Home, session_id: str, presence: Presence, *, environ: Ma
             start_new_session=True,
         )
     except (OSError, ValueError) as error:
-        raise RunnerError(f"no driver can be started: {error}", hint="run it without --detach") from error
+        raise RunnerError(f"can't start a supervisor: {error}", hint="run it without --detach") from error
     finally:
         os.close(log)
     process.returncode = 0  # nobody waits for it, and Python is not to complain of that

@@ -1,4 +1,4 @@
-"""Output: what an agent has printed, as far as it is kept; of one on another machine, the copy of it."""
+"""Read the stored output of an agent, or the copy of output from another machine."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _END_BYTES = 4096
 
 
 def read_out(folder: str, offset: int, limit: int, *, stream: Literal["out", "err"] = "out") -> bytes:
-    """A piece of what an agent has printed so far; nothing where there is no more yet."""
+    """Return a part of the agent's output so far; b"" if there is no more yet."""
     try:
         handle = os.open(f"{folder}/{stream}", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -33,7 +33,7 @@ def read_out(folder: str, offset: int, limit: int, *, stream: Literal["out", "er
 
 
 def measure_out(folder: str) -> int:
-    """How much an agent has printed so far, in bytes."""
+    """Return the size of the agent's output so far, in bytes."""
     try:
         return os.lstat(f"{folder}/out").st_size
     except OSError:
@@ -41,7 +41,7 @@ def measure_out(folder: str) -> int:
 
 
 def find_last_output_ms(folder: str) -> int | None:
-    """When an agent has last printed something; None where it never did."""
+    """Return when the agent last printed something; None if it never did."""
     times = []
     for stream in ("out", "err"):
         with suppress(OSError):
@@ -54,12 +54,12 @@ class OutputTail(NamedTuple):
     """The end of a stream that was longer than its file may be."""
 
     skipped_bytes: int
-    """So much between the file's end and this was not kept."""
+    """The bytes between the file's end and this tail, which weren't stored."""
     data: bytes
 
 
 def load_tail(folder: str, result: ShimResult, *, stream: Literal["out", "err"] = "out") -> OutputTail | None:
-    """The end of what an agent printed, where its file does not have it; None where it has."""
+    """Return the end of truncated output; None if the file is complete."""
     total, kept, is_cut = (
         (result.out_bytes, result.out_kept, result.out_cut)
         if stream == "out"
@@ -77,7 +77,7 @@ def load_tail(folder: str, result: ShimResult, *, stream: Literal["out", "err"] 
 
 
 def read_err_end(folder: str, result: ShimResult) -> bytes:
-    """The end of what an agent printed on standard error: whole lines, as far as they are kept."""
+    """Return the last whole lines of the agent's standard error."""
     tail = load_tail(folder, result, stream="err")
     offset = max(0, result.err_kept - _END_BYTES)
     data = tail.data[-_END_BYTES:] if tail is not None else read_out(folder, offset, _END_BYTES, stream="err")
@@ -85,7 +85,7 @@ def read_err_end(folder: str, result: ShimResult) -> bytes:
 
 
 def feed_output(folder: str, result: ShimResult, feed: Callable[[bytes], None]) -> bool:
-    """Read what was kept of an agent's output, for its judgement; whether all that its shim kept is still there."""
+    """Feed the stored output to a reader; return whether all output that the shim stored is still there."""
     offset = 0
     while data := read_out(folder, offset, min(_FEED_BYTES, result.out_kept - offset)):
         offset += len(data)
@@ -101,7 +101,7 @@ def feed_output(folder: str, result: ShimResult, feed: Callable[[bytes], None]) 
 
 
 def measure_copy(attempt: AttemptFolder, stream: Literal["out", "err"]) -> int:
-    """How much of a stream is here."""
+    """Return the size of the local copy of a stream."""
     try:
         return os.lstat(f"{attempt.folder}/{stream}").st_size
     except OSError:
@@ -109,7 +109,7 @@ def measure_copy(attempt: AttemptFolder, stream: Literal["out", "err"]) -> int:
 
 
 def add_copy(attempt: AttemptFolder, stream: Literal["out", "err"], at: int, data: bytes) -> None:
-    """Add what was printed next. What is here already stays: two who follow the same write it once."""
+    """Append output to the copy. Idempotent: two followers of the same run write the same bytes."""
     folder = attempt.folder
     flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:

@@ -1,4 +1,4 @@
-"""Results: what has become of an attempt, as its shim reports it."""
+"""Find the state of an attempt, and wait for and load the result that its shim wrote."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 Contained = Literal["namespace", "subreaper", "group"]
 State = Literal["none", "alive", "finished", "lost"]
-"""Nothing was started; it runs; there is a result; it was started, and nothing is alive and nothing was said."""
+"""Not started; running; there is a result; started, but neither alive nor a result."""
 _ASK_SECONDS, _POLL_SECONDS = 0.005, 0.05
 
 
 class ShimResult(NamedTuple):
-    """How an attempt ended, as its shim tells it."""
+    """How an attempt ended, as its shim reports it."""
 
     stop_reason: Literal["exited", "timeout", "cancelled", "stopped", "crashed"]
     """Crashed: by a signal that nobody here sent, or it could not be executed."""
@@ -48,7 +48,7 @@ class ShimResult(NamedTuple):
 
 
 def load_boot_id() -> str:
-    """What tells one run of this machine from the next; "" where it does not say."""
+    """Return the boot id of the machine; "" if there is none."""
     try:
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
             return file.read(64).strip()
@@ -57,10 +57,10 @@ def load_boot_id() -> str:
 
 
 def find_state(folder: str, *, boot_id: str = "") -> State:
-    """What has become of an attempt.
+    """Return the state of an attempt.
 
-    `boot_id` is that of the machine when the attempt was to be started, as the ledger has it: what was not on disk yet
-    when the machine stopped may have been started all the same.
+    `boot_id` is the machine's boot id when the attempt was to be started, from the ledger: after a crash of the
+    machine, an attempt may have started although its folder wasn't written to disk.
     """
     alive = is_alive(folder)
     if load_result(folder) is not None:
@@ -72,7 +72,7 @@ def find_state(folder: str, *, boot_id: str = "") -> State:
 
 
 def load_result(folder: str) -> ShimResult | None:
-    """How an attempt ended; None if it has not, or if what is there is not a whole result.
+    """Return how an attempt ended; None if it hasn't, or if the result is incomplete.
 
     Raises `BusyError` or `StorageError` if the file can't be read: an attempt is not lost because of that.
     """
@@ -118,12 +118,12 @@ async def _wait_process(process: Process) -> None:
     loop = get_running_loop()
     ended = loop.create_future()
 
-    def tell() -> None:
+    def resolve() -> None:
         if not ended.done():
             ended.set_result(None)
 
     try:
-        loop.add_reader(handle, tell)
+        loop.add_reader(handle, resolve)
         await ended
     finally:
         loop.remove_reader(handle)

@@ -99,10 +99,10 @@ def _take_lock(folder: str, handles: list[int]) -> int:
             break
         except BlockingIOError:
             if time.monotonic() > last or os.path.lexists(f"{folder}/started"):
-                raise BusyError(f"'{folder}' is at work already", hint="wait for it: remit wait") from None
+                raise BusyError(f"'{folder}' is already running", hint="wait for it: remit wait") from None
             time.sleep(_ASK_SECONDS)
     if os.path.lexists(f"{folder}/started"):
-        raise StateError(f"'{folder}' was started before", hint="make another attempt: remit retry")
+        raise StateError(f"'{folder}' was already started", hint="make another attempt: remit retry")
     return lock
 
 
@@ -125,7 +125,7 @@ def _render_order(order: ShimOrder, confined: ConfinedCommand, mark: str) -> byt
     fields += [("blank_ns", BLANK_NS)]
     values = [f"{name}={value}" for name, value in fields]
     if not confined.argv or any("\0" in value for value in values):
-        raise RunnerError("a program cannot be started with these arguments", hint="give a program, and no NUL in it")
+        raise RunnerError("can't start a program with these arguments", hint="give a program and arguments without NUL")
     return b"".join(os.fsencode(value) + b"\0" for value in values)
 
 
@@ -154,7 +154,7 @@ def _start(folder: str, order: ShimOrder, mark: str, *, lock: int, handles: list
     handles.append(log)
     os.close(os.open(mark, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
     if not sys.executable:
-        raise RunnerError("nobody knows which Python this is", hint="start Remit with its own command")
+        raise RunnerError("can't find the Python interpreter", hint="start Remit with the remit command")
     cache = ["-X", f"pycache_prefix={sys.pycache_prefix}"] if sys.pycache_prefix else []
     try:
         process = Process(
@@ -169,5 +169,7 @@ def _start(folder: str, order: ShimOrder, mark: str, *, lock: int, handles: list
         )
     except (OSError, ValueError) as error:  # an environment that is too large, or with a NUL; too many processes
         remove(mark)
-        raise RunnerError(f"no agent can be started: {error}", hint="look at its environment and the limits") from error
+        raise RunnerError(
+            f"can't start the agent: {error}", hint="check its environment and the process limits"
+        ) from error
     return Started(process.pid, folder, process)

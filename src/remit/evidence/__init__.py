@@ -1,9 +1,10 @@
-"""Evidence: what is really on disk, before and after an agent worked there, and what that makes of its claims.
+"""Evidence: what Remit observed in the working tree before and after a run, and a grade for each reported file.
 
-`take` looks at a work tree, with a private repository for each part of it (`area`) and ignore rules that are fixed for
-a run (`rules`); a look is a `tree`. `comparison` lists the `changes` between two of them, `grades` says what they make
-of a claimed file. `before` is what a session keeps. `artifacts` finds claimed paths, `ways` what a tool wrote, `facts`
-fetches what the contract asks for.
+- `take_tree.py` scans a work tree into git trees (`area.py` has the private repositories, `ignore_rules.py` the
+  ignore rules that are fixed for a run); `tree.py` is the result, and `saved_tree.py` stores it with a session.
+- `comparison.py` lists the changes between two trees (`changes.py`), and `grades.py` grades reported files by them.
+- `artifacts.py` finds reported paths, `written_path.py` the file that a tool wrote, `facts.py` all facts that checking
+  a return needs, and `workspace_root.py` the root of `hyper` paths. `upkeep.py` removes unused repositories.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""One work tree as a git tree, by a private repository.
+"""Scan a folder into a git tree with a private repository in `.remit/evidence/`.
 
-Owns `.remit/evidence/`: a git folder for each work tree, with an index and tree objects of its own. The index starts as
-a copy of the user's and stays warm between runs. Nothing of the user's repository is written, no hook and no filter
-runs, and no content is copied: Git only hashes files. Attributes are off, so that a file's id is that of its raw bytes.
+Each work tree has a git folder with its own index and tree objects. The index starts as a copy of the user's and stays
+warm between runs. Nothing in the user's repository is written, no hook or filter runs, and no content is copied: git
+only hashes files. Attributes are disabled, so a file's id is the id of its raw bytes.
 """
 
 from __future__ import annotations

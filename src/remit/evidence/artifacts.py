@@ -1,7 +1,7 @@
-"""Artifacts: what is really on disk at the paths that an agent claims.
+"""Find the files at the paths that an agent reported.
 
-Owns finding them. It follows links and says where they end, it never opens what it looks at, and it trusts nothing in a
-path: whatever ends neither inside the root nor inside the folder it was looked up in is `outside`.
+Links are followed to their end, and no file is opened. A path that ends neither inside the root nor inside the folder
+where it was looked up is `outside`.
 """
 
 from __future__ import annotations

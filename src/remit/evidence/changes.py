@@ -1,7 +1,4 @@
-"""Changes of a work tree, as values.
-
-Owns the kinds of change. Imports little: a hook that reads a report needs them.
-"""
+"""Changes of a work tree as values. Imports little, because hooks that read a return need it."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""Two looks at one work tree compared: what was created, changed or deleted in between.
+"""Compare two scans of a work tree: which files were created, changed or deleted.
 
-Owns that list. Git compares the trees. A file in another mode is the same file, and a file that is new to the tree and
-older than the run was there before: the ignore rules changed, or another run made Remit include it. If git can't
-compare the trees of a part, for example because a nested repository and its objects were removed, no path in that part
-is decided; the other parts are.
+Git compares the trees. A file with another mode only is unchanged. A file that is new to the tree but older than the
+run existed before: the ignore rules changed, or another run included it. If git can't compare a part of the tree, for
+example because a nested repository was removed, the paths in that part are undecided; other parts aren't affected.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""Facts for the contract: what is on disk where a return says that something is.
+"""Load the facts that checking a return needs: the return file, the reported artifacts, and the findings file.
 
-Owns fetching them: the return file that a message names, the artifacts at the paths that its format means, and the
-findings file of a manifest's entry. The contract gets values, and never looks itself.
+The package `returns` gets them as values and never reads the disk.
 """
 
 from __future__ import annotations

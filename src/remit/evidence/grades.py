@@ -1,10 +1,10 @@
-"""Grades: what the work tree says about a file that an agent claims.
+"""Grade each reported file by the work tree.
 
-Owns the five grades. `missing`: there is no such file. `unchanged`: the file is what it was before the run. `unknown`:
-the file is there, and Remit cannot decide whether the run changed it. `changed`: it was not so before the run.
-`attributed`: and this session's tools wrote it. The first two contradict the claim, the last two support it.
+`missing`: there is no such file. `unchanged`: the file is the same as before the run. `unknown`: the file exists, but
+Remit can't decide whether the run changed it. `changed`: the file is different from before the run. `attributed`:
+changed, and a tool of this session wrote it. The first two contradict the report, the last two support it.
 
-Git trees decide. A file that no tree has, because git ignores it, is judged by its times.
+Git trees decide. A file that git ignores is in no tree and is graded by its timestamps.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Ignore rules: what git ignored when a run began, also if the run changes the rules.
+"""The ignore rules at the start of a run, which apply even if the run changes them.
 
-Owns the rules as a value: the text of every `.gitignore` that counts, of `.git/info/exclude` and of the global ignore
-file. Git itself applies them. If a run changed them, `git check-ignore` applies the earlier ones, in a folder that has
-nothing but these files.
+The rules are the text of every `.gitignore`, of `.git/info/exclude` and of the global ignore file. Git applies them. If
+a run changed them, `git check-ignore` applies the earlier rules in a folder with only these files.
 """
 
 from __future__ import annotations

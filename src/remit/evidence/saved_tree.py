@@ -1,7 +1,4 @@
-"""The tree before a run, as its session keeps it.
-
-Owns the text `before` of a session: the tree, or why there is none. Also which folders artifacts are expected in.
-"""
+"""The tree before a run, as stored with its session, or why there is none; and the folders of expected artifacts."""
 
 from __future__ import annotations
 

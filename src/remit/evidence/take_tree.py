@@ -1,7 +1,7 @@
-"""Looks at a work tree: before a run, and again after it.
+"""Scan a work tree before a run and again after it.
 
-Owns which folders belong to a tree: the root, the repositories in it, and folders outside of it where artifacts are
-expected; and which files git executes or obeys.
+A tree includes the root, the repositories in it, and expected folders outside of it. Also hashes the files that git
+executes or obeys, such as hooks and settings.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The tree of a workspace before or after a run, as a value.
 
-Owns what is kept with a session: a git tree id for the root, for each repository in it, and for each folder outside of
-it where artifacts are expected; and a hash of each file that git executes or obeys. Imports little: a hook reads it.
+It has a git tree id for the root, each repository in it, and each expected folder outside of it, and a hash of each
+file that git executes or obeys. Imports little, because hooks read it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What the private repositories need no longer.
-
-Owns removing it: the repository of a folder that is gone, and trees that no session names.
-"""
+"""Remove private repositories of folders that are gone, and trees that no session names."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Hyper's workspace root: the folder that the paths of a `hyper` return start at (R3.3, D2).
+"""Find Hyper's workspace root, the folder that the paths of a `hyper` return start at (R3.3, D2).
 
-Owns finding it as the plugin does: the variable, as the harness sets it for its agents; else the folder that the user's
-own `~/.hyper` has for the project; else the project's `.hyper`.
+Like the plugin: the variable as the harness sets it for its agents; else the folder that the user's own `~/.hyper` has
+for the project; else the project's `.hyper`.
 """
 
 from __future__ import annotations

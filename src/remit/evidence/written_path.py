@@ -1,7 +1,7 @@
-"""Ways: which file a tool wrote that was given a path.
+"""Find the file that a tool wrote, from the path that the tool was given.
 
-Owns that question. A path may lead through links. One that is newer than the tree before the run may have led elsewhere
-when the tool used it, so what is behind it isn't known.
+A path may lead through links. A link that is newer than the tree before the run may have led elsewhere when the tool
+used it, so its target is unknown.
 """
 
 from __future__ import annotations

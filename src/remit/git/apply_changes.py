@@ -1,8 +1,8 @@
-"""Arrivals: what came back from another machine, checked and brought into the workspace.
+"""Verify changes from another machine, and apply them to the workspace.
 
-Owns the caller's side. What arrives was made by an agent and went through other hands, so it is held against what was
-told of it before anything is done with it. A file is replaced only where it is still as the agent found it; one that
-somebody has changed meanwhile is left alone and told. Folders are walked from the root, never through a link.
+An agent made them, and other machines forwarded them, so they are compared with the announced changes first. A file is
+replaced only if it is still as the agent found it; a file that was edited since is left alone and reported. Folders are
+opened from the root, never through a link.
 """
 
 from __future__ import annotations

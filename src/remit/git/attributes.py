@@ -1,7 +1,6 @@
-"""Git attributes: how git merges a file of the workspace, and the line that has it keep both sides.
+"""Git attributes: how git merges a file of the workspace, and the line in `.gitattributes` that keeps both sides.
 
-Owns editing `.gitattributes`. What is in force is asked of git itself, which knows every file that could have a say;
-what is written is one more line, every byte before it kept.
+Git itself is asked for the attributes in force. An edit adds one line and keeps all other bytes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""Blobs: the contents that a store has.
+"""Read and hash the contents of blobs in a private repository.
 
-Owns reading them, however many and however long they are: many small ones by one call of git, a large one by way of a
-file, none of more than a block in memory at a time.
+Many small blobs need one git process and a large one goes through a file, so memory stays bounded.
 """
 
 from __future__ import annotations

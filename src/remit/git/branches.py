@@ -1,7 +1,7 @@
-"""Branches: what an agent made on another machine, kept in the user's own repository.
+"""Store an agent's changes from another machine as a new branch in the user's repository.
 
-Owns the one thing about travelling trees that touches that repository: objects are added to it, and a branch that was
-not there before. It stands on the commit that was the last one when the base was taken, so that it can be merged.
+Only objects and a new branch are added to it. The branch starts at the commit that was checked out when the snapshot
+was taken, so that it can be merged.
 """
 
 from __future__ import annotations

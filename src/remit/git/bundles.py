@@ -1,6 +1,6 @@
-"""Parcels: trees on their way between machines, as bundles or as branches of a remote.
+"""Send trees between machines, as git bundles or as branches of a remote.
 
-Owns what is sent: the values that both sides speak of, what a commit of Remit's looks like, and the ways to send one.
+Has the values that both sides exchange, and the form of Remit's commits.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
-"""Clones: the checkout that an agent works in on a worker, and what it made there.
+"""The checkout in which an agent works on a worker, and the changes that it made there.
 
-Owns two kinds of folders. A mirror below the worker's store has the objects of one remote, or of all parcels, for many
-sessions; it is fetched into by one at a time. A clone is a checkout of its own for one session: it borrows the mirror's
-objects and has the base's files on a branch `work`. It is made beside its place and then renamed, so whatever has its
-name is whole.
+A mirror below the worker's private repository has the objects of one remote, or of all bundles, for many sessions; one
+process at a time fetches into it. A clone is the checkout of one session: it borrows the mirror's objects and has the
+base's files on a branch `work`. It is created next to its place and then renamed, so an existing clone is complete.
 
-What an agent made is found by the store in its `.remit`, never by the clone's own `.git`, into which the agent may have
-written anything.
+The agent's changes are found by the private repository in the clone's `.remit`, never by the clone's own `.git`, which
+the agent may have changed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Earlier: what a file was at a commit and at the commits before it, and what has become of it since.
+"""Read a file as it was at a commit and at earlier commits, and compare texts.
 
-Owns the looks that are needed to show a change and to restore a file. Contents are read as the repository has them and
-compared in a scratch folder: no filter, no diff program and no attribute of the repository has a say.
+Contents are read as the repository has them and compared in a scratch folder, without filters, diff programs or
+attributes of the repository.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Head: which branch and commit are checked out, read from git's own files.
-
-Owns that one look, without a git process: it is asked wherever a workspace is shown or work begins.
-"""
+"""Read the checked-out branch and commit from git's files, without a git process."""
 
 from __future__ import annotations
 

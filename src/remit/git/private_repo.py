@@ -1,8 +1,8 @@
-"""Stores: git folders of Remit's own, in which trees are taken, sent, received and looked at.
+"""Remit's private git repository, `.remit/parcels.git`, for snapshots, bundles and received changes.
 
-Owns `.remit/parcels.git`. A store borrows the objects of the repository around it and keeps its own, so that nobody's
-repository, index or branch is touched. Files are taken byte for byte: its attributes switch off line ends, keywords,
-encodings and filters, whatever the files of the tree say. Nothing in its settings names a program.
+It borrows the objects of the repository around it and stores its own, so the user's repository, index and branches
+aren't changed. Files are stored byte for byte: its attributes disable line-end conversion, keywords, encodings and
+filters. No setting in it names a program.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The one place that calls the program git.
+"""Run git: the only module that starts it.
 
-Owns its settings, its environment, how long it may take and how much it may say. Every call switches off whatever a
-repository could have it execute, and takes file names as nothing but names.
+Every call disables whatever a repository could make git execute, treats file names literally, and has limits on its
+time and output.
 """
 
 from __future__ import annotations

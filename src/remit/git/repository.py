@@ -1,8 +1,7 @@
-"""The repository around a workspace, and a git folder of Remit's own to work on its objects with.
+"""Find the repository around a workspace, and open a scratch repository for work on its objects.
 
-Owns what is known of a repository before anything is done with it, and the scratch folder: that has the repository's
-objects and the few settings that say how lines end, and nothing that could name a program. Contents are read and
-written there only, so no filter can run, even one that appears while git does.
+The scratch repository has the repository's objects and only the settings for line ends, none that names a program.
+Contents are read and written there only, so no filter can run, even if it is configured at the same moment.
 """
 
 from __future__ import annotations

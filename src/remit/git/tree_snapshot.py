@@ -1,8 +1,8 @@
-"""Bases: the tree of a workspace as it is now, as a commit that can be sent.
+"""Take a snapshot of a workspace's tree as a commit that can be sent to a worker.
 
-Owns taking a tree from disk: tracked, changed and new files, but nothing that git ignores, nothing of `.git` and
-`.remit`, and nothing behind a link. An index in the store remembers what was read, so that only what changed is read
-again. The user's repository, its index and its branches are only looked at.
+The tree has tracked, changed and new files, but nothing that git ignores, nothing from `.git` and `.remit`, and nothing
+behind a link. A private index remembers the last snapshot, so only changed files are read again. The user's repository,
+index and branches are only read.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Unkept: what a worktree holds that is on no branch, and would be gone with it.
+"""Find work in a worktree that is on no branch and would be lost with it.
 
-Owns looking for it. Nothing is written, and no filter runs: an agent has worked there.
+Read-only, and no filter runs: an agent has worked there.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""Worktrees: a checkout of its own for one delegation.
+"""Git worktrees for single runs, in `.remit/worktrees`.
 
-Owns the folder `.remit/worktrees`. Files are written there without any filter: what one would have made of them, such
-as the content of a file that is kept elsewhere, is not there. Submodules stay empty.
+Files are checked out without filters, so files of git-lfs have only their pointers. Submodules stay empty.
 """
 
 from __future__ import annotations

@@ -1,8 +1,12 @@
-"""The ledger: what happened in a workspace, in one SQLite file that many processes write to.
+"""The ledger: the SQLite database `.remit/ledger.db`, with runs, attempts, events, intents, spills and activity.
 
-Owns `.remit/ledger.db`: delegations and their attempts, events, intents, spills, activity, and an index of the
-manifest. It is local and never committed. What is in it about tasks and the manifest can be made again from their
-files.
+Many processes write to it. It is local and never committed. Its tables about tasks and the manifest are derived from
+their files and can be rebuilt.
+
+- `store.py` opens the database with its schema (`schema.py`); `home.py` has the folder `.remit` and its locks.
+- `runs.py`, `slots.py`, `remote_rows.py` and `hook_runs.py` change runs; `queries.py` and `history.py` read them.
+- `events.py` and `followers.py` are the event log; `journal.py` changes several files atomically; `texts.py` stores
+  large texts; `retention.py` deletes old runs; `condition.py` checks the file without changing it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Activity: what an agent did to which file, written down as it happens (R3.11).
+"""Activity on files by session, recorded when it happens (R3.11).
 
-Owns the table of activity. The files themselves are told when the delegation settles: one that changes under a working
-agent makes its next edit fail.
+The frontmatter of the files is updated only when the run finishes: a file that changes under a working agent makes its
+next edit fail.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Callers: whether a session or an agent that called others waits for them or has ended its turn.
+"""Whether the caller of an agent waits for it or has ended its turn.
 
-Owns those notes. Codex gives a caller the answer of an agent with the caller's next request, whatever the caller does:
-an agent whose return was rejected therefore ends only when its caller is sure to get the verdict with that request.
-Imports nothing but the clock: hooks use it.
+Codex delivers an agent's answer with the caller's next request, whatever the caller does. So an agent whose return was
+rejected may end only if its caller will get the verdict with that request. Imports only the clock: hooks use it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The ledger's condition: whether the file is whole, and what was begun and not finished.
-
-Owns looking at the ledger without changing it: it is opened for reading only, and the look ends when its time is over.
-"""
+"""Check the ledger file read-only, within a time limit: integrity, version, and interrupted changes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Events: what happened, in order, for readers that follow live.
-
-Owns the table of events, which only grows; each event has a number above all before it.
-"""
+"""The event log: append-only, with ascending numbers, for readers that follow live."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""Followers: readers of settled runs, such as telemetry, and how far each has read.
+"""Readers of finished runs, such as telemetry, and their cursors.
 
-Owns the cursors, which are notes, and the query for what was settled behind one. A follower that dies before it has
-moved its cursor gets exactly the same batch again: what it took is recorded first.
+A follower that dies before it moved its cursor gets exactly the same batch again: the batch is recorded first.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""History: what past runs have in common, what was done when one was finished, and the runs of a batch.
+"""Read-only queries on past runs: repeated refusals and tasks, finish steps, and the runs of a batch.
 
-Owns questions about past runs. Nothing is changed. Those that many rows answer look at the latest only.
+Queries with many rows read only the latest.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""Home: where a workspace keeps what is its own.
-
-Owns the folder `.remit` below the workspace's root: the names in it, the locks, and the one ledger. Everything else in
-this room is told its home.
-"""
+"""The folder `.remit` of a workspace: its subfolders, its locks, and the ledger."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""Hook runs: the runs whose agent a harness started itself.
+"""Runs whose agent was started by a harness, and the tools that they used.
 
-Owns the table of them and that of the tools they used. A hook looks here on every tool call of a subagent, in a process
-of its own that lives for a moment: so this imports nothing but the clock.
+A hook reads these tables on every tool call of a subagent, in a short-lived process, so this imports only the clock.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""The journal: several files change together, or none of them does.
+"""Change several files atomically, with a write-ahead journal in the ledger.
 
-Owns changing more than one file. The new contents are written aside first, then the ledger is told what each file was
-and shall be, then the files are replaced, then the entry is crossed out. Whoever comes after a crash finds the entry
-and finishes it, but only where a file still is what it was: what somebody has changed since is left alone and told. The
-first file of a change is the one that is true; the others follow it. Each file is compared once more right before it is
-replaced: if a user has edited one since it was read, nothing is changed, and whoever asked starts over.
+The new contents are staged next to the files, the intent is written to the ledger, the files are replaced by renaming,
+and the intent is deleted. After a crash, the next process finishes the change, but only for files that still have their
+old content; files that were edited since are left alone and reported. The first file decides whether the change
+happened. Each file is compared once more right before it is replaced: if a user has edited it, nothing is changed and
+the caller retries (`EditedError`).
 """
 
 from __future__ import annotations

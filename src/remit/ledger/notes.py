@@ -1,7 +1,4 @@
-"""Notes: single facts that a workspace remembers, such as the task in focus.
-
-Owns the table of notes.
-"""
+"""Single facts that a workspace remembers, such as the task in focus."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""Browsing: delegations by the page, and what is told of many at once.
+"""Read-only queries for lists: runs by page, and facts about many runs at once.
 
-Owns the questions of who looks at a whole history. Each is one statement, however many delegations there are: a page
-begins where the last one ended, and is read along one index.
+Each is one statement, whatever the number of runs. A page starts where the previous one ended and reads one index.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Remote rows: runs of a tree that other machines keep, as far as this one knows them.
+"""Runs of the same tree on other machines, mirrored into the local ledger.
 
-Owns what is copied of them. The guard, the budgets and all views read one ledger; a tree that spans machines is in it
-because what the others report is written here again and again. Nothing on this machine drives such a row.
+The guard, the budgets and all views read one ledger, so reports of other machines are written into it repeatedly. No
+process on this machine drives such a row.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""Retention: nothing grows without bound.
+"""Delete old runs with their session folders, by age and then by total size.
 
-Owns what is forgotten, and when: settled delegations with all that belongs to them, the folders of their sessions too,
-once they are old, and then the oldest of them, no more than it takes, while the whole is too large. What is open or
-alive is never touched, nor anything that people keep: tasks, manifest and errors are not in the ledger. The modules
-for folders of sessions are loaded only when something is forgotten, because every settlement asks whether it is time.
+Open or living runs are never deleted. Tasks, manifest and errors aren't in the ledger. The modules for session folders
+are imported only if something is deleted, because every finished run checks whether it is time.
 """
 
 from __future__ import annotations

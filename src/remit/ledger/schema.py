@@ -1,7 +1,7 @@
-"""The ledger's tables.
+"""The tables of the ledger.
 
-Owns the schema. `VERSION` of the package counts its changes. Until a first release a ledger of an older version is kept
-as a file of its own, and a new one is begun; a change to a schema that was released has to keep its rows.
+`VERSION` of the package counts their changes. Before the first release, a ledger with an older version is renamed and a
+new one is created; later, a change of the schema has to migrate the rows.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Slots: how many agents run at once, counted over every process that uses the ledger.
+"""Slots: how many agents may run at once, counted over all processes that use the ledger, and who drives a run.
 
-Owns who may begin, and which supervisor drives a row. A running row holds a slot, unless it waits for a nested run:
-otherwise a tree that is deeper than there are slots would deadlock.
+Each transition is one conditional statement. A running run has a slot unless it waits for a nested run: otherwise a
+tree that is deeper than the number of slots would deadlock.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""The ledger's file: opened by many processes at once, written in short transactions.
+"""Open the ledger's file: many processes, short transactions.
 
-Owns the connection and its settings. Writers queue up by SQLite's own lock, each for a moment. Checkpoints, which move
-the log's pages into the file, are made by one process at a time: in SQLite before 3.51.3 two of them at the wrong
-moment could, rarely, corrupt the file.
+Writers wait for SQLite's own lock. Only one process at a time makes a checkpoint, which moves the write-ahead log into
+the file: before SQLite 3.51.3, two concurrent checkpoints could, rarely, corrupt the file.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Texts: what was asked and answered, word for word, under the session and what it is.
+"""Store prompts and answers word for word, by session and kind.
 
-Owns the tables of texts and of spills. A text that is too long for a row is a spill: a file in `.remit/spills` under
-the name of its hash, stored once, however often it is kept, and read back only if it still has its hash. The text's row
-then holds the hash, so that who keeps or reads a text need not know which it is.
+A text that is too long for a row is a spill: a file in `.remit/spills` named by its hash, stored once, and read only if
+it still has that hash. The row then has the hash.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""Activity: who worked on a file, kept in the file itself (R3.11).
+"""Record who worked on a file in the list `activity` of its frontmatter (R3.11).
 
-Owns the list `activity` in a file's frontmatter. Records are added to it and nothing else is touched: not a byte of the
-body, not a line of the other keys. What comes out is read again before it is written, so that a frontmatter whose
-writing nobody foresaw is left alone instead of damaged. The ledger has every record; a file without a frontmatter has
-them there only.
+Only records are added: the body and other keys keep their bytes. The result is parsed again before it is written, so an
+unusual frontmatter is left alone instead of damaged. The ledger has all records, also for files without frontmatter.
 """
 
 from __future__ import annotations

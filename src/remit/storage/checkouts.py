@@ -1,7 +1,7 @@
-"""Checkouts: from a linked worktree to the main one.
+"""Find the main checkout of a linked git worktree, without running git.
 
-Owns reading git's own pointers, without git: this is asked whenever Remit starts. A `.git` file may say anything, so it
-is believed only where the repository that it names knows this worktree by itself.
+This runs at every start of Remit. A `.git` file may contain anything, so it counts only if the repository that it names
+also lists this worktree.
 """
 
 from __future__ import annotations

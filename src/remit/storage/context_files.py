@@ -1,8 +1,7 @@
-"""Context files: what an agent is given to read before it begins, taken from disk.
+"""Load the context files that an agent file names (R1.4).
 
-Owns the loading of what an agent's file names (R1.4): inside the root, regular files only, text, whole, within bytes.
-A file that does not fit is named with its size, so that the agent can read it itself; none is ever cut. What is loaded
-is data of the repository, and nothing in it is followed here.
+Only regular text files inside the root are loaded, whole and within a total size. A file that doesn't fit is listed
+with its size, so that the agent can read it; none is truncated. Their content is data of the repository.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""Files: reading what others wrote, under a cap, and writing so that nobody ever sees half of it.
+"""Read files with a size cap, and replace or append to them atomically and durably.
 
-Owns opening files. A folder, a device or a pipe that somebody left in a workspace is refused by what it is, not found
-out by hanging on it.
+Folders, devices and pipes in a workspace are rejected by their type, so reading them never blocks.
 """
 
 from __future__ import annotations

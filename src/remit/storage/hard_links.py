@@ -1,7 +1,6 @@
-"""Hard links: the other names of a file that has several, which no path tells of.
+"""Find the other names (hard links) of a file below some folders, by device and inode.
 
-Owns the search below folders for a file's device and inode. Hooks use it, so it imports little. Only a file with more
-than one name pays for a search.
+Hooks use it, so it imports little. Only a file with more than one link needs a search.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""JSON edited as text: its members and items with their places, and changes that keep the layout of the rest.
+"""Edit JSON as text and keep its layout, for harness settings, state.json and errors.json. No side effects.
 
-Owns walking over JSON and every kind of change to it, for a user's harness settings, state.json and errors.json: order,
-indentation, line ends, the spelling of other values, duplicate keys and comments stay as they are, and a new part is
-laid out like its neighbors. Pure: it works on text that is known to be JSON, and says where and why another one isn't.
+Order, indentation, line ends, the spelling of other values, duplicate keys and comments stay; a new part is formatted
+like its neighbors. Also explains where and why a text isn't valid JSON.
 
-JSON with comments is walked as the text that `blank_comments` gives, whose offsets are the same; changes are made in
+JSON with comments is parsed as the text that `blank_comments` returns, which has the same offsets; changes are made in
 the original text.
 """
 

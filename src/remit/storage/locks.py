@@ -1,8 +1,8 @@
-"""Locks: one process at a time.
+"""File locks (`flock`) between processes, with a timeout.
 
-Owns `flock`, the only kind of lock in the house: another kind would not exclude it. A lock is held on a file of its
-own, because what it protects is replaced by renaming. The file stays: to remove it would give two processes two locks.
-A lock ends with its process, however that ends, so none is ever left behind.
+All locks in Remit are flocks: another kind wouldn't exclude them. A lock has its own file, because the protected file
+is replaced by renaming. The lock file is never removed, because two processes could then lock two different files. The
+kernel releases a lock when its process ends, so no stale lock is left.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ WAIT_SECONDS = 30.0
 def hold_lock(
     file: str, *, seconds: float = WAIT_SECONDS, make_folder: Callable[[], object] | None = None
 ) -> Iterator[None]:
-    """Hold the lock of a file, waiting for it for a while; the folder must be there, or `make_folder` makes it."""
+    """Lock a file, with a timeout. Its folder has to exist, or `make_folder` creates it."""
     while True:
         handle = _open(file, make_folder)
         try:
@@ -38,7 +38,7 @@ def hold_lock(
 
 
 def _is_current(handle: int, file: str) -> bool:
-    """Whether a lock's file is still the one that others find under its name, and lock."""
+    """True if the locked file is still the one under this name, which other processes lock."""
     try:
         return os.path.samestat(os.fstat(handle), os.lstat(file))
     except FileNotFoundError:
@@ -49,7 +49,7 @@ def _is_current(handle: int, file: str) -> bool:
 
 @contextmanager
 def try_lock(file: str) -> Iterator[bool]:
-    """Hold the lock of a file if it is free at this moment; whether it is held."""
+    """Lock a file without waiting; yield whether it worked."""
     handle = _open(file)
     try:
         yield _take(handle, file)
@@ -58,7 +58,7 @@ def try_lock(file: str) -> Iterator[bool]:
 
 
 def find_lock_holder(file: str) -> int | None:
-    """The process that has a lock now; 0 if that isn't known, None if the lock is free or was never taken.
+    """Return the process that has a lock; 0 if that isn't known, None if the lock is free or was never taken.
 
     Only a missing file proves that a lock is free. If the file can't be opened (too many open files, no permission, a
     failing disk), its holder isn't known: to call it free would let two processes do the same work.
@@ -73,8 +73,8 @@ def find_lock_holder(file: str) -> int | None:
         try:
             fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except OSError:
-            told = os.pread(handle, 20, 0).strip(b"\0\n ")
-            return int(told) if told.isdigit() else 0
+            pid = os.pread(handle, 20, 0).strip(b"\0\n ")
+            return int(pid) if pid.isdigit() else 0
         return None
     finally:
         os.close(handle)
@@ -97,20 +97,20 @@ def _take(handle: int, file: str) -> bool:
         return False
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        hint = "keep the workspace on a disk that knows locks: some network disks do not"
+        hint = "move the workspace to a file system with file locks; some network file systems have none"
         raise StorageError(f"'{file}' can't be locked: {reason}", hint=hint) from error
     own = b"%-10d\n" % os.getpid()
-    with suppress(OSError):  # only for people who ask who has it; what is changed has to be stored with the next fsync
+    with suppress(OSError):  # only for users who look who has it; an unchanged pid saves a write in the next fsync
         if os.pread(handle, len(own) + 1, 0) != own:
             os.pwrite(handle, own, 0)
     return True
 
 
 def _wait(handle: int, file: str, seconds: float) -> None:
-    """Queue up in the kernel: who only asks now and then finds that another was quicker, again and again.
+    """Wait in the kernel's queue: polling could lose the race again and again.
 
-    A flock that waits cannot be given up, so a thread of its own waits, with a descriptor of its own for the same lock:
-    should it come too late, it closes the last one, and the lock is free again.
+    A blocking flock can't time out, so a thread waits with its own descriptor for the same lock. If it gets the lock
+    too late, it closes the last descriptor, which releases the lock.
     """
     if _take(handle, file):
         return
@@ -122,12 +122,12 @@ def _wait(handle: int, file: str, seconds: float) -> None:
     if waiter.is_alive() or not _take(handle, file):
         holder = os.pread(handle, 20, 0).strip(b"\0\n ").decode("ascii", "replace")
         raise BusyError(
-            f"{os.path.basename(file)} could not be had for {seconds:.0f} s, and process {holder or 'unknown'} has it",
-            hint="wait for it, or end it, and try again",
+            f"{os.path.basename(file)} is still locked after {seconds:.0f} s by process {holder or 'unknown'}",
+            hint="wait for that process or end it, then try again",
         )
 
 
 def _queue_up(handle: int) -> None:
-    with suppress(OSError):  # whoever waits for this asks once more, and tells what is wrong
+    with suppress(OSError):  # the waiting thread tries again and reports the error
         fcntl.flock(handle, fcntl.LOCK_EX)
     os.close(handle)

@@ -1,7 +1,6 @@
-"""The machine: what a workspace stands on.
+"""Facts about the machine: file systems, free space, programs in PATH, and whether sockets work.
 
-Owns looking at mount points and free space, finding programs on the user's path, asking one for a word within a time
-limit, and whether a process here can wait for others at all. Nothing that lies in the workspace itself is ever started.
+Programs inside the workspace are never started.
 """
 
 from __future__ import annotations

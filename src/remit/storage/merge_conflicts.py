@@ -1,7 +1,7 @@
-"""Merge conflicts: the marks that git leaves in a file, and the file as each side has it.
+"""Find the conflict markers of git in a text, and split it into both sides.
 
-Owns finding and splitting them, for TODO.md, state.json and errors.json. Only a complete conflict counts; a mark alone
-is an ordinary line. Linear in the text.
+Used for TODO.md, state.json and errors.json. Only a complete conflict counts; a single marker is an ordinary line.
+Linear in the text.
 """
 
 from __future__ import annotations

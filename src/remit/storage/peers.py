@@ -1,7 +1,6 @@
-"""Peers: which process is at the other end of a connection on this machine.
+"""Find the process at the other end of a loopback connection, from the kernel's tables in `/proc`.
 
-Owns the way from the two ends of a loopback connection to a process, by what the system itself keeps of it. Nothing of
-it can be claimed by who connects. Where there is no `/proc`, nothing is known.
+The connecting process can't forge this. Without `/proc` nothing is known.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""Probing: programs that are run once, to see what they do.
+"""Run a harness once in a temporary folder against a scripted model, to observe its behavior.
 
-Owns starting them: a harness in a throwaway folder, and the scripted model that it talks to. Each has a time limit, and
-ends with everything it started.
+Every program has a time limit, and its whole process group is ended.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""Ancestry: which processes this one was started by.
+"""The ancestors of this process, identified by pid and start time because pids are reused.
 
-Owns the marks by which the processes of a machine are known: number and time of start, for numbers are used again.
-Where there is no `/proc`, nothing is known.
+Without `/proc` nothing is known.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Kept files: the bytes of protected files, for commands that the kernel doesn't limit.
+"""Copies of protected files, to restore them after a command that the kernel doesn't limit.
 
-Owns the copies in `.remit/kept`, the comparison after a command, and putting back a file that the command changed or
-removed. A file is read again only if its `stat` changed. A hook calls this around each command of an agent that the
-kernel doesn't limit, so it imports little.
+Keeps copies in `.remit/kept`, finds files that a command changed or removed, and restores them. A file is read again
+only if its `stat` changed. Hooks call this around each such command, so it imports little.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""Quarantine: protected names that appear while an agent works.
+"""Detect protected names that appear while an agent works, and move them to `.remit/quarantine`.
 
-Owns the record of protected names before a command, the comparison with what is there afterwards, and the move into
-`.remit/quarantine`. A mount protects a file that exists; nothing can be mounted on a name that doesn't, so new names
-are found afterwards. Nothing is deleted and no link is followed. A hook calls this around each command of an enforced
-agent, so it imports little.
+A mount protects an existing file, but not a name that doesn't exist yet, so new names are detected afterwards. Nothing
+is deleted and no link is followed. Hooks call this around each command of an enforced agent, so it imports little.
 """
 
 from __future__ import annotations

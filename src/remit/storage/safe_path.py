@@ -1,8 +1,8 @@
-"""Inside: files of the workspace, reached without ever leaving it.
+"""Access files of the workspace without following a link out of it (protects against TOCTOU races).
 
-Owns the way from the root to a file. A link in a repository may lead anywhere, and an agent may put one in a folder's
-place while Remit is on its way there. So a path is resolved once, looked at, and then walked from the root folder by
-folder, each opened in the one before it and none through a link; whatever is done is done in the folder that was found.
+A link in a repository may lead anywhere, and an agent may replace a folder with a link at any time. So a path is
+resolved and checked once, and then opened from the root folder by folder with `openat` and `O_NOFOLLOW`. All operations
+use the folder that was opened.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""Secrets: keys, tokens and passwords are taken out of a text before it is kept.
+"""Redact keys, tokens and passwords in a text before it is stored.
 
-Owns the table of what they look like. What agents and tools say goes into files that are committed and read by many;
-a key that stands in an error message must not go with it. What only might be a secret is taken out as well: an error
-stays readable without it.
+Output of agents and tools ends up in committed files that many people read. Probable secrets are redacted as well: an
+error stays readable without them.
 
-Linear: each shape is looked for only where its letters occur, and every repetition is bounded or cannot backtrack.
+Linear: each pattern is searched only where its fixed letters occur, and every repetition is bounded or possessive.
 """
 
 from __future__ import annotations

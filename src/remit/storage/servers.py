@@ -1,8 +1,7 @@
-"""Servers: the one that shows a workspace, and how others find it.
+"""The HTTP server of a workspace: its address, its login sessions, and whether it is running.
 
-Owns `.remit/server.json`, the sessions that outlive a server, and the lock that says whether who wrote them still
-lives: a file outlives its process, a lock does not. The first has the server's token in it, so that only its owner may
-read it.
+`.remit/server.json` has the server's token, so only its owner may read it. A lock shows whether the server that wrote
+the file still runs. Login sessions outlive a server, so that browsers stay logged in after a restart.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where a workspace is, and what it has set."""
+"""Find the root of the workspace and load its settings."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Where tasks are kept: the folder, and the names of the files in it.
+"""Find the folder of the tasks, and name the files in it.
 
-Imports next to nothing: a hook asks which files are Remit's own, and has no time.
+Imports almost nothing: hooks use it and have to start fast.
 """
 
 from __future__ import annotations

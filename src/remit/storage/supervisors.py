@@ -1,7 +1,7 @@
-"""Supervisors: the processes that drive delegations, and whether they still live.
+"""Registry of the supervisors that drive runs, and a check whether one is alive.
 
-Owns `.remit/supervisors`. A supervisor holds a lock as long as it lives: it ends with its process, however that ends,
-so that a delegation whose supervisor is gone is known at once and taken over by another.
+A supervisor locks its file in `.remit/supervisors` as long as it lives. The kernel releases the lock when the process
+ends, so another supervisor can take over its runs at once.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Transcripts: the beginning or the end of a file that another program writes, such as a harness's record of an agent.
+"""Read the start or the end of a file that another program writes, such as a harness's transcript.
 
-Imports next to nothing: a hook reads it, and has no time.
+Imports almost nothing: hooks use it and have to start fast.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Trust: which workspaces may have their settings executed.
+"""The workspaces whose settings may run programs, as the user has consented.
 
-Owns the list of them, in the user's own folder and never in a repository. Settings that name a program (task commands,
-runners, hooks) come with a repository, so they wait for one consent per user and workspace. Consent is given to the
-settings as they are: when they change, it is asked for again. A list that cannot be relied on is no consent.
+The list is in the user's own folder, never in a repository. Settings that name a program (task commands, runners,
+hooks) come with a repository, so they need the user's consent once per workspace, and again when they change. A list
+that can't be read or validated counts as no consent.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ def test_an_attempt_whose_place_an_agent_has_taken_is_refused(root: Path) -> Non
     (root / "remit.toml").write_text('[agents.claude]\nretry = "safe"\n')
     told = run(root, Request("claude", "Do it.", command=command, finishes=False, reasks=1))
     assert (told.status, told.stop_reason) == ("failed", "rejected")
-    assert told.errors[0].message.endswith("was started before")
+    assert told.errors[0].message.endswith("was already started")
 
 
 def test_a_note_that_cannot_be_written_ends_nothing(
