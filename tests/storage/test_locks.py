@@ -56,7 +56,7 @@ def test_a_lock_that_is_held_is_waited_for_and_then_given_up(tmp_path: Path) -> 
         with pytest.raises(BusyError) as caught, hold_lock(str(tmp_path / "a.lock"), seconds=0.2):
             pass
         assert time.monotonic() - began >= 0.2
-        assert f"process {process.pid} has it" in caught.value.message
+        assert f"by process {process.pid}" in caught.value.message
         assert caught.value.message.startswith("a.lock is still locked after")
         with try_lock(str(tmp_path / "a.lock")) as held:
             assert not held
