@@ -479,7 +479,7 @@ def test_a_return_that_was_handed_in_counts(child: Child, root: Path) -> None:
 def test_one_that_contradicts_the_last_message_is_ambiguous(child: Child, root: Path) -> None:
     child.write("plan.md")
     assert submit(root, child.report("plan.md"))
-    assert "contradicts" in child.stop(child.report(status="failed"))["reason"]
+    assert "contradict each other" in child.stop(child.report(status="failed"))["reason"]
     assert child.stop(child.report("plan.md")) == {}
     assert hand_over(child, child.report("plan.md"))["status"] == "completed"
 

@@ -148,7 +148,7 @@ class Judge:
             if process == self.launcher:
                 self.launcher = 0
                 return ""
-            for names, rest in self.look_through(process, file, [path, *words[1:]], words[:1]):
+            for names, rest in self.follow_program(process, file, [path, *words[1:]], words[:1]):
                 rule = self.rules.find_denied(names, rest) if any(map(self.rules.concern, names)) else ""
                 if rule:
                     said = _shorten(" ".join([_base_name(path), *words[1:]]))
@@ -159,7 +159,7 @@ class Judge:
 
     # What is denied
 
-    def look_through(
+    def follow_program(
         self, process: int, file: OpenedFile, words: list[str], called: Sequence[str], depth: int = 0
     ) -> Iterator[tuple[list[str], list[str]]]:
         """Yield the names and words of a program, and then of the one that it stands for."""
@@ -190,7 +190,7 @@ class Judge:
             if found is None or found.stat.st_mode & _KIND != _FILE:
                 continue
             try:
-                yield from self.look_through(process, found, each, (), depth + 1)
+                yield from self.follow_program(process, found, each, (), depth + 1)
             finally:
                 posix.close(found.handle)
             return

@@ -779,12 +779,12 @@ def _call(what: str, name: bytes, *values: int | bytes | Buffer | None) -> int:
         class Long(_ctypes._SimpleCData):  # type: ignore[type-arg] # noqa: SLF001 - what ctypes.c_long is
             _type_ = "l"
 
-        class Int(_ctypes._SimpleCData):  # type: ignore[type-arg] # noqa: SLF001 - what ctypes.c_int is
+        class CInt(_ctypes._SimpleCData):  # type: ignore[type-arg] # noqa: SLF001 - what ctypes.c_int is
             _type_ = "i"
 
         class Function(_ctypes.CFuncPtr):
             _flags_ = 1 | 8  # the calling convention of C, and errno is kept
-            _restype_ = Int  # also of `syscall`: the results used here are descriptors and small numbers
+            _restype_ = CInt  # also of `syscall`: the results used here are descriptors and small numbers
 
         library = _ctypes.dlopen(None, 2)  # type: ignore[arg-type] # None: what this process has loaded
         for each in ("syscall", "prctl", "unshare", "mount", "capset", "fstatfs"):

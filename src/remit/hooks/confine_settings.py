@@ -1,7 +1,7 @@
-"""Confining: what `[confine]` says, kept where hooks read it on every shell command.
+"""Confine settings: stores `[confine]` where hooks read it on every shell command.
 
-Owns whether commands in a workspace get tickets: if `[confine]` isn't off, and an agent has permissions that the kernel
-has to enforce. A mode or a place that only a trusted workspace may set counts only if the user has trusted it.
+Commands in a workspace get tickets if `[confine]` isn't off, and an agent has permissions that the kernel has to
+enforce. A mode or a place that only a trusted workspace may set counts only if the user has trusted it.
 """
 
 from __future__ import annotations

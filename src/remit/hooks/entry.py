@@ -1,9 +1,8 @@
-"""The hook: the program that a harness starts on every event.
+"""The hook's entry: the program that a harness starts on every event.
 
     remit hook HARNESS          or, quicker:  python -I -S …/remit/hooks/entry.py HARNESS
 
-Owns where the rest of it is found. Python compiles the file that it is started with each time anew, so what it does
-stands elsewhere, in `main`.
+It finds the package and starts `main`, because Python compiles the file that it is started with again each time.
 """
 
 import os

@@ -1,10 +1,9 @@
-"""Events: what a harness tells a hook, in one form for all of them.
+"""Hook events: the payloads of all harnesses in one form.
 
-Owns the reading of payloads. Claude Code's shape is the common one; Codex has nearly the same, and the plugin for
-opencode asks in it. What an agent wrote is in there as data, and nothing of it is believed here: who is who is looked
-up in the ledger by the ids that the harness gives.
+Claude Code's form is the common one; Codex has nearly the same, and the plugin for opencode uses it. Texts of agents in
+a payload are data and never trusted: `session_lookup` finds the agent in the ledger by the harness's ids.
 
-This is loaded on every tool call, so it imports next to nothing.
+Loaded on every tool call, so it imports next to nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 GUARDING = (claude.BEFORE_TOOL, claude.AGENT_STOP, claude.NEW_SETTINGS)
-"""Events whose answer decides something that cannot be taken back."""
+"""Events whose answer can't be corrected later."""
 DELEGATING = (*claude.DELEGATING, codex.SPAWN, opencode.DELEGATING)
 """The tool that starts a subagent, by the names that harnesses give it."""
 _MAX_ID = 300
@@ -36,7 +35,7 @@ class HookEvent:
         self.payload = payload
         self.kind = _get(payload, claude.EVENT_KEY)
         self.harness = harness
-        """Which harness asks, as its hooks' command line names it."""
+        """The harness, as the command line of its hooks names it."""
         self.session = _get(payload, claude.SESSION_KEY)[:_MAX_ID]
         self.agent_id = _get(payload, claude.AGENT_ID)[:_MAX_ID]
         self.agent = _get(payload, claude.AGENT_TYPE)[:_MAX_NAME]
@@ -90,7 +89,7 @@ class HookEvent:
 
     @property
     def is_own(self) -> bool:
-        """Whether it comes from a session that is no agent's: a person's own, or a program's."""
+        """Whether it comes from a session that isn't an agent's, but the user's own or a program's."""
         return not self.agent_id and not self.agent
 
     @property
@@ -134,5 +133,5 @@ def is_user_session(event: HookEvent, environ: Mapping[str, str]) -> bool:
 
 
 def is_judged_elsewhere(event: HookEvent, environ: Mapping[str, str]) -> bool:
-    """Whether the whole session is a supervisor's to judge, or a person's own."""
+    """Whether hooks don't judge the session as a whole: its supervisor does, or it is the user's own."""
     return not event.agent_id and (is_user_session(event, environ) or bool(environ.get("REMIT_TICKET")))

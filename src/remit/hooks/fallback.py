@@ -1,7 +1,6 @@
-"""Unsure: whom a call may be about where settings or ledger can't be used.
+"""Fallback: whether a call may start an enforced agent, if the settings or the ledger can't be used.
 
-Owns that guess. A person's own session is not held up by what is wrong with Remit: only an agent that the workspace
-holds to a contract needs it.
+Problems of Remit don't stop the user's own session, unless it calls an agent that the workspace enforces.
 """
 
 from __future__ import annotations
@@ -21,20 +20,20 @@ if TYPE_CHECKING:
 
 
 def may_be_enforced(root: str, event: HookEvent, *, is_late: bool) -> bool:
-    """Whether a call asks for an agent with a file in the workspace, or one that was set to be held before.
+    """Whether a call names an agent with a file in the workspace, or one that the last known settings enforce.
 
     `is_late`: there is no time to ask the ledger what was set.
     """
-    if not event.target:  # the harness's own, unless all are held
+    if not event.target:  # the harness's own, unless all are enforced
         return not is_late and _is_set(root, "")
-    if not event.target.isprintable():  # no name, so nobody knows whom a harness would take it for
+    if not event.target.isprintable():  # it isn't known which agent a harness would take it for
         return True
     wanted = fold_name(event.target)
     return any(fold_name(name) == wanted for name in _list_names(root)) or (not is_late and _is_set(root, wanted))
 
 
 def _list_names(root: str) -> Iterator[str]:
-    """What the files of agents are called, and what they call themselves."""
+    """The file names of agents, and the names in their files."""
     for source in find_agent_files((), root=root):
         yield os.path.basename(source.file).rpartition(".")[0]
         for line in load_beginning(source.file).splitlines():
@@ -43,7 +42,7 @@ def _list_names(root: str) -> Iterator[str]:
 
 
 def _is_set(root: str, wanted: str) -> bool:
-    """Whether the settings, as they were when they could last be read, hold an agent."""
+    """Whether the settings that could last be read enforce an agent."""
     from remit.ledger.hook_runs import open_quickly
 
     db = open_quickly(f"{root}/.remit/ledger.db")

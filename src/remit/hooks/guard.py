@@ -1,7 +1,7 @@
-"""Guarding: may this tool call of an agent happen.
+"""Tool guard: whether a tool call of an agent may happen.
 
-Owns the way from an agent's session to the permissions that hold for it: those of its file and of everybody above it,
-as they were when it was admitted. Who is cancelled or past its time gets no tools any more, and is told to hand back.
+The permissions of the agent and all its ancestors apply, as they were when the agent was admitted. A cancelled agent,
+or one past its deadline, gets no more tools.
 """
 
 from __future__ import annotations

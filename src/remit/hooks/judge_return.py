@@ -1,7 +1,7 @@
-"""Judging: what an answer of a subagent is worth, and what is written down of it.
+"""Return judging: the verdict on a subagent's answer, and what the ledger records of it.
 
-Owns the way from an answer to the conclusion that the ledger keeps. It is judged by the same engine and the same
-evidence as every other. Loaded only where an answer is new: what was judged before is handed over without it.
+The judge and the evidence are those of every other run. Loaded only for a new answer: an answer that was judged before
+is handed over without it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _TAKEN_BACK = "the answer changed after it was accepted and settled: this is of 
 
 
 class _AttemptsSoFar(NamedTuple):
-    """What is told of the attempts of an agent in a harness."""
+    """The attempts of an agent in a harness, as a report needs them."""
 
     usage: Usage
     answer: str | None
@@ -106,7 +106,7 @@ def _check_names(home: Home, row: Run) -> None:
 
 
 def _list_new_names(home: Home, row: Run, root: str, comparison: Comparison | None) -> tuple[Diagnostic, ...]:
-    """What was found at protected names during a run."""
+    """The diagnostics on protected names that appeared during a run."""
     with home.ledger.reading() as db:
         query = "SELECT json_extract(details, '$.sentence') FROM events WHERE session_id = ? AND kind = ?"
         known = [sentence for (sentence,) in db.execute(query, (row.session_id, QUARANTINED))]
@@ -129,10 +129,10 @@ def _make_scene(home: Home, row: Run, config: RunConfig, tools: tuple[ToolUse, .
 
 
 def _list_tools(home: Home, row: Run, event: HookEvent | None) -> tuple[ToolUse, ...] | None:
-    """What the agent used, as its hooks told; None where the harness knows of tools that they did not tell of.
+    """The tools that the agent's hooks reported; None if the harness knows of others.
 
-    Of one that was taken up again it knows the earlier ones, too, so that says nothing. Without an event of the agent
-    nobody knows what its harness knows.
+    For a resumed agent the harness knows the earlier tools, too, so its count proves nothing. Without an event of the
+    agent, the harness's count isn't known.
     """
     earlier = read_run_config(row.details).resume_of
     told = _list_used(home, (row.session_id, *list_resumed(home, earlier)))
@@ -168,7 +168,7 @@ def conclude_return(
     stop_reason: str = "exited",
     reason: str = "",
 ) -> None:
-    """Write down what became of it; what follows from it on disk is settled afterwards."""
+    """Record how a run ended; its finish steps follow later."""
     _check_names(home, row)
     config = read_run_config(row.details)
     number = count_attempts(home.ledger, row.session_id) + 1
@@ -201,7 +201,7 @@ def conclude_return(
     with home.ledger.transaction(durable=True) as db:
         is_usable = conclusion.verdict in (*ACCEPTABLE, "unproven")
         if row.state == "finishing" and is_usable and _is_finished(home, row):
-            return  # somebody else has done so meanwhile, and has told more
+            return  # another process has finished it meanwhile
         keep_texts(home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
         end_commands(db, row.session_id)
         if row.state == "running":
@@ -219,7 +219,7 @@ def _is_finished(home: Home, row: Run) -> bool:
 
 
 def _write_over(db: Connection, row: Run, conclusion: Conclusion) -> None:
-    """Put another word in the place of what the ledger says of a delegation."""
+    """Replace the verdict and status of a run in the ledger."""
     db.execute(
         "UPDATE runs SET ended_ms = ?, stop_reason = ?, verdict = ?, status = ? WHERE session_id = ?",
         (read_clock_ms(), conclusion.stop_reason, conclusion.verdict, conclusion.status, row.session_id),
@@ -229,9 +229,9 @@ def _write_over(db: Connection, row: Run, conclusion: Conclusion) -> None:
 
 
 def overrule(home: Home, row: Run, answer: str, judgement: AttemptVerdict | None) -> None:
-    """Something else was said after all was settled. That can take back what is said of it, and never improve it.
+    """Judge an answer that came after the run was finished: it may withdraw the acceptance, never improve a verdict.
 
-    An agent that a second hook has sent back after it was accepted has said something else since.
+    A second hook may have sent the agent back after Remit accepted its return.
     """
     report = load_report(home, row.session_id)[0]
     returned = None if judgement is None else judgement.returned
@@ -250,7 +250,7 @@ def overrule(home: Home, row: Run, answer: str, judgement: AttemptVerdict | None
 
 
 def keep_attempt(home: Home, row: Run, answer: str, judgement: AttemptVerdict | None, number: int) -> None:
-    """Keep the answer word for word before anything follows from it, and what was found in it."""
+    """Store the answer word for word, with its verdict, before anything follows from it."""
     begin_attempt(home.ledger, row.session_id, number)
     attempt = describe_attempt(row, number, judgement, stop_reason="exited", usage={})
     with home.ledger.transaction() as db:
@@ -260,7 +260,7 @@ def keep_attempt(home: Home, row: Run, answer: str, judgement: AttemptVerdict | 
 
 
 def is_cancelled(home: Home, row: Run) -> bool:
-    """Whether somebody has asked for its end."""
+    """Whether the run was cancelled."""
     return load_last_event(home.ledger, row.session_id, "cancel") is not None
 
 

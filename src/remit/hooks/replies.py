@@ -1,7 +1,7 @@
-"""Answers: what a hook says, in the shape that harnesses read.
+"""Replies: the answers of a hook, in the form that harnesses read.
 
-The keys are in `remit.harnesses.claude`. Remit narrows what an agent may do and never widens it: to say `allow` for a
-call that nobody objects to would skip the user's own prompts, so the answer is then nothing at all.
+The keys are in `remit.harnesses.claude`. Remit only narrows what an agent may do: `allow` would skip the user's own
+permission prompts, so the answer to an allowed call is empty.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def answer(decision: Decision, *, can_ask: bool) -> Answer:
 
 
 def rewrite(tool_input: Mapping[str, Any]) -> Answer:
-    """Let a call happen with another input. Harnesses heed that only together with a leave."""
+    """Let a call happen with another input. Harnesses accept that only together with `allow`."""
     return _decide("allow", "", {claude.NEW_INPUT: dict(tool_input)})
 
 
@@ -62,7 +62,7 @@ def block(reason: str) -> Answer:
 
 
 def replace_output(output: object, beside: str = "") -> Answer:
-    """Give the caller something else than what the tool gave, and perhaps a sentence of Remit's own beside it."""
+    """Replace the output of a tool, and perhaps add a sentence of Remit's own beside it."""
     more = {claude.CONTEXT_KEY: beside} if beside else {}
     return _specify(claude.AFTER_TOOL, {claude.NEW_OUTPUT: output, **more})
 

@@ -1,8 +1,7 @@
-"""Resuming: what counts for an agent that was over and is given another message.
+"""Resumed subagents: which changes count for an agent that was over and gets another message.
 
-Owns that question. A file is credited once: after a return that was accepted, only what happens from then on counts.
-Where nothing was accepted, the work goes on, and what it made until it broke off is still its own; but what was touched
-in between, nobody knows by whom, is not.
+A file is credited once: after an accepted return, only later changes count. If no return was accepted, the changes of
+the earlier run still count, but not those made between the two runs, because their author isn't known.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ def find_tree(home: Home, session_id: str, now: WorkTree) -> WorkTree | None:
 
 
 def _find_last_ms(home: Home, row: Run) -> int:
-    """Until when what changed can be the work of an agent that is over."""
+    """The last moment at which a change can be the work of an agent that is over."""
     if row.stop_reason == "exited":
         return row.ended_ms or 0
     with home.ledger.reading() as db:  # when it was lost is not when it was given up

@@ -1,7 +1,7 @@
 """The roster: every agent of a workspace and the settings of hooks, compiled into the ledger.
 
-Owns that note. A hook has no time to read YAML and TOML: they are read when they have changed, and what they say is
-kept as plain values with what the files were known by.
+A hook has no time to read YAML and TOML. They are read when they have changed, and stored as plain values with a hash
+of the files.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ class RosterEntry(NamedTuple):
     permissions: Mapping[str, Any] = NOTHING
     """Which tools are switched on, and the patterns that allow and deny."""
     also: tuple[Mapping[str, Any], ...] = ()
-    """The permissions of other files that define the same agent: they hold, too."""
+    """The permissions of other files that define the same agent: they apply, too."""
     timeout_default_s: float | None = None
     timeout_max_s: float | None = None
     """How long an agent that it calls may take: by default, and at most."""
     isolation: str = ""
-    """Where its harness lets it work, if not in the workspace."""
+    """The place where its harness lets it work, if that isn't the workspace."""
 
     @property
     def layers(self) -> list[dict[str, Any]]:
@@ -59,7 +59,7 @@ class RosterEntry(NamedTuple):
 
 
 class Roster(NamedTuple):
-    """The agents by the harness whose file it is and their name, and what is set."""
+    """All agents, by the harness of their file and their name, and the settings of hooks."""
 
     agents: Mapping[str, Mapping[str, RosterEntry]]
     hooks: Mapping[str, Any]
@@ -68,11 +68,11 @@ class Roster(NamedTuple):
     budget: Mapping[str, Any]
     delegate: Mapping[str, Any]
     kept: Sequence[str | None]
-    """Where the workspace has set that things are kept."""
+    """The folders that the settings name for files of the workspace."""
     tables: Mapping[str, Mapping[str, Any]] = NOTHING
     """`[agents]`, for agents without a file."""
     plugins: Mapping[str, Sequence[str]] = NOTHING
-    """The formats that plugins declare for their agents, each with what declares it."""
+    """The formats that plugins declare for their agents, each with its source."""
     of_workspace: Sequence[str] = ("", "")
     """The format of agents for which nothing else declares one."""
     confine: Mapping[str, Any] = NOTHING
@@ -148,7 +148,7 @@ def _is_named(name: str, patterns: Sequence[str]) -> bool:
 
 
 def fold_name(name: str) -> str:
-    """A name without what Claude Code passes over: case, forms of a letter, spaces, dashes and underscores."""
+    """A name without what Claude Code ignores: case, forms of a letter, spaces, dashes and underscores."""
     from unicodedata import category, normalize
 
     folded = normalize("NFKC", name).lower()
@@ -156,7 +156,7 @@ def fold_name(name: str) -> str:
 
 
 def load_roster(home: Home) -> Roster:
-    """The roster as the files are now. Raises ConfigError where the settings cannot be followed."""
+    """Return the roster of the current files. Raises ConfigError if the settings aren't valid."""
     mark = _mark_files(home.root)
     kept = get_note(home.ledger, _NOTE)
     if kept is not None and kept.startswith(f"{mark}\n"):
@@ -167,19 +167,19 @@ def load_roster(home: Home) -> Roster:
 
 
 def compile_roster(home: Home) -> Roster:
-    """The roster as the files are now, for whoever only asks: nothing is kept, and nothing has to be writable."""
+    """Return the roster of the current files without storing it, so that nothing has to be writable."""
     return _read(json.loads(json.dumps(_compile(home))))  # the same values as out of the note
 
 
 def load_kept(home: Home) -> tuple[str | None, ...]:
-    """Where the workspace kept things when an agent was last admitted: the files are not looked at again."""
+    """The folders of the workspace when an agent was last admitted, without reading the files again."""
     note = get_note(home.ledger, _NOTE)
     known = {} if note is None else json.loads(note.partition("\n")[2])
     return tuple(known.get("kept", ()))
 
 
 def _mark_files(root: str) -> str:
-    """What the files are known by."""
+    """A hash over names, sizes and times of the files; it changes when a file does."""
     from remit.agent_files.discovery import find_agent_files
     from remit.runs.formats import CLEO, list_plugin_files
 

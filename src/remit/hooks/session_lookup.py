@@ -1,8 +1,8 @@
-"""Who is who: from the ids of a harness to the session that Remit has minted.
+"""Session lookup: finds the session id that Remit issued by the ids of a harness.
 
-Owns the binding. A harness gives its subagents ids of its own, and tells them only once they have begun. Which call an
-id belongs to is read where the harness writes it down; where it does not, the first prompt of the subagent names the
-session, because it stands in there. Loaded on every tool call of a subagent, so it imports little.
+A harness gives its subagents ids of its own, and reports them only after they have begun. Remit reads which call an id
+belongs to from the harness's files; otherwise the first prompt of the subagent contains the session id. Loaded on every
+tool call of a subagent, so it imports little.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _MAX_ID_CHARS = 300
 
 
 def find_own(db: Connection, event: HookEvent) -> HookRun | None:
-    """The agent that an event comes from; None for one that Remit knows nothing of."""
+    """The agent that an event comes from; None if Remit doesn't know it."""
     if event.is_own:
         return None
     agent_id = event.agent_id or MAIN
-    if event.kind == claude.PROMPT and event.agent_id:  # an agent that goes on is told another session
+    if event.kind == claude.PROMPT and event.agent_id:  # a resumed agent gets another session
         return _bind(db, event) or find_by_agent(db, event.session, agent_id)
     return find_by_agent(db, event.session, agent_id) or (_bind(db, event) if event.agent_id else None)
 
@@ -44,19 +44,19 @@ def _bind(db: Connection, event: HookEvent) -> HookRun | None:
     if found is None or (found.agent_id is not None and found.agent_id != event.agent_id):
         return None
     if event.agent and _fold(found.agent) != _fold(event.agent):
-        return None  # whoever wrote that note, it is not about this agent
+        return None  # the note isn't about this agent
     bind(db, found.session_id, event.agent_id)
     found.agent_id = event.agent_id
     return found
 
 
 def _fold(name: str) -> str:
-    """A name without what harnesses do not tell apart: case, spaces and dashes."""
+    """A name without what harnesses ignore: case, spaces and dashes."""
     return "".join(char for char in name.casefold() if char.isalnum())
 
 
 def find_transcript(event: HookEvent, agent_id: str = "") -> str:
-    """Where the harness writes down what a subagent says: the one that the event comes from, or tells of."""
+    """The transcript of the subagent that an event comes from, or is about."""
     named = event.payload.get(claude.AGENT_TRANSCRIPT_KEY)
     if isinstance(named, str) and named:
         return named
@@ -84,7 +84,7 @@ def find_recipient(db: Connection, event: HookEvent) -> tuple[HookRun | None, st
 
 
 def _find_call(event: HookEvent) -> str:
-    """The call of an agent, of which Claude Code keeps a note beside the transcript; empty where there is none."""
+    """The call that started an agent, from Claude Code's file beside the transcript; empty for none."""
     if event.harness != "claude" or not event.transcript or "/" in event.agent_id:
         return ""
     text = load_beginning(claude.get_note(find_transcript(event)))
@@ -97,7 +97,7 @@ def _find_call(event: HookEvent) -> str:
 
 
 def _find_by_prompt(db: Connection, event: HookEvent) -> HookRun | None:
-    """The session that the subagent's first prompt names; where it cannot name one, the only one that it can be."""
+    """The session in the subagent's first prompt; if the prompt can't contain one, the only candidate."""
     waiting = list_unbound(db, event.session, event.agent)
     if not waiting:
         return None
@@ -105,13 +105,13 @@ def _find_by_prompt(db: Connection, event: HookEvent) -> HookRun | None:
     text = prompt if isinstance(prompt, str) else ""
     text = text or load_beginning(find_transcript(event))
     named = [each for each in waiting if each.session_id in text]
-    # Whoever is held finds its session in its prompt: a prompt without one is not its.
+    # An enforced agent has its session id in its prompt, so a prompt without an id isn't its prompt.
     left = named or [each for each in waiting if not (text and each.enforced)]
     return left[0] if len(left) == 1 else None
 
 
 def read_agent_id(response: object) -> str:
-    """What the harness calls the agent that it has started; Codex tells it in a text."""
+    """The harness's id of the agent that it has started; in Codex it is part of a text."""
     if isinstance(response, str):
         try:
             response = parse_json(response)

@@ -65,7 +65,7 @@ _GONE = lazy(
     rf""""{claude.STOP_ACTIVE_KEY}": \?true'"""
     r"""|\[ -z "\$REMIT_TICKET" \] && \{ grep -qE '"agent_\(id\|type\)"'; \[ \$\? -eq 1 \]; \}) && exit 1; \}\Z"""
 )
-"""What stands before that: without the program, a person's own session goes on."""
+"""Precedes that: without the program, the user's own session continues."""
 PROGRAM = "/remit/hooks/entry.py"
 COMMAND = "remit hook"
 SERVERS = (claude.SERVERS_KEY, opencode.SERVERS_KEY)
@@ -91,15 +91,15 @@ class Hook(NamedTuple):
 
 
 class SettingsEdit(NamedTuple):
-    """What becomes of a file below the root. None where there is none, or shall be none."""
+    """The change of a file below the root. None stands for no file."""
 
     path: str
     before: bytes | None
     after: bytes | None
     kept: EditRecord | None = None
-    """What is to be remembered of it; nothing any more where it is None."""
+    """The record to store of it; None removes the record."""
     is_guess: bool = False
-    """Whether nobody remembers what the file was, so that an empty list or object of a person's may go, too."""
+    """Whether there is no record of the original, so that an empty list or object of the user's may go, too."""
 
     @property
     def is_change(self) -> bool:
@@ -108,7 +108,7 @@ class SettingsEdit(NamedTuple):
 
 
 class EditRecord(NamedTuple):
-    """What was inserted into a file, and what was made for it."""
+    """The texts that Remit inserted into a file, and the lists and folders that it made for them."""
 
     is_ours: bool
     """Whether there was no file before."""
@@ -197,7 +197,7 @@ def split_command(command: object) -> list[str] | None:
 
 
 def mentions_remit(command: object) -> bool:
-    """Whether a command line of somebody else's seems to call the same hook."""
+    """Whether a command line that isn't Remit's seems to call the same hook."""
     return isinstance(command, str) and (COMMAND in command or PROGRAM in command) and not is_own_command(command)
 
 
@@ -216,7 +216,7 @@ def is_own_shell(key: str, value: object) -> bool:
 
 
 def list_hooks(values: Mapping[str, Any]) -> list[Hook]:
-    """Every hook of a settings file, whoever's it is."""
+    """All hooks in a settings file."""
     return [
         _shape_hook(event, group, hook)
         for event, groups in _get_table(values, "hooks").items()
@@ -281,7 +281,7 @@ def plan_entries(home: Home, path: str, wanted: Mapping[str, Any], *, comments: 
 
 
 def plan_removal(home: Home, path: str, *, comments: bool = False) -> SettingsEdit:
-    """How a settings file becomes what it was before Remit inserted anything."""
+    """Return the edit that removes everything that Remit inserted into a settings file."""
     before = load_file(home.root, path)
     if before is None:
         return SettingsEdit(path, None, None)
@@ -292,7 +292,7 @@ def plan_removal(home: Home, path: str, *, comments: bool = False) -> SettingsEd
 
 
 def plan_file(home: Home, path: str, text: str) -> SettingsEdit:
-    """How a file that is Remit's as a whole comes to be there; one that somebody has written or changed is refused."""
+    """Return the edit that creates a file of Remit's own; raise if another program wrote or changed it."""
     before = load_file(home.root, path)
     if before is not None and not is_stamped(before):
         told = "was changed since it was installed" if _has_stamp(before) else "is not Remit's"
@@ -304,7 +304,7 @@ def plan_file(home: Home, path: str, text: str) -> SettingsEdit:
 
 
 def plan_file_removal(home: Home, path: str) -> SettingsEdit:
-    """How a file that is Remit's as a whole goes; one that somebody has written or changed stays."""
+    """Return the edit that removes a file of Remit's own; raise if another program wrote or changed it."""
     before = load_file(home.root, path)
     if before is None or not _has_stamp(before):
         return SettingsEdit(path, before, before)
@@ -405,7 +405,7 @@ def _find_base(found: SettingsFile, kept: EditRecord | None, *, comments: bool) 
 
 
 def _undo(text: str, pieces: Sequence[tuple[int, str]]) -> str | None:
-    """The text without what was inserted; None where a piece is not there as it was, or no one knows which it is."""
+    """The text without the inserted pieces; None if a piece has changed or is ambiguous."""
     drift = 0
     for index in range(len(pieces) - 1, -1, -1):
         at, piece = pieces[index]
@@ -500,7 +500,7 @@ def is_ignored(root: str, path: str) -> bool | None:
 
 
 def write_edits(home: Home, edits: Sequence[SettingsEdit]) -> None:
-    """Make files what was planned, one after the other, unless one has changed since."""
+    """Write the edits, one after the other, unless a file has changed since."""
     with home.lock(_LOCK):
         for edit in edits:
             _check_unchanged(home, edit)
@@ -566,7 +566,7 @@ def _name_kept(path: str) -> str:
 
 
 def _load_kept(home: Home, path: str) -> EditRecord | None:
-    """What was put into a file; None where nobody remembers, or in another way than this."""
+    """The record of what was inserted into a file; None if there is none or it isn't readable."""
     try:
         with open_target(home.root, f"{_FOLDER}/{_name_kept(path)}") as spot:
             data = read_target(spot, max_bytes=_MAX_KEPT_BYTES)

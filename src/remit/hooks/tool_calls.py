@@ -1,8 +1,4 @@
-"""Tools: what a subagent is about to do, put to the policy, and what it has done, written down.
-
-Whatever a harness's tool is called, the policy
-knows it by the standard's name.
-"""
+"""Tool calls: what a call of a harness's tool reads, writes and runs, by the standard's name of the tool."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def note_command(event: HookEvent, root: str) -> None:
 
 
 def get_command(home: Home, session: str) -> str:
-    """The command that a session is at; empty where it is at none."""
+    """The last command that the user gave in a session; empty for none."""
     from remit.ledger.notes import get_note
 
     return str(json.loads(get_note(home.ledger, _NOTE) or "{}").get(session, ""))

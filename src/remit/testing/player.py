@@ -44,8 +44,8 @@ class Player:
 
     # --- what it did --------------------------------------------------------------------------------------------------
 
-    def tell(self, act: str, **details: object) -> None:
-        """Write down what has happened, in one piece: others write too."""
+    def record(self, act: str, **details: object) -> None:
+        """Append an act to the log in one write: other processes write, too."""
         entry = {"act": act, "run": self.run, "session": self.session, "pid": os.getpid(), "at": time.time()} | details
         handle = os.open(self.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
         os.write(handle, json.dumps(entry).encode() + b"\n")
@@ -65,10 +65,10 @@ class Player:
     def play(self, scripts: list[list[list[Any]]]) -> None:
         """Play the script of this run; after the last one it is the last."""
         self.run = self.count()
-        self.tell("began", argv=sys.argv, cwd=os.getcwd(), prompt=self.prompt[:_PIECE_BYTES])
+        self.record("began", argv=sys.argv, cwd=os.getcwd(), prompt=self.prompt[:_PIECE_BYTES])
         self.perform(scripts[min(self.run, len(scripts)) - 1])
         sys.stdout.flush()
-        self.tell("ended", printed="".join(self.printed)[:_PIECE_BYTES])
+        self.record("ended", printed="".join(self.printed)[:_PIECE_BYTES])
 
     def perform(self, acts: list[list[Any]]) -> None:
         """One act after the other."""
@@ -96,22 +96,22 @@ class Player:
             os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "a" if append else "w", encoding="utf-8") as file:
             file.write(self.fill(text))
-        self.tell("wrote", path=os.path.realpath(path))
+        self.record("wrote", path=os.path.realpath(path))
 
     def do_print(self, text: str, *, filled: bool = True) -> None:
         """Print a text."""
         self.say(self.fill(text) if filled else text)
-        self.tell("printed", count=len(text))
+        self.record("printed", count=len(text))
 
     def do_sleep(self, seconds: float) -> None:
         """Do nothing."""
-        self.tell("slept", seconds=seconds)
+        self.record("slept", seconds=seconds)
         time.sleep(seconds)
 
     def do_wait_for(self, path: str) -> None:
         """Do nothing until a file is there."""
         path = self.fill(path)
-        self.tell("waited", path=path)
+        self.record("waited", path=path)
         while not os.path.exists(path):
             time.sleep(0.05)
 
@@ -119,8 +119,8 @@ class Player:
         """Do nothing for ever, whoever asks to end."""
         numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
         for number in numbers:
-            signal.signal(number, lambda number, _: self.tell("ignored", signal=number))
-        self.tell("hung")
+            signal.signal(number, lambda number, _: self.record("ignored", signal=number))
+        self.record("hung")
         last = time.monotonic() + _FOREVER_S
         while time.monotonic() < last:
             time.sleep(_FOREVER_S)
@@ -133,7 +133,7 @@ class Player:
         left = size
         while left > 0:
             left -= os.write(handle, piece[:left])
-        self.tell("flooded", count=size, stream=stream)
+        self.record("flooded", count=size, stream=stream)
 
     def do_fork(self, how: str, acts: list[list[Any]], *, holds: bool) -> None:
         """Leave a process behind: a child, one of its own session, a daemon, or another program."""
@@ -163,7 +163,7 @@ class Player:
                     os.dup2(nothing, stream)
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
             signal.signal(signal.SIGHUP, signal.SIG_IGN)
-            self.tell("forked", how=how)
+            self.record("forked", how=how)
             os.write(told, b"x")
             os.close(told)
             self.perform(acts)
@@ -180,7 +180,7 @@ class Player:
         child = subprocess.Popen(  # noqa: S603 - a fixed line
             command, env=environ, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True
         )
-        self.tell("forked", how="nohup", pid=child.pid)
+        self.record("forked", how="nohup", pid=child.pid)
 
     def do_wait_for_parent(self, seconds: float) -> None:
         """Wait until the agent itself has ended, and a little longer."""
@@ -201,19 +201,19 @@ class Player:
         done = subprocess.run(  # noqa: S603 - what the script says
             line, env=environ, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
         )
-        self.tell("ran", agent=agent, exit_code=done.returncode, out=done.stdout[-20_000:], err=done.stderr[-4000:])
+        self.record("ran", agent=agent, exit_code=done.returncode, out=done.stdout[-20_000:], err=done.stderr[-4000:])
 
     def do_return(self, status: str, files: list[str], format: str, changes: dict[str, Any], keep: float) -> None:
         """Print a return, whole or the first part of it."""
         text = getattr(self, f"_render_{format}")(status, [self.fill(path) for path in files], changes)
         text = text if keep >= 1 else text[: int(len(text) * keep)]
         self.say(text)
-        self.tell("returned", status=status, files=files, format=format, whole=keep >= 1)
+        self.record("returned", status=status, files=files, format=format, whole=keep >= 1)
 
     def do_crash(self, exit_code: int, number: int) -> None:
         """End at once."""
         sys.stdout.flush()
-        self.tell("crashed", exit_code=exit_code, signal=number, printed="".join(self.printed)[:_PIECE_BYTES])
+        self.record("crashed", exit_code=exit_code, signal=number, printed="".join(self.printed)[:_PIECE_BYTES])
         if number:
             os.kill(os.getpid(), number)
         os._exit(exit_code)
@@ -225,7 +225,7 @@ class Player:
                  "recommendation": "Try again"}  # fmt: skip
         payload: dict[str, Any] = {
             "status": status,
-            "summary": "The work was done as the script says. There is nothing else to tell.",
+            "summary": "The work was done as the script says. There is nothing else to report.",
             "artifacts": [{"type": _name_kind(path), "path": path, "summary": "What was asked for."} for path in files],
             "metadata": {"session_id": self.session, "duration_seconds": 1, "agent_type": self.agent,
                          "delegation_depth": self.depth, "delegation_path": self.path},
