@@ -167,6 +167,10 @@ def test_the_log_of_one_has_its_tools_and_answers_in_their_order(child: Child, r
     assert lines[1]["text"] == "I wrote it."
     assert "RET" in lines[2]["text"]
     assert lines[4]["text"] == report
+    last = [json.loads(line) for line in remit("logs", child.session_id, "-n", "2", "--json").text.splitlines()]
+    assert last == lines[-2:]
+    assert remit("logs", child.session_id, "-n", "2", "--raw").code == 2
+    assert remit("logs", child.session_id, "-n", "0").complaint.startswith("'0' is")
     assert remit("logs", child.session_id, "--raw", "--attempt", "1").out == b"I wrote it.\n"
     assert remit("logs", child.session_id, "--err").out == b""
 

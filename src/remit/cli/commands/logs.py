@@ -11,8 +11,8 @@ import click
 
 from remit.cli import options
 from remit.cli.commands import completion
+from remit.cli.commands.findings_options import parse_count
 from remit.cli.output import get_paint, say, say_json, warn_of_settings
-from remit.cli.run_options import parse_count
 from remit.errors import UsageError
 from remit.terminal import escape, quote, write_bytes
 from remit.views.render import ACCEPTED
