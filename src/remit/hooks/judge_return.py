@@ -58,7 +58,7 @@ class _AttemptsSoFar(NamedTuple):
 
     usage: Usage
     answer: str | None
-    turns: tuple[int, ...]
+    attempts: tuple[int, ...]
 
     def check_held(self) -> Sequence[Diagnostic]:
         return ()
@@ -242,8 +242,8 @@ def overrule(home: Home, row: Run, answer: str, judgement: AttemptVerdict | None
     )
     number = count_attempts(home.ledger, row.session_id) + 1
     keep_attempt(home, row, answer, judgement, number)
-    turns = _AttemptsSoFar(_load_usage(home, row), answer, tuple(range(number)))
-    later = make_report(row, turns, told, ended_ms=read_clock_ms())._replace(notes=(_TAKEN_BACK, *report.notes))
+    attempts = _AttemptsSoFar(_load_usage(home, row), answer, tuple(range(number)))
+    later = make_report(row, attempts, told, ended_ms=read_clock_ms())._replace(notes=(_TAKEN_BACK, *report.notes))
     with home.ledger.transaction(durable=True) as db:
         keep_texts(home, row.session_id, {"report": render_report(later, told)}, db=db)
         _write_over(db, row, told)

@@ -161,7 +161,7 @@ def _answer_built_in(wish: _SubagentStart, home: Home, environ: Mapping[str, str
 
         async def work() -> Result:
             if known is None:
-                await workspace.supervisor.drive(session_id)
+                await workspace.supervisor.run_to_end(session_id)
             return await workspace.wait(session_id)
 
         result = asyncio.run(work()).to_dict()

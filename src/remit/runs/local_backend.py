@@ -52,8 +52,8 @@ class LocalBackend:
 
     async def submit(self, session_id: str) -> None:
         """Begin to drive a delegation that is this supervisor's."""
-        if session_id not in self._tasks and not self.supervisor.is_driving(session_id):
-            task = self._tasks[session_id] = asyncio.ensure_future(self.supervisor.drive(session_id))
+        if session_id not in self._tasks and not self.supervisor.is_active(session_id):
+            task = self._tasks[session_id] = asyncio.ensure_future(self.supervisor.run_to_end(session_id))
             task.add_done_callback(partial(self._forget, session_id))
 
     def _forget(self, session_id: str, task: asyncio.Task[Result]) -> None:

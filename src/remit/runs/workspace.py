@@ -229,7 +229,7 @@ class Workspace:
         read, prepared = await self._check_out(read), None
         try:
             async with self.backend.admitting(self.caller_environ) as tell:
-                prepared = await self.supervisor.together.write(lambda _: self._enter(read, setting))
+                prepared = await self.supervisor.group_commit.write(lambda _: self._enter(read, setting))
                 await tell(prepared.row.session_id)
         except BaseException as error:
             if prepared is None:

@@ -104,14 +104,14 @@ def test_a_ledger_that_is_busy_for_long_is_waited_for(
     async def delegate() -> Result:
         nonlocal drives
         async with Workspace.open(root) as ws:
-            drive = ws.supervisor._drive  # noqa: SLF001 - one more try
+            drive = ws.supervisor._run  # noqa: SLF001 - one more try
 
             async def count(session_id: str) -> Result:
                 nonlocal drives
                 drives += 1
                 return await drive(session_id)
 
-            monkeypatch.setattr(ws.supervisor, "_drive", count)
+            monkeypatch.setattr(ws.supervisor, "_run", count)
             prepared = await ws.start(make_request(agent.obeys()))
             await wait_until(lambda: agent.did("began"))
             other = sqlite3.connect(ws.home.ledger_file, isolation_level=None)

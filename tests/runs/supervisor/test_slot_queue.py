@@ -42,7 +42,7 @@ def admit_later(supervisor: Supervisor, name: str) -> Run:
 def settle(supervisor: Supervisor, name: str) -> None:
     with supervisor.home.ledger.transaction() as db:
         advance(db, name, "finished")
-    supervisor.line.call()
+    supervisor.slot_queue.call()
 
 
 def get_state(supervisor: Supervisor, name: str) -> str:
@@ -60,7 +60,7 @@ def test_they_are_let_in_in_their_order_as_slots_become_free(tmp_path: Path) -> 
     async def run() -> None:
         supervisor = make_broker(tmp_path, Slots(running=2))
         names = [f"session-{number}" for number in range(5)]
-        waits = [asyncio.ensure_future(supervisor.line.wait(admit(supervisor, name), None)) for name in names]
+        waits = [asyncio.ensure_future(supervisor.slot_queue.wait(admit(supervisor, name), None)) for name in names]
         await wait_a_moment()
         assert [get_state(supervisor, name) for name in names] == ["running"] * 2 + ["admitted"] * 3
         for place, name in enumerate(names[:3]):
@@ -76,17 +76,17 @@ def test_they_are_let_in_in_their_order_as_slots_become_free(tmp_path: Path) -> 
 def test_who_came_first_is_first_also_in_another_process(tmp_path: Path) -> None:
     async def run() -> None:
         one, other = (make_broker(tmp_path, Slots(running=1)) for _ in range(2))
-        assert await one.line.wait(admit(one, "first"), None) == ""
+        assert await one.slot_queue.wait(admit(one, "first"), None) == ""
         rows = [
             admit_later(supervisor, name) for supervisor, name in ((one, "second"), (other, "third"), (one, "fourth"))
         ]
-        waits = {row.session_id: asyncio.ensure_future(supervisor.line.wait(row, None))
+        waits = {row.session_id: asyncio.ensure_future(supervisor.slot_queue.wait(row, None))
                  for supervisor, row in ((one, rows[2]), (other, rows[1]), (one, rows[0]))}  # fmt: skip
         begun = []
         for name in ("first", "second", "third"):
             await asyncio.sleep(0.05)
             settle(one, name)
-            other.line.call()
+            other.slot_queue.call()
             done, _ = await asyncio.wait(waits.values(), return_when="FIRST_COMPLETED", timeout=5)
             begun += [key for key, wait in waits.items() if wait in done]
             waits = {key: wait for key, wait in waits.items() if wait not in done}
@@ -104,7 +104,7 @@ def test_one_that_nobody_lets_in_holds_up_no_other(tmp_path: Path) -> None:
         lost = admit(supervisor, "lost")
         with supervisor.home.ledger.transaction() as db:
             db.execute("UPDATE runs SET owner = 'nobody' WHERE session_id = ?", (lost.session_id,))
-        assert await asyncio.wait_for(supervisor.line.wait(admit_later(supervisor, "next"), None), 5) == ""
+        assert await asyncio.wait_for(supervisor.slot_queue.wait(admit_later(supervisor, "next"), None), 5) == ""
         supervisor.end()
 
     asyncio.run(run())
@@ -114,9 +114,9 @@ def test_what_an_agent_handed_on_does_not_begin_once_the_agent_has_ended(tmp_pat
     async def run() -> None:
         supervisor = make_broker(tmp_path, Slots(running=1))
         parent = admit(supervisor, "parent")
-        assert await asyncio.wait_for(supervisor.line.wait(parent, None), 5) == ""
+        assert await asyncio.wait_for(supervisor.slot_queue.wait(parent, None), 5) == ""
         waits = [
-            asyncio.ensure_future(supervisor.line.wait(admit(supervisor, name, parent=above), None))
+            asyncio.ensure_future(supervisor.slot_queue.wait(admit(supervisor, name, parent=above), None))
             for name, above in (("child", "parent"), ("lost", "nobody-knows"), ("other", None))
         ]
         assert await asyncio.wait_for(waits[1], 5) == "cancelled"
@@ -139,7 +139,7 @@ def test_who_may_not_begin_does_not_hold_up_those_behind(tmp_path: Path) -> None
     async def run() -> None:
         supervisor = make_broker(tmp_path, Slots(per_agent=1))
         rows = [admit(supervisor, "one"), admit(supervisor, "two"), admit(supervisor, "three", agent="other")]
-        waits = [asyncio.ensure_future(supervisor.line.wait(row, None)) for row in rows]
+        waits = [asyncio.ensure_future(supervisor.slot_queue.wait(row, None)) for row in rows]
         assert await asyncio.wait_for(waits[2], 5) == ""
         assert [get_state(supervisor, name) for name in ("one", "two", "three")] == ["running", "admitted", "running"]
         settle(supervisor, "one")
@@ -152,9 +152,9 @@ def test_who_may_not_begin_does_not_hold_up_those_behind(tmp_path: Path) -> None
 def test_who_is_not_wanted_or_has_no_time_left_leaves_the_line(tmp_path: Path) -> None:
     async def run() -> None:
         supervisor = make_broker(tmp_path, Slots(running=1))
-        assert await supervisor.line.wait(admit(supervisor, "first"), None) == ""
-        unwanted = asyncio.ensure_future(supervisor.line.wait(admit(supervisor, "unwanted"), None))
-        late = asyncio.ensure_future(supervisor.line.wait(admit(supervisor, "late"), read_clock_ms() + 50))
+        assert await supervisor.slot_queue.wait(admit(supervisor, "first"), None) == ""
+        unwanted = asyncio.ensure_future(supervisor.slot_queue.wait(admit(supervisor, "unwanted"), None))
+        late = asyncio.ensure_future(supervisor.slot_queue.wait(admit(supervisor, "late"), read_clock_ms() + 50))
         await wait_a_moment()
         assert supervisor.cancel("unwanted") == ["unwanted"]
         assert await asyncio.wait_for(unwanted, 5) == "cancelled"
@@ -168,8 +168,8 @@ def test_who_is_not_wanted_or_has_no_time_left_leaves_the_line(tmp_path: Path) -
 def test_a_slot_that_another_process_leaves_is_found(tmp_path: Path) -> None:
     async def run() -> None:
         supervisor, other = make_broker(tmp_path, Slots(running=1)), make_broker(tmp_path, Slots(running=1))
-        assert await other.line.wait(admit(other, "theirs"), None) == ""
-        own = asyncio.ensure_future(supervisor.line.wait(admit(supervisor, "ours"), None))
+        assert await other.slot_queue.wait(admit(other, "theirs"), None) == ""
+        own = asyncio.ensure_future(supervisor.slot_queue.wait(admit(supervisor, "ours"), None))
         await asyncio.sleep(0.05)
         assert not own.done()
         settle(other, "theirs")
@@ -188,10 +188,10 @@ def test_what_is_wrong_with_the_ledger_is_told_to_all_who_wait(tmp_path: Path, m
         supervisor = make_broker(tmp_path, Slots(running=1))
         rows = [admit(supervisor, "one"), admit(supervisor, "two")]
         monkeypatch.setattr("remit.runs.supervisor.slot_queue.list_unwanted", fail)
-        told = await asyncio.gather(*(supervisor.line.wait(row, None) for row in rows), return_exceptions=True)
+        told = await asyncio.gather(*(supervisor.slot_queue.wait(row, None) for row in rows), return_exceptions=True)
         assert [type(each) for each in told] == [StorageError] * 2
         monkeypatch.undo()
-        assert await asyncio.wait_for(supervisor.line.wait(rows[0], None), 5) == ""
+        assert await asyncio.wait_for(supervisor.slot_queue.wait(rows[0], None), 5) == ""
         supervisor.end()
 
     asyncio.run(run())
@@ -200,8 +200,8 @@ def test_what_is_wrong_with_the_ledger_is_told_to_all_who_wait(tmp_path: Path, m
 def test_nobody_waits_in_a_line_that_has_ended(tmp_path: Path) -> None:
     async def run() -> None:
         supervisor = make_broker(tmp_path, Slots(running=1))
-        assert await supervisor.line.wait(admit(supervisor, "first"), None) == ""
-        waits = asyncio.ensure_future(supervisor.line.wait(admit(supervisor, "second"), None))
+        assert await supervisor.slot_queue.wait(admit(supervisor, "first"), None) == ""
+        waits = asyncio.ensure_future(supervisor.slot_queue.wait(admit(supervisor, "second"), None))
         await wait_a_moment()
         supervisor.end()
         await asyncio.wait({waits}, timeout=5)

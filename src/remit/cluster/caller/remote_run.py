@@ -63,7 +63,7 @@ class RemoteRun:
         """What is told of it, as its worker has said it."""
         self.usage = Usage()
         self.answer: str | None = None
-        self.turns: tuple[object, ...] = ()
+        self.attempts: tuple[object, ...] = ()
         self._cancelling: str | None = None
         self._is_told = False
         self.said = ""

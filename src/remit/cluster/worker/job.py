@@ -256,7 +256,7 @@ class Job:
         """Drive it to the end of its agent's work, and tell of it meanwhile."""
         telling = asyncio.ensure_future(teller.run())
         try:
-            await supervisor.drive(self.session_id)
+            await supervisor.run_to_end(self.session_id)
         finally:
             telling.cancel()
             with suppress(asyncio.CancelledError):

@@ -70,7 +70,7 @@ class ProgressReporter:
     @property
     def usage(self) -> Usage:
         """What it has used so far, as far as that is heard."""
-        drive = self.supervisor.drives.get(self.order.session_id)
+        drive = self.supervisor.active.get(self.order.session_id)
         return Usage() if drive is None else drive.usage
 
     async def run(self) -> None:
@@ -87,7 +87,7 @@ class ProgressReporter:
     async def tell(self) -> None:
         """Say what is new."""
         await self._tell_output()
-        drive = self.supervisor.drives.get(self.order.session_id)
+        drive = self.supervisor.active.get(self.order.session_id)
         live = {
             "said": "" if drive is None else redact(drive.said)[:_SAID],
             "attempt": self.attempt,

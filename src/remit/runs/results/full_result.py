@@ -48,7 +48,7 @@ class AttemptsSummary(Protocol):
         ...
 
     @property
-    def turns(self) -> Sequence[object]:
+    def attempts(self) -> Sequence[object]:
         """The attempts."""
         ...
 
@@ -57,15 +57,15 @@ class AttemptsSummary(Protocol):
         ...
 
 
-def make_report(row: Run, drive: AttemptsSummary | None, conclusion: Conclusion, *, ended_ms: int) -> Result:
+def make_report(row: Run, summary: AttemptsSummary | None, conclusion: Conclusion, *, ended_ms: int) -> Result:
     """The whole result of a run, before the finish steps."""
     from remit.runners.protocol import Usage  # noqa: PLC0415
     from remit.runs.results.build_return import write_return  # noqa: PLC0415 - whoever has judged has it already
 
     config = read_run_config(row.details)
     format = conclusion.format or config.format or "standard"
-    usage = Usage() if drive is None else drive.usage
-    answer = None if drive is None else drive.answer
+    usage = Usage() if summary is None else summary.usage
+    answer = None if summary is None else summary.answer
     seconds = None if row.started_ms is None else (ended_ms - row.started_ms) / 1000
     result = Result(
         row.session_id,
@@ -77,11 +77,11 @@ def make_report(row: Run, drive: AttemptsSummary | None, conclusion: Conclusion,
         _name_paths(gather_artifacts(conclusion.artifacts, conclusion.grades), config, format),
         tuple(change.path for change in conclusion.unclaimed[:_MOST_UNCLAIMED]),
         len(conclusion.unclaimed),
-        (*conclusion.findings, *(() if drive is None else drive.check_held())),
+        (*conclusion.findings, *(() if summary is None else summary.check_held())),
         conclusion.faults,
         conclusion.next_steps,
         ResultUsage(usage.tokens, usage.cost_usd, usage.turns, seconds),
-        max(1, 0 if drive is None else len(drive.turns)),
+        max(1, 0 if summary is None else len(summary.attempts)),
         row.depth,
         row.path,
         notes=conclusion.notes,

@@ -76,7 +76,7 @@ def find_site(
     """Where an agent worked, and the agents that worked there meanwhile: no caller that only waits, no nested run.
 
     `since`: the sessions that it continues, and when each began. `live`: the records of the runs that this process
-    drives, by session, which are not in the ledger yet.
+    loops, by session, which are not in the ledger yet.
     """
     began_ms = min((row.started_ms or 0, *since.values()))
     values = {"since": began_ms, "grace": GRACE_MS, "session": row.session_id, "root": root}
@@ -131,7 +131,7 @@ def _load_other(
         return other._replace(writes=load_writes(home, session_id))
     if live is not None:
         return other._replace(written=written | live.written, writes=live.writes, recorded_ms=live.recorded_ms)
-    if not is_by_harness:  # another process drives it, and reports its tools when it has ended
+    if not is_by_harness:  # another process supervises it, and reports its tools when it has ended
         return other
     used = read_tool_uses(list_tool_uses(db, session_id))
     writes = WrittenFiles(None, frozenset(list_seen(used)), is_recorded(used) and not has_command(db, session_id))

@@ -47,21 +47,21 @@ writes a file that the agent names, or prints one: that would happen outside of 
 _HINT = f"an agent calls Remit with the {TICKET} that it was started with, in its own processes"
 
 
-def open_calls(drive: RunLoop, folder: str) -> CallServer | None:
+def open_calls(loop: RunLoop, folder: str) -> CallServer | None:
     """Carry out the calls of a confined agent while its attempt runs; None if it can make none.
 
     Without a socket, for whatever reason, each of its calls ends with a sentence.
     """
-    if not drive.config.confine or drive.config.afar:
+    if not loop.config.confine or loop.config.afar:
         return None
-    session_id, root = drive.row.session_id, drive.home.root
+    session_id, root = loop.row.session_id, loop.home.root
 
     def admit(words: Sequence[str], ticket: str, pid: int) -> None:
         check_caller(root, session_id, ticket, pid)
         check_words(words)
 
     dropped = (TICKET, SESSION, RETURN_FILE, SOCKET)
-    environ = {name: value for name, value in drive.supervisor.environ.items() if name not in dropped}
+    environ = {name: value for name, value in loop.supervisor.environ.items() if name not in dropped}
     environ |= {SESSION: session_id, "REMIT_ROOT": root}
     with suppress(OSError):
         return CallServer(folder, admit, root=root, environ=environ, ticket=TICKET)

@@ -27,43 +27,43 @@ _MOST_FRAMES, _MOST_TRACE_CHARS = -100, 100_000
 """Of an exception's trace: the innermost frames."""
 
 
-async def call(drive: RunLoop, function: Any) -> AttemptResult:  # noqa: ANN401 - whatever can be called
+async def call(loop: RunLoop, function: Any) -> AttemptResult:  # noqa: ANN401 - whatever can be called
     """Call a function with the order; what came of it."""
-    order = make_order(drive, 1, {})
-    ticket = await drive.supervisor.together.write(lambda _: mint(drive), durable=False)
+    order = make_order(loop, 1, {})
+    ticket = await loop.supervisor.group_commit.write(lambda _: mint(loop), durable=False)
     CARRIED.set(ticket)  # for this task and what it awaits
-    drive.calling = FunctionCall(function, join_prompt(order))
+    loop.calling = FunctionCall(function, join_prompt(order))
     try:
-        return await _attend(drive, drive.calling)
+        return await _attend(loop, loop.calling)
     finally:
-        drive.calling.cancel()
+        loop.calling.cancel()
 
 
-async def _attend(drive: RunLoop, calling: FunctionCall) -> AttemptResult:
+async def _attend(loop: RunLoop, calling: FunctionCall) -> AttemptResult:
     """Wait for a function, as long as it may take and nobody has cancelled it."""
     answer = calling.answer
     while not answer.done():
-        seconds = ((drive.row.deadline_ms or 0) - read_clock_ms()) / 1000
+        seconds = ((loop.row.deadline_ms or 0) - read_clock_ms()) / 1000
         if seconds <= 0:
             return AttemptResult(1, "timeout", RunOutput(notes=calling.notes))
         await asyncio.wait({answer}, timeout=min(seconds, LOOK_EVERY_S))
-        if not answer.done() and drive.supervisor.is_cancelled(drive.row.session_id):
-            return AttemptResult(1, "cancelled", RunOutput(notes=calling.notes), reason=drive.cancelling)
+        if not answer.done() and loop.supervisor.is_cancelled(loop.row.session_id):
+            return AttemptResult(1, "cancelled", RunOutput(notes=calling.notes), reason=loop.cancelling)
     if answer.cancelled():
-        return AttemptResult(1, "cancelled", RunOutput(notes=calling.notes), reason=drive.cancelling)
+        return AttemptResult(1, "cancelled", RunOutput(notes=calling.notes), reason=loop.cancelling)
     error = answer.exception()
     if error is not None and not isinstance(error, Exception):
         raise error
     if error is not None:
         trace = _render_trace(error)
         texts = {"trace": trace.encode("utf-8", "surrogatepass")}
-        keep = partial(keep_texts, drive.home, drive.row.session_id, texts, durable=False)
-        await drive.supervisor.together.write(lambda db: keep(db=db), durable=False)
+        keep = partial(keep_texts, loop.home, loop.row.session_id, texts, durable=False)
+        await loop.supervisor.group_commit.write(lambda db: keep(db=db), durable=False)
         heard = RunOutput(cause="crash", trouble=f"{type(error).__name__}: {str(error)[:300]}")
         return AttemptResult(1, "exited", heard, trace=trace)
     heard = RunOutput(answer.result())
-    await drive.supervisor.together.write(partial(drive.keep_answer, heard, 1), durable=False)
-    return AttemptResult(1, "exited", heard, 0, judgement=await drive.judge(heard))
+    await loop.supervisor.group_commit.write(partial(loop.keep_answer, heard, 1), durable=False)
+    return AttemptResult(1, "exited", heard, 0, judgement=await loop.judge(heard))
 
 
 def _render_trace(error: Exception) -> str:

@@ -34,37 +34,37 @@ _NOTICED_MS = 200
 # --- before -----------------------------------------------------------------------------------------------------------
 
 
-async def load_tree_before(drive: RunLoop) -> Before:
+async def load_tree_before(loop: RunLoop) -> Before:
     """The tree before the run; for a run that another process began, or that is resumed, as it was then."""
-    config = drive.config
+    config = loop.config
     if not config.evidence:
         return Before()
-    if kept := drive.load_text(BEFORE):
+    if kept := loop.load_text(BEFORE):
         return read_before(kept)
-    resumed = (load_text(drive.home, config.resume_of, BEFORE) or b"").decode() if config.resume_of else ""
+    resumed = (load_text(loop.home, config.resume_of, BEFORE) or b"").decode() if config.resume_of else ""
     if resumed:
-        return _keep_before(drive, read_before(resumed))
-    if count_attempts(drive.home.ledger, drive.row.session_id):
+        return _keep_before(loop, read_before(resumed))
+    if count_attempts(loop.home.ledger, loop.row.session_id):
         return read_before("")
     began_ms = read_clock_ms()
     expected = list_expected(
         config.root, manifest=config.manifest, artifact_path=config.artifact_path, workspace_root=config.workspace_root
     )  # fmt: skip
-    taken = await asyncio.to_thread(take_before, drive.home, config.root, expected=expected)
+    taken = await asyncio.to_thread(take_before, loop.home, config.root, expected=expected)
     if read_clock_ms() - began_ms > _NOTICED_MS:  # a large tree is not the agent's fault
-        drive.row = drive.supervisor.restart_clock(drive.row)
-    return _keep_before(drive, taken)
+        loop.row = loop.supervisor.restart_clock(loop.row)
+    return _keep_before(loop, taken)
 
 
-def _keep_before(drive: RunLoop, before: Before) -> Before:
-    with drive.home.ledger.transaction(durable=True) as db:
-        keep_texts(drive.home, drive.row.session_id, {BEFORE: before.as_text().encode()}, db=db)
+def _keep_before(loop: RunLoop, before: Before) -> Before:
+    with loop.home.ledger.transaction(durable=True) as db:
+        keep_texts(loop.home, loop.row.session_id, {BEFORE: before.as_text().encode()}, db=db)
     return before
 
 
-def list_earlier_tools(drive: RunLoop) -> Iterator[tuple[ToolUse, ...] | None]:
+def list_earlier_tools(loop: RunLoop) -> Iterator[tuple[ToolUse, ...] | None]:
     """The tools that were used in what this goes on with; None where nobody can tell any more."""
-    home, earlier, known = drive.home, drive.config.resume_of, {""}
+    home, earlier, known = loop.home, loop.config.resume_of, {""}
     while earlier not in known:
         known.add(earlier)
         row = load_run(home.ledger, earlier)
@@ -74,42 +74,42 @@ def list_earlier_tools(drive: RunLoop) -> Iterator[tuple[ToolUse, ...] | None]:
             return
         for number in range(1, count + 1):
             folder = find_folder(home, earlier, number)
-            yield listen_to(folder, drive.listen(number), load_result(folder)).tools
+            yield listen_to(folder, loop.listen(number), load_result(folder)).tools
         earlier = read_run_config(row.details).resume_of
 
 
 # --- afterwards -------------------------------------------------------------------------------------------------------
 
 
-def make_context(drive: RunLoop, heard: RunOutput) -> JudgingContext:
+def make_context(loop: RunLoop, heard: RunOutput) -> JudgingContext:
     """What is known of the agent's work: the tools of all its attempts, unless one of them did not tell."""
-    row, config, before = drive.row, drive.config, drive.before
-    told = [*drive.earlier_tools, *(turn.heard.tools for turn in drive.turns), heard.tools]
+    row, config, before = loop.row, loop.config, loop.before
+    told = [*loop.earlier_tools, *(turn.heard.tools for turn in loop.attempts), heard.tools]
     tools = None if any(each is None for each in told) else tuple(use for each in told for use in each or ())
     is_asked = before is not None or bool(config.manifest)  # else nothing is told by what changed
-    since = _list_resumed(drive)
-    site = drive.supervisor.find_site(row, config.root, since=since) if is_asked else SharedTree(config.root)
+    since = _list_resumed(loop)
+    site = loop.supervisor.find_site(row, config.root, since=since) if is_asked else SharedTree(config.root)
     return JudgingContext(
         config.root, before, tools, site, config.manifest, config.manifest_bytes, config.topic, row.task_number,
-        drive.supervisor.list_below(row.session_id), config.evidence and before is None,
-        load_earlier(drive.home.ledger, row.session_id, until=len(drive.turns)), config.manifest_sha256,
-        lost=drive.lost, workspace_root=config.workspace_root,
+        loop.supervisor.list_below(row.session_id), config.evidence and before is None,
+        load_earlier(loop.home.ledger, row.session_id, until=len(loop.attempts)), config.manifest_sha256,
+        lost=loop.lost, workspace_root=config.workspace_root,
     )  # fmt: skip
 
 
-def find_nested_artifacts(drive: RunLoop) -> NestedArtifacts:
+def find_nested_artifacts(loop: RunLoop) -> NestedArtifacts:
     """What was accepted of those below it. All that is in a worktree of its own becomes its commit, and is its."""
-    if drive.before is None or drive.config.worktree:
+    if loop.before is None or loop.config.worktree:
         return NestedArtifacts()
-    return load_nested_artifacts(drive.home, (drive.row.session_id, *_list_resumed(drive)), drive.config.root)
+    return load_nested_artifacts(loop.home, (loop.row.session_id, *_list_resumed(loop)), loop.config.root)
 
 
-def _list_resumed(drive: RunLoop) -> dict[str, int]:
+def _list_resumed(loop: RunLoop) -> dict[str, int]:
     """The delegations that this one goes on with, and when each began: the tree is compared with before them."""
     found: dict[str, int] = {}
-    earlier = drive.config.resume_of
+    earlier = loop.config.resume_of
     while earlier and earlier not in found:
-        row = load_run(drive.home.ledger, earlier)
+        row = load_run(loop.home.ledger, earlier)
         found[earlier] = 0 if row is None else row.started_ms or row.created_ms
         earlier = "" if row is None else read_run_config(row.details).resume_of
     return found

@@ -41,88 +41,88 @@ CONFINED = "confined"
 _PERMISSIONS = Permissions()._asdict()
 
 
-def start(drive: RunLoop, number: int, message: str | None) -> Started:
+def start(loop: RunLoop, number: int, message: str | None) -> Started:
     """Start an attempt: with the work, or with a message to an agent that has ended."""
-    supervisor, home, session_id = drive.supervisor, drive.home, drive.row.session_id
-    environ = supervisor.environ | mint(drive)
+    supervisor, home, session_id = loop.supervisor, loop.home, loop.row.session_id
+    environ = supervisor.environ | mint(loop)
     environ |= {"REMIT_ROOT": home.root}
     for name in (RETURN_FILE, SOCKET):  # of an agent above
         environ.pop(name, None)
-    if drive.config.confine and not drive.config.afar:
-        environ[SOCKET] = f"{drive.find_folder(number)}/{NAME}"
-    if drive.config.format != MANIFEST.name:
-        environ[RETURN_FILE] = find_return_file(drive.find_folder(number))
-    environ |= make_trace_environment(supervisor.environ, drive.row, load_trace(home, drive.row))
-    order = make_order(drive, number, environ)._replace(settings=_fill_settings(drive))
-    launch = _make_launch(drive, order, message)
+    if loop.config.confine and not loop.config.afar:
+        environ[SOCKET] = f"{loop.find_folder(number)}/{NAME}"
+    if loop.config.format != MANIFEST.name:
+        environ[RETURN_FILE] = find_return_file(loop.find_folder(number))
+    environ |= make_trace_environment(supervisor.environ, loop.row, load_trace(home, loop.row))
+    order = make_order(loop, number, environ)._replace(settings=_fill_settings(loop))
+    launch = _make_launch(loop, order, message)
     attempt = make_attempt(home, session_id, number)
     # Between its folder and its shim: one that is begun and has no folder has lost it.
     begin_attempt(home.ledger, session_id, number)
-    return start_shim(home, attempt, _make_shim_order(drive, launch, environ))
+    return start_shim(home, attempt, _make_shim_order(loop, launch, environ))
 
 
-def mint(drive: RunLoop) -> dict[str, str]:
+def mint(loop: RunLoop) -> dict[str, str]:
     """A new ticket for the agent; one that an earlier attempt had is no longer good."""
-    ticket = drive.supervisor.mint(drive.row)
-    set_ticket(drive.home.ledger, drive.row.session_id, ticket.hash)
-    return {TICKET: ticket.token, SESSION: drive.row.session_id}
+    ticket = loop.supervisor.mint(loop.row)
+    set_ticket(loop.home.ledger, loop.row.session_id, ticket.hash)
+    return {TICKET: ticket.token, SESSION: loop.row.session_id}
 
 
-def make_order(drive: RunLoop, number: int, environ: dict[str, str]) -> AttemptOrder:
+def make_order(loop: RunLoop, number: int, environ: dict[str, str]) -> AttemptOrder:
     """What a runner is told of an attempt."""
-    row, config, budget = drive.row, drive.config, drive.allowance.find_left(drive.usage)
+    row, config, budget = loop.row, loop.config, loop.remaining_budget.find_left(loop.usage)
     return AttemptOrder(
-        row.session_id, row.agent, drive.load_text("prompt"), config.root, drive.find_folder(number),
-        drive.load_text("instructions"), config.is_native, config.description, config.model, config.tools,
+        row.session_id, row.agent, loop.load_text("prompt"), config.root, loop.find_folder(number),
+        loop.load_text("instructions"), config.is_native, config.description, config.model, config.tools,
         budget.max_turns, budget.max_usd, environ, config.settings, tuple(config.words),
         config.temperature, config.max_output_tokens,
     )  # fmt: skip
 
 
-def _fill_settings(drive: RunLoop) -> dict[str, Any]:
+def _fill_settings(loop: RunLoop) -> dict[str, Any]:
     """What is set for the runner, with the variables that it is started with."""
-    now = drive.supervisor.variables.get(drive.row.runner, NOTHING)
-    return fill_values(drive.config.settings, now, runner=drive.row.runner)
+    now = loop.supervisor.variables.get(loop.row.runner, NOTHING)
+    return fill_values(loop.config.settings, now, runner=loop.row.runner)
 
 
-def _make_launch(drive: RunLoop, order: AttemptOrder, message: str | None) -> Launch:
-    runner, harness_id = drive.runner, drive.harness_id
+def _make_launch(loop: RunLoop, order: AttemptOrder, message: str | None) -> Launch:
+    runner, harness_id = loop.runner, loop.harness_id
     if message is None:
-        is_resumed = bool(drive.config.harness_id)
+        is_resumed = bool(loop.config.harness_id)
         return runner.resume(order, harness_id, order.prompt) if is_resumed else runner.start(order)
     if runner.can_resume and harness_id:
         return runner.resume(order, harness_id, message)
     return runner.start(order._replace(prompt=f"{order.prompt}\n\n{message}"))
 
 
-def _make_shim_order(drive: RunLoop, launch: Launch, environ: dict[str, str]) -> ShimOrder:
+def _make_shim_order(loop: RunLoop, launch: Launch, environ: dict[str, str]) -> ShimOrder:
     environ = environ | dict(launch.environ)
-    confinement = _make_confinement(drive, environ) if drive.config.confine else None
+    confinement = _make_confinement(loop, environ) if loop.config.confine else None
     return ShimOrder(
-        launch.argv, drive.config.root, drive.row.deadline_ms or 0, environ, launch.stdin,
+        launch.argv, loop.config.root, loop.row.deadline_ms or 0, environ, launch.stdin,
         launch.files, confinement=confinement,
     )  # fmt: skip
 
 
-def _make_confinement(drive: RunLoop, environ: dict[str, str]) -> Confinement:
+def _make_confinement(loop: RunLoop, environ: dict[str, str]) -> Confinement:
     """Let the agent write to its folder and the harness to its state, and neither to what decides about agents."""
     from remit.policy.confinement_profile import list_caches  # noqa: PLC0415 - no other run needs it
 
-    root, harness = drive.config.root, drive.config.base or drive.runner.name
+    root, harness = loop.config.root, loop.config.base or loop.runner.name
     home = environ.get("HOME", "")
     writable = (_expand(each, environ) for each in STATE_PLACES.get(harness, ()))
     places, private = list_places(root, home, harness, environ)
-    permitted, new_files = _apply_permissions(drive, home)
+    permitted, new_files = _apply_permissions(loop, home)
     return Confinement(
         root, tuple(filter(None, writable)), tuple(ReadOnlyPath(*place) for place in places),
         tuple(ReadOnlyPath(*place) for place in GIT_PLACES),
         (*private, environ.get("TMPDIR", ""), *list_caches(home, environ, permitted.write)),
-        permitted, new_files, drive.config.network,
-        find_model_ports(harness, environ) if drive.config.network == "model" else (),
+        permitted, new_files, loop.config.network,
+        find_model_ports(harness, environ) if loop.config.network == "model" else (),
     )  # fmt: skip
 
 
-def _apply_permissions(drive: RunLoop, home: str) -> tuple[Profile, tuple[str, ...]]:
+def _apply_permissions(loop: RunLoop, home: str) -> tuple[Profile, tuple[str, ...]]:
     """Return what the agent and all its callers may write and read, with the files to make before it starts.
 
     The sentences about what differs are kept for the result.
@@ -130,20 +130,20 @@ def _apply_permissions(drive: RunLoop, home: str) -> tuple[Profile, tuple[str, .
     from remit.confine import find_level  # noqa: PLC0415 - no other run needs it
     from remit.policy.confinement_profile import WRITING, judge_harness, list_new_files, make_profile  # noqa: PLC0415
 
-    with drive.home.ledger.reading() as db:
-        texts = list_layers(db, drive.row.session_id)
+    with loop.home.ledger.reading() as db:
+        texts = list_layers(db, loop.row.session_id)
     said = [json.loads(each) for each in texts]
     layers = [Permissions(*(each.get(name, default) for name, default in _PERMISSIONS.items())) for each in said]
     may_write = all(layer.tools is None or {*WRITING} & {*layer.tools} for layer in layers)
-    own_git = (find_common_folder(drive.config.root),) if may_write else ()
-    ground = PathContext(drive.config.root, drive.config.root, home, os.path.realpath)
-    profile, sentences = make_profile(layers, ground, write=(*drive.config.build_places, *own_git))
-    profile = judge_harness(profile, sentences, is_judged=drive.config.judges and find_level().has_judge)
-    own = os.path.realpath(f"{drive.home.root}/.remit")
+    own_git = (find_common_folder(loop.config.root),) if may_write else ()
+    ground = PathContext(loop.config.root, loop.config.root, home, os.path.realpath)
+    profile, sentences = make_profile(layers, ground, write=(*loop.config.build_places, *own_git))
+    profile = judge_harness(profile, sentences, is_judged=loop.config.judges and find_level().has_judge)
+    own = os.path.realpath(f"{loop.home.root}/.remit")
     if any(is_below(own, each) for each in profile.hide):  # the files that the runner starts the agent with
         profile = profile._replace(hide=tuple(each for each in profile.hide if not is_below(own, each)))
         sentences.append("deny read: the agent needs its files in '.remit', so what contains them isn't hidden")
-    keep_texts(drive.home, drive.row.session_id, {CONFINED: "\n".join(sentences).encode()}, durable=False)
+    keep_texts(loop.home, loop.row.session_id, {CONFINED: "\n".join(sentences).encode()}, durable=False)
     return profile, tuple(sorted(list_new_files(layers, ground).intersection(profile.write)))
 
 

@@ -89,7 +89,7 @@ class RunLoop:
         self.row = row
         self.config: RunConfig = read_run_config(row.details)
         self.runner: Runner = supervisor.get_runner(row.runner, self.config.base)
-        self.turns: list[AttemptResult] = []
+        self.attempts: list[AttemptResult] = []
         self.live = RunOutput()
         """What is heard of the attempt that runs now."""
         self.live_ms = 0
@@ -106,18 +106,18 @@ class RunLoop:
         """Why there is none."""
         self.earlier_tools: tuple[tuple[ToolUse, ...] | None, ...] = ()
         """What was used in the sessions that it goes on with."""
-        self.allowance = RemainingBudget(self.home, row.session_id, Budget(**self.config.budget))
+        self.remaining_budget = RemainingBudget(self.home, row.session_id, Budget(**self.config.budget))
 
     @property
     def usage(self) -> Usage:
         """What all attempts have used so far."""
-        heards = (*(turn.heard for turn in self.turns), self.live)
+        heards = (*(turn.heard for turn in self.attempts), self.live)
         return sum_usage(heards, counts_thread=self.runner.counts_thread)
 
     @property
     def answer(self) -> str | None:
         """The last thing that the agent said."""
-        return next((turn.heard.text for turn in reversed(self.turns) if turn.heard.text), None)
+        return next((turn.heard.text for turn in reversed(self.attempts) if turn.heard.text), None)
 
     @property
     def said(self) -> str:
@@ -127,7 +127,7 @@ class RunLoop:
     @property
     def harness_id(self) -> str:
         """What the harness calls the agent's session; empty where it has none."""
-        told = (turn.heard.harness_id for turn in reversed(self.turns))
+        told = (turn.heard.harness_id for turn in reversed(self.attempts))
         return next((each for each in told if each), self.config.harness_id)
 
     def check_held(self) -> tuple[Diagnostic, ...]:
@@ -138,7 +138,7 @@ class RunLoop:
     @property
     def used(self) -> tuple[ToolUse, ...] | None:
         """The tools of all attempts so far; None if one of them doesn't report them."""
-        heards = [*(turn.heard for turn in self.turns), *([self.live] if self.live_ms else [])]
+        heards = [*(turn.heard for turn in self.attempts), *([self.live] if self.live_ms else [])]
         told = [heard.tools for heard in heards]
         return None if not told or None in told else tuple(use for each in told for use in each or ())
 
@@ -198,8 +198,8 @@ class RunLoop:
         from remit.runs.supervisor.function_runs import call  # noqa: PLC0415 - threads, and only for functions
 
         turn = await self._shorten(await call(self, function))
-        self.turns.append(turn)
-        await self.supervisor.together.write(partial(self._record, turn), durable=False)
+        self.attempts.append(turn)
+        await self.supervisor.group_commit.write(partial(self._record, turn), durable=False)
         return turn
 
     async def _work(self) -> AttemptResult:
@@ -208,7 +208,7 @@ class RunLoop:
         if number > 1 and not self._was_begun(number):  # what the agent was to be told comes from the one before
             number -= 1
         for earlier in range(1, number):
-            self.turns.append(await self._examine(earlier))
+            self.attempts.append(await self._examine(earlier))
         if number == 0 and self.config.boot_id != load_boot_id() and self.config.retry != "safe":
             return AttemptResult(1, "orphaned", RunOutput(), reason="the machine was started anew meanwhile")
         message, goes_on = None, False
@@ -220,12 +220,12 @@ class RunLoop:
                     return refusal
             await watch(self, number)
             turn = await self._examine(number)
-            self.turns.append(turn)
+            self.attempts.append(turn)
             self.live, self.live_ms = RunOutput(), 0
             message = self._find_message(turn)
             goes_on = message is not None or self._may_run_again(turn)
             if not goes_on:
-                turn = self.turns[-1] = await self._shorten(turn)
+                turn = self.attempts[-1] = await self._shorten(turn)
             self._record(turn)
             if not goes_on:
                 return turn
@@ -240,7 +240,7 @@ class RunLoop:
         """Start an attempt, with a message to an agent that has ended; what there is to say if that cannot be."""
         if self.cancelling or self.supervisor.is_cancelled(self.row.session_id):
             return AttemptResult(number, "cancelled", RunOutput(), reason=self.cancelling)
-        is_used_up = message is None and self.allowance.is_exhausted(self.usage, is_running=False)
+        is_used_up = message is None and self.remaining_budget.is_exhausted(self.usage, is_running=False)
         if is_used_up:  # by others, since it was admitted
             return AttemptResult(number, BUDGET, RunOutput(), reason=BUDGET)
         try:
@@ -256,7 +256,7 @@ class RunLoop:
         attempt = describe_attempt(self.row, turn.number, turn.judgement, stop_reason=turn.stop_reason, usage=usage)
         with self.home.ledger.transaction() as db:
             record_attempt(db, self.row.session_id, attempt)
-            self.allowance.note_usage(db, self.usage)
+            self.remaining_budget.note_usage(db, self.usage)
             outside = list_written_outside(turn.heard, self.config.root, self.config.workspace_root)
             for path in sorted(list_written(turn.heard, self.config.root) | outside):
                 add_act(db, session_id=self.row.session_id, path=path, operation="write", parent_id=self.row.parent_id)
@@ -285,7 +285,7 @@ class RunLoop:
         if turn.heard.cause == "no_answer" and self._load_submitted(number):
             turn = turn._replace(heard=turn.heard._replace(cause="", trouble=""))  # it handed its return in
         # A summary that is too long is sent back once: later it is shortened.
-        return turn._replace(judgement=await self.judge(turn.heard, number, shortens=bool(self.turns)))
+        return turn._replace(judgement=await self.judge(turn.heard, number, shortens=bool(self.attempts)))
 
     def _examine_lost(self, number: int, heard: RunOutput) -> AttemptResult:
         """What ended an attempt that could not say it any more: its time, somebody's wish, or nobody knows what."""
@@ -343,7 +343,7 @@ class RunLoop:
         """What the agent is told now; None where it is over."""
         seconds = ((self.row.deadline_ms or 0) - read_clock_ms()) / 1000
         can_resume = self.runner.can_resume and bool(self.harness_id)
-        if seconds < _LEAST_LEFT_S or self.allowance.is_exhausted(self.usage, is_running=False):
+        if seconds < _LEAST_LEFT_S or self.remaining_budget.is_exhausted(self.usage, is_running=False):
             return None
         if turn.stop_reason == HANDBACK:
             return render_handback(seconds, format=self.config.format) if can_resume else None
@@ -356,14 +356,14 @@ class RunLoop:
     def _may_run_again(self, turn: AttemptResult) -> bool:
         """Whether an attempt that was lost is made once more: where its work may be done twice, and there is time."""
         seconds = ((self.row.deadline_ms or 0) - read_clock_ms()) / 1000
-        is_left = seconds >= _LEAST_LEFT_S and len(self.turns) <= self.config.reasks
+        is_left = seconds >= _LEAST_LEFT_S and len(self.attempts) <= self.config.reasks
         return turn.stop_reason == "orphaned" and self.config.retry == "safe" and is_left
 
     def _may_ask_again(self, turn: AttemptResult, *, can_resume: bool) -> bool:
         """Whether an answer that does not hold is sent back: an agent that could not answer is not asked again."""
         if turn.stop_reason not in OWN_END or (turn.judgement is not None and turn.judgement.is_final):
             return False
-        asked = sum(earlier.stop_reason in OWN_END for earlier in self.turns) - 1
+        asked = sum(earlier.stop_reason in OWN_END for earlier in self.attempts) - 1
         hopeless = turn.heard.cause in ("turns", "budget", "refused")
         answered = turn.judgement is not None or not turn.heard.cause
         safe = self.config.retry == "safe"
@@ -374,12 +374,12 @@ class RunLoop:
     async def _conclude(self, turn: AttemptResult) -> Conclusion:
         scene = make_context(self, RunOutput(tools=()))
         written = None if scene.tools is None else frozenset(
-            path for each in self.turns for path in list_written(each.heard, self.config.root)
+            path for each in self.attempts for path in list_written(each.heard, self.config.root)
         )  # fmt: skip
         tools = None if any(each is None for each in self.earlier_tools) else self.used
         handed_on = find_nested_artifacts(self)
         comparison, unclaimed = await self._compare(scene, turn, partial(handed_on.has, written=written))
-        handed_back = any(earlier.stop_reason == HANDBACK for earlier in self.turns[:-1])
+        handed_back = any(earlier.stop_reason == HANDBACK for earlier in self.attempts[:-1])
         stop_reason = "timeout" if turn.stop_reason == HANDBACK else turn.stop_reason
         concluded = conclude(
             AttemptEnd(
@@ -413,7 +413,9 @@ class RunLoop:
     def _find_reason(self, turn: AttemptResult, stop_reason: str) -> str:
         """Why it ended so, where somebody has said it."""
         reason = turn.reason or (self.supervisor.find_reason(self.row.session_id) if stop_reason == "cancelled" else "")
-        return self.allowance.tell_exhausted(self.usage) if stop_reason == BUDGET and reason == BUDGET else reason
+        return (
+            self.remaining_budget.tell_exhausted(self.usage) if stop_reason == BUDGET and reason == BUDGET else reason
+        )
 
     def _find_resume(self) -> str:
         """The command that goes on with it, where its harness can."""
@@ -421,5 +423,5 @@ class RunLoop:
 
 
 async def _do_aside(size: int, work: Callable[[], T]) -> T:
-    """Do something in a thread where there is much of it: all that this process drives waits meanwhile."""
+    """Do something in a thread where there is much of it: all that this process supervises waits meanwhile."""
     return await asyncio.to_thread(work) if size > _LONG_BYTES else work()

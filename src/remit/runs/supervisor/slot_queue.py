@@ -94,7 +94,7 @@ class SlotQueue:
         pause, waited = _LOOK_S[0], 0.0
         while self._waiters:
             self._called.clear()
-            told = await self._supervisor.together.write(self._look)
+            told = await self._supervisor.group_commit.write(self._look)
             for waiter, word in told:
                 _resolve(waiter, word)
             pause = _LOOK_S[0] if told else min(pause * 1.5, _LOOK_S[1])

@@ -1,6 +1,6 @@
-"""The supervisor: a process that drives delegations, and what all of them have in common.
+"""The supervisor: a process that supervises delegations, and what all of them have in common.
 
-Owns who drives what: it waits for slots, drives to the end, settles, and takes over what supervisors have left that are
+Owns who loops what: it waits for slots, loops to the end, settles, and takes over what supervisors have left that are
 no longer there. The rows of the ledger are what it works on; it holds nothing that another supervisor could not read
 there.
 """
@@ -60,7 +60,7 @@ _ENDING_S, _UNENDED_S = 0.02, 30.0
 
 
 class Supervisor:
-    """A process that drives delegations."""
+    """A process that supervises delegations."""
 
     def __init__(
         self,
@@ -93,12 +93,12 @@ class Supervisor:
         """Where delegations go that are not done on this machine."""
         self.mint: Callable[[Run], Ticket] = lambda _: mint(os.urandom(RANDOM_BYTES))
         """Makes the ticket of an agent."""
-        self.drives: dict[str, RunLoop | RemoteRun] = {}
-        self.together = GroupCommit(home)
-        self.line = SlotQueue(self)
+        self.active: dict[str, RunLoop | RemoteRun] = {}
+        self.group_commit = GroupCommit(home)
+        self.slot_queue = SlotQueue(self)
         self._own_runners = own_runners or {}
         self._runners: dict[tuple[str, str], Runner] = {}
-        self._driving: set[str] = set()
+        self._running: set[str] = set()
         self._reports: dict[str, Result] = {}
         """The results of runs whose agent has ended, until the ledger has them."""
         self._recovering: set[asyncio.Task[Result]] = set()
@@ -106,14 +106,14 @@ class Supervisor:
 
     @property
     def id(self) -> str:
-        """Who drives. It is present from the moment it is asked."""
+        """The supervisor's id. It is present from the moment it is asked."""
         if self._presence is None:
             self._presence = Presence(self.home)
         return self._presence.id
 
     def end(self) -> None:
         """Go; agents that run go on, and are taken over."""
-        self.line.end()
+        self.slot_queue.end()
         if self._presence is not None:
             self._presence.end()
             self._presence = None
@@ -127,20 +127,20 @@ class Supervisor:
 
     # --- one delegation -----------------------------------------------------------------------------------------------
 
-    async def drive(self, session_id: str) -> Result:
+    async def run_to_end(self, session_id: str) -> Result:
         """Take a delegation that is this supervisor's to its end; what the caller is told of it.
 
         While another process keeps the ledger for itself it is waited for: the agent goes on all the same, and what
         has become of it is on disk. If the ledger can't be written once the agent has ended, its result is returned
         all the same, and whoever waits for the run again repeats what is missing.
         """
-        self._driving.add(session_id)
+        self._running.add(session_id)
         try:
             for _ in range(_BUSY_TRIES):
                 with suppress(BusyError):
-                    return await self._drive(session_id)
+                    return await self._run(session_id)
                 await asyncio.sleep(_BUSY_PAUSE_S)
-            return await self._drive(session_id)
+            return await self._run(session_id)
         except RemitError as error:
             if session_id not in self._reports:
                 raise
@@ -150,19 +150,19 @@ class Supervisor:
             step = FinishStep("ledger", "failed", error.message, code=error.code, hint=hint)
             return add_steps(self._reports[session_id], (step,))
         finally:
-            self._driving.discard(session_id)
+            self._running.discard(session_id)
             self._reports.pop(session_id, None)
 
-    def is_driving(self, session_id: str) -> bool:
+    def is_active(self, session_id: str) -> bool:
         """Whether a delegation is on its way here."""
-        return session_id in self._driving
+        return session_id in self._running
 
     def has_stopped(self, row: Run) -> bool:
         """Whether a delegation is this supervisor's, and could not be driven on."""
         is_own = self._presence is not None and row.owner == self._presence.id
-        return is_own and row.session_id not in self._driving
+        return is_own and row.session_id not in self._running
 
-    async def _drive(self, session_id: str) -> Result:
+    async def _run(self, session_id: str) -> Result:
         row = self._load(session_id)
         if row.state == "finished":
             return load_report(self.home, session_id)[0]
@@ -184,7 +184,7 @@ class Supervisor:
         return await self._finish(row, None, await asyncio.to_thread(answer, row))
 
     def check_reach(self, row: Run) -> None:
-        """Refuse to drive here what was sent to other machines, where nobody knows any more which."""
+        """Refuse to supervise here what was sent to other machines, where nobody knows any more which."""
         if self._is_out_of_reach(row):
             hint = "set `backend`, or REMIT_BACKEND, to the database that it was sent through"
             raise StateError(f"{row.session_id} is done by another machine, and no backend is set", hint=hint)
@@ -203,25 +203,25 @@ class Supervisor:
         if early is not None:
             return await self._finish(row, None, early)
         try:
-            drive = self.drives[session_id] = RunLoop(self, row)
+            loop = self.active[session_id] = RunLoop(self, row)
         except RunnerError as error:
             return await self._finish(row, None, await self._lose(row, error))
         try:
-            conclusion = await drive.run()
+            conclusion = await loop.run()
         finally:
-            del self.drives[session_id]
-        return await self._finish(row, drive, conclusion)
+            del self.active[session_id]
+        return await self._finish(row, loop, conclusion)
 
     async def _send(self, afar: ClusterClient, row: Run) -> Result:
         """Have a delegation done by another machine. What comes before and after is done on this one, as always."""
         early = await self._begin(row)
         if early is not None:
             return await self._finish(row, None, early)
-        errand = self.drives[row.session_id] = afar.make_errand(self, row)
+        errand = self.active[row.session_id] = afar.make_errand(self, row)
         try:
             conclusion = await errand.run()
         finally:
-            del self.drives[row.session_id]
+            del self.active[row.session_id]
         return await self._finish(self._load(row.session_id), errand, conclusion)
 
     async def _lose(self, row: Run, error: RunnerError) -> Conclusion:
@@ -241,7 +241,7 @@ class Supervisor:
 
     async def _wait_for_slot(self, row: Run) -> Conclusion | None:
         """Wait until there is room; what became of it where it never began."""
-        stop_reason = await self.line.wait(row, self._find_limit(row))
+        stop_reason = await self.slot_queue.wait(row, self._find_limit(row))
         if not stop_reason:
             return None
         reason = "no slot was free in its caller's time"
@@ -276,13 +276,13 @@ class Supervisor:
             return conclude(AttemptEnd("rejected", row.agent, heard, reason=str(error), code=code))
         return None
 
-    async def _finish(self, row: Run, drive: RunLoop | RemoteRun | None, conclusion: Conclusion) -> Result:
+    async def _finish(self, row: Run, loop: RunLoop | RemoteRun | None, conclusion: Conclusion) -> Result:
         """Write down what became of it, then settle."""
         await self._end_below(row)
         self.functions.pop(row.session_id, None)  # not when somebody stops waiting: it may not have begun
         now_ms = read_clock_ms()
-        told = drive.report if drive is not None else None
-        report = self._reports[row.session_id] = told or make_report(row, drive, conclusion, ended_ms=now_ms)
+        told = loop.report if loop is not None else None
+        report = self._reports[row.session_id] = told or make_report(row, loop, conclusion, ended_ms=now_ms)
         usage = report.usage
         is_over = self.settle is None or not read_run_config(row.details).finishes
 
@@ -297,12 +297,12 @@ class Supervisor:
             if is_over:
                 advance(db, row.session_id, "finished")
 
-        await self.together.write(write)
-        self.line.call()
+        await self.group_commit.write(write)
+        self.slot_queue.call()
         return report if is_over else await self._settle(row)
 
     async def _end_below(self, row: Run) -> None:
-        """End all nested runs with their caller: those that another supervisor drives, such as a server's, as well."""
+        """End all nested runs with their caller: those that another supervisor runs, such as a server's, as well."""
         with self.home.ledger.reading() as db:
             query = "SELECT session_id FROM runs WHERE parent_id = ? AND state <> 'finished'"
             below = [each[0] for each in db.execute(query, (row.session_id,))]
@@ -317,7 +317,7 @@ class Supervisor:
             elif claim(self.home.ledger, child, self.id):
                 if not self.is_cancelled(session_id):
                     self.note(session_id, "cancel", {"reason": reason})
-                await self.drive(session_id)
+                await self.run_to_end(session_id)
 
     async def _wait_until_finished(self, session_id: str) -> None:
         """Wait until another supervisor has ended a run, but not without a limit: it may hang."""
@@ -346,15 +346,15 @@ class Supervisor:
     # --- others -------------------------------------------------------------------------------------------------------
 
     def cancel(self, session_id: str, *, reason: str = "") -> list[str]:
-        """Cancel a run and all nested runs, whichever process drives them; the sessions that were cancelled."""
+        """Cancel a run and all nested runs, whichever process supervises them; the sessions that were cancelled."""
         told = list_branch(self.home.ledger, session_id)
         with self.home.ledger.transaction() as db:
             for each in told:
                 add_event(db, "cancel", {"reason": reason}, session_id=each)
-        self.line.call()
+        self.slot_queue.call()
         for each in told:
-            if each in self.drives:
-                self.drives[each].cancel(reason)
+            if each in self.active:
+                self.active[each].cancel(reason)
             self.tell_end(each)
         return told
 
@@ -377,8 +377,8 @@ class Supervisor:
 
     def find_site(self, row: Run, root: str, *, since: Mapping[str, int]) -> SharedTree:
         """Who else worked in the same folder meanwhile. `since`: the sessions that the run continues."""
-        drives = [each for each in self.drives.values() if isinstance(each, RunLoop) and each.config.root == root]
-        live = {each.row.session_id: each.describe() for each in drives}
+        loops = [each for each in self.active.values() if isinstance(each, RunLoop) and each.config.root == root]
+        live = {each.row.session_id: each.describe() for each in loops}
         return find_site(self.home, row, root, since=since, live=live)
 
     def list_below(self, session_id: str) -> tuple[str, ...]:
@@ -414,7 +414,7 @@ class Supervisor:
 
     def recover_soon(self) -> list[asyncio.Task[Result]]:
         """Drive what others have left, beside whatever is being done."""
-        tasks = [asyncio.ensure_future(self.drive(session)) for session in self.claim_abandoned()]
+        tasks = [asyncio.ensure_future(self.run_to_end(session)) for session in self.claim_abandoned()]
         for task in tasks:
             self._recovering.add(task)
             task.add_done_callback(self._forget)

@@ -35,13 +35,13 @@ _SAID = 200
 """How much of what an agent says is shown."""
 
 
-async def watch(drive: RunLoop, number: int) -> None:
+async def watch(loop: RunLoop, number: int) -> None:
     """Wait until an attempt is over, and look at it now and then."""
-    folder = drive.find_folder(number)
-    started, drive.started = drive.started, None
+    folder = loop.find_folder(number)
+    started, loop.started = loop.started, None
     waiter = asyncio.ensure_future(wait_result(folder, started=started))
-    watcher = _Watcher(drive, folder)
-    calls = open_calls(drive, folder)
+    watcher = _Watcher(loop, folder)
+    calls = open_calls(loop, folder)
     try:
         while not (await asyncio.wait({waiter}, timeout=LOOK_EVERY_S))[0]:
             with suppress(RemitError):  # the ledger is busy: the agent goes on, and is looked at again
@@ -56,10 +56,10 @@ async def watch(drive: RunLoop, number: int) -> None:
 class _Watcher:
     """Looks at an attempt now and then while it runs."""
 
-    def __init__(self, drive: RunLoop, folder: str) -> None:
-        self.drive = drive
+    def __init__(self, loop: RunLoop, folder: str) -> None:
+        self.loop = loop
         self.folder = folder
-        self.hearing = OutputReader(folder, drive.listen(1))
+        self.hearing = OutputReader(folder, loop.listen(1))
         self.heard_ms = self.told_ms = read_clock_ms()
         self.told = ""
         self.stopped = False
@@ -71,11 +71,11 @@ class _Watcher:
         now_ms = read_clock_ms()
         begin = self.hearing.offset
         if self.hearing.go_on():
-            self.drive.live = self.hearing.listener.tell()
+            self.loop.live = self.hearing.listener.tell()
             self.heard_ms, self.idle = now_ms, False
         if self.hearing.offset - begin < PIECE_BYTES:  # nothing is left to read
-            self.drive.live_ms = now_ms
-        if not self.stopped and self.drive.supervisor.is_cancelled(self.drive.row.session_id):
+            self.loop.live_ms = now_ms
+        if not self.stopped and self.loop.supervisor.is_cancelled(self.loop.row.session_id):
             self._stop("cancel")  # whoever asked was too early for the shim
         if not self.stopped:
             self._hold_limits(now_ms)
@@ -86,40 +86,40 @@ class _Watcher:
         self.stopped = send_control(self.folder, word)
 
     def _hold_limits(self, now_ms: int) -> None:
-        drive = self.drive
-        if now_ms > (drive.row.deadline_ms or now_ms) + _LATE_MS:
+        loop = self.loop
+        if now_ms > (loop.row.deadline_ms or now_ms) + _LATE_MS:
             # The shim keeps the deadline by a clock that stands still while the machine sleeps.
             self._stop(f"stop {TIMEOUT}")
-        elif drive.allowance.is_exhausted(drive.usage, is_running=True):
+        elif loop.remaining_budget.is_exhausted(loop.usage, is_running=True):
             self.exhausted_ms = now_ms if self.exhausted_ms is None else self.exhausted_ms
-            if drive.allowance.has_open_below() and now_ms - self.exhausted_ms < _GRACE_MS:
+            if loop.remaining_budget.has_open_below() and now_ms - self.exhausted_ms < _GRACE_MS:
                 return  # they are held to the same, and shall write down first what became of them
             self._stop(f"stop {BUDGET}")
-        elif drive.live.is_waiting and now_ms - self.heard_ms >= _WAITING_MS:
+        elif loop.live.is_waiting and now_ms - self.heard_ms >= _WAITING_MS:
             self._stop(f"stop {ANSWERED}")
-        elif drive.runner.can_resume and self._is_time_to_hand_back(now_ms):
+        elif loop.runner.can_resume and self._is_time_to_hand_back(now_ms):
             self._stop(f"stop {HANDBACK}")
 
     def _is_time_to_hand_back(self, now_ms: int) -> bool:
-        drive = self.drive
-        window_s = min(HANDBACK_SHARE * drive.config.timeout_s, HANDBACK_MAX_S)
-        asked = any(turn.stop_reason == HANDBACK for turn in drive.turns)
-        known = bool(drive.live.harness_id or drive.harness_id)
-        is_time = now_ms >= (drive.row.deadline_ms or 0) - window_s * 1000
+        loop = self.loop
+        window_s = min(HANDBACK_SHARE * loop.config.timeout_s, HANDBACK_MAX_S)
+        asked = any(turn.stop_reason == HANDBACK for turn in loop.attempts)
+        known = bool(loop.live.harness_id or loop.harness_id)
+        is_time = now_ms >= (loop.row.deadline_ms or 0) - window_s * 1000
         return window_s >= HANDBACK_MIN_S and not asked and known and is_time
 
     def _tell(self, now_ms: int) -> None:
         """Tell those who follow, not too often; and once when nothing was heard for long."""
-        drive, live = self.drive, self.drive.live
-        if not self.idle and now_ms - self.heard_ms > drive.config.idle_s * 1000:
+        loop, live = self.loop, self.loop.live
+        if not self.idle and now_ms - self.heard_ms > loop.config.idle_s * 1000:
             self.idle = True
-            drive.supervisor.note(drive.row.session_id, "idle", {"seconds": (now_ms - self.heard_ms) // 1000})
+            loop.supervisor.note(loop.row.session_id, "idle", {"seconds": (now_ms - self.heard_ms) // 1000})
         told = f"{live.said}{live.usage}"
         if told != self.told and now_ms - self.told_ms >= _TELL_EVERY_S * 1000:
             self.told, self.told_ms = told, now_ms
-            usage = drive.usage
+            usage = loop.usage
             said = redact(live.said)[:_SAID]  # in this order: of half a key nobody can tell that it is one
             details = {"said": said, "tokens": usage.tokens, "cost_usd": usage.cost_usd}
-            with drive.home.ledger.transaction() as db:
-                drive.allowance.note_usage(db, usage)
-                drive.supervisor.note(drive.row.session_id, "progress", details)
+            with loop.home.ledger.transaction() as db:
+                loop.remaining_budget.note_usage(db, usage)
+                loop.supervisor.note(loop.row.session_id, "progress", details)
