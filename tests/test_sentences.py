@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.sentences import as_tail, count_sentences, count_statements, has_word
+from remit.sentences import as_clause, count_sentences, count_statements, has_word
 
 
 @pytest.mark.parametrize(
@@ -48,8 +48,8 @@ def test_a_long_text_is_counted_in_its_first_part() -> None:
 
 
 def test_a_name_in_capitals_stays_so_within_a_sentence() -> None:
-    assert as_tail("Give it a marker.") == "give it a marker"
-    assert as_tail("COMPLETED is the end of a task.") == "COMPLETED is the end of a task"
+    assert as_clause("Give it a marker.") == "give it a marker"
+    assert as_clause("COMPLETED is the end of a task.") == "COMPLETED is the end of a task"
 
 
 @given(st.text(alphabet="agit_ .G", max_size=30), st.sampled_from(["git", "a", "it"]))

@@ -6,7 +6,7 @@ from time import process_time
 
 import pytest
 
-from remit.spelling import SURE, did_you_mean, find_similar, is_misspelt
+from remit.spelling import SURE, did_you_mean, find_similar, is_misspelled
 
 HARNESSES = ["claude", "codex", "gemini", "opencode"]
 
@@ -58,7 +58,7 @@ def test_a_fix_needs_more(word: str, meant: str | None) -> None:
     ],
 )
 def test_a_tag_is_misspelt_if_it_is_nearly_a_name(word: str, is_meant: bool) -> None:  # noqa: FBT001 - a table
-    assert is_misspelt(word, "critical_constraints") == is_meant
+    assert is_misspelled(word, "critical_constraints") == is_meant
 
 
 def test_long_words_do_not_take_long() -> None:

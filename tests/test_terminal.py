@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit import terminal
-from remit.terminal import Paint, escape, is_visible, measure, quote, wants_colour
+from remit.terminal import Paint, escape, is_visible, measure, quote, wants_color
 
 
 class Screen(io.StringIO):
@@ -83,9 +83,9 @@ def test_who_gets_colour(
         monkeypatch.delenv(name, raising=False)
     for name, value in env.items():
         monkeypatch.setenv(name, value)
-    assert wants_colour(Screen()) is screen
-    assert wants_colour(io.StringIO()) is file
-    assert wants_colour(None) is file
+    assert wants_color(Screen()) is screen
+    assert wants_color(io.StringIO()) is file
+    assert wants_color(None) is file
 
 
 def test_paint_adds_colour_and_nothing_else() -> None:

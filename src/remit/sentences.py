@@ -41,7 +41,7 @@ def _is_inner(char: str) -> bool:
     return char.isalnum() or char == "_"
 
 
-def as_tail(sentence: str) -> str:
+def as_clause(sentence: str) -> str:
     """A sentence as the tail of another. A first word in capitals is a name, and stays as it is."""
     plain = sentence.rstrip(".")
     return plain if plain[:2].isupper() else f"{plain[:1].lower()}{plain[1:]}"

@@ -21,14 +21,14 @@ _MAX_LONGER, _MAX_OTHER_LETTERS = 2, 3
 """A misspelt name isn't longer or shorter by more, and hasn't more letters that only one of the two has."""
 
 
-def squeeze(word: str) -> str:
+def normalize_name(word: str) -> str:
     """A word without what people spell differently: case, hyphens, underscores, spaces."""
     return word.lower().replace("-", "").replace("_", "").replace(" ", "")
 
 
 def find_similar(word: str, known: Iterable[str], *, least: float = LIKELY) -> str | None:
     """The known name that was probably meant; None if none is close enough."""
-    low, names = squeeze(word), {squeeze(name): name for name in known}
+    low, names = normalize_name(word), {normalize_name(name): name for name in known}
     if low in names:
         return names[low]
     if least >= SURE and not _MIN_SURE <= len(low) <= _MAX_SURE:
@@ -39,14 +39,14 @@ def find_similar(word: str, known: Iterable[str], *, least: float = LIKELY) -> s
     def closeness(name: str) -> tuple[int, int, float]:
         """The fewest wrong letters; then the longest common beginning."""
         alike = len(commonprefix((name, low)))  # noqa: RUF071 - letters
-        return -_count_slips(name, low), alike, SequenceMatcher(None, name, low).ratio()
+        return -_count_typos(name, low), alike, SequenceMatcher(None, name, low).ratio()
 
     close = get_close_matches(low, names, n=_MAX_COMPARED, cutoff=least)
     return names[max(sorted(close), key=closeness)] if close else None
 
 
 @lru_cache(maxsize=512)
-def is_misspelt(word: str, name: str) -> bool:
+def is_misspelled(word: str, name: str) -> bool:
     """Whether a word is a name with a typing error. Most words are told apart from it without comparing them."""
     if word == name or abs(len(word) - len(name)) > _MAX_LONGER:
         return False
@@ -54,7 +54,7 @@ def is_misspelt(word: str, name: str) -> bool:
     return is_close and find_similar(word, (name,), least=SURE) is not None
 
 
-def _count_slips(one: str, other: str) -> int:
+def _count_typos(one: str, other: str) -> int:
     """The Levenshtein distance: letters inserted, left out or replaced."""
     row = list(range(len(other) + 1))
     for above, letter in enumerate(one, 1):

@@ -54,7 +54,7 @@ def choose_color(when: str) -> None:
     _chosen[0] = when
 
 
-def wants_colour(stream: TextIO | None) -> bool:
+def wants_color(stream: TextIO | None) -> bool:
     """Whether a stream gets color: a terminal does, unless --color or the environment (no-color.org) says otherwise."""
     if _chosen[0] != "auto":
         return _chosen[0] == "always"

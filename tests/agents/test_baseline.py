@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from remit.agents.baseline import count_known, fingerprint, parse_baseline, render_baseline, subtract, take_stock
+from remit.agents.baseline import count_known, fingerprint, make_baseline, parse_baseline, render_baseline, subtract
 from remit.errors import ConfigError
 from remit.model import Diagnostic, TextSpan
 
@@ -20,7 +20,7 @@ def load(path: str) -> list[str]:
     return TEXT
 
 
-STOCK = take_stock({"a.md": (make(1), make(2)), "b.md": ()}, load)
+STOCK = make_baseline({"a.md": (make(1), make(2)), "b.md": ()}, load)
 
 
 def test_what_is_known_is_not_new() -> None:
@@ -72,7 +72,7 @@ def test_files_that_were_not_looked_at_keep_theirs_and_clean_ones_go() -> None:
 
 
 def test_codes_that_were_not_asked_for_keep_theirs() -> None:
-    stock = take_stock({"a.md": (make(1), make(1, "GRF001"))}, load)
+    stock = make_baseline({"a.md": (make(1), make(1, "GRF001"))}, load)
     new, rest = subtract({"a.md": ()}, stock, load, is_asked=lambda _, code: code.startswith("GRF"))
     assert new == {"a.md": ()}
     assert [name[:6] for name in rest["a.md"]] == ["AGT101"]

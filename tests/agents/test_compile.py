@@ -16,7 +16,7 @@ from remit.agents.compile import DIAGNOSTICS, TARGETS, Compiled, compile_documen
 from remit.agents.compile.codex import quote_lines
 from remit.agents.compile.opencode import translate_glob
 from remit.agents.compile.source import make_name
-from remit.agents.definition import define
+from remit.agents.definition import read_definition
 from remit.agents.document import parse_document
 from remit.agents.edits import quote
 from remit.agents.patterns import matches_path
@@ -116,7 +116,7 @@ def test_a_compiled_file_lints_clean(text: str, to: str) -> None:
     assert (document.profile, document.fault) == (to, None)
     assert document.frontmatter is not None
     assert not document.frontmatter.problems
-    definition = define(document)
+    definition = read_definition(document)
     assert definition is not None
     assert definition.name == "planner"
     assert set(document.values) <= set(OWN_KEYS[to])

@@ -5,7 +5,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from remit.agents.definition import ANYONE, MAX_TARGETS, Definition, define, split_claude_tools
+from remit.agents.definition import ANYONE, MAX_TARGETS, Definition, read_definition, split_claude_tools
 from remit.agents.document import make_unreadable, parse_document
 from tests.support.agent_samples import (
     CLAUDE,
@@ -21,7 +21,7 @@ from tests.support.sample_sizes import choose
 
 
 def read(text: str, path: str = STANDARD_PATH) -> Definition:
-    found = define(parse_document(path, text))
+    found = read_definition(parse_document(path, text))
     assert found is not None
     return found
 
@@ -59,11 +59,11 @@ def test_an_agent_without_a_name_is_called_after_its_file_and_in_opencode_its_fo
 
 @pytest.mark.parametrize("text", ["", "# no frontmatter\n", "---\n---\n", "---\n- a\n---\n"])
 def test_a_file_without_values_defines_no_agent(text: str) -> None:
-    assert define(parse_document("agents/a.md", text)) is None
+    assert read_definition(parse_document("agents/a.md", text)) is None
 
 
 def test_a_file_that_cannot_be_read_defines_no_agent() -> None:
-    assert define(make_unreadable("agents/a.md", "it is a pipe")) is None
+    assert read_definition(make_unreadable("agents/a.md", "it is a pipe")) is None
 
 
 @pytest.mark.parametrize(
@@ -192,5 +192,5 @@ KEYS = ("name", "description", "agent_type", "mode", "timeout", "tools", "permis
 )
 def test_no_value_is_too_odd(key: str, value: object, path: str) -> None:
     text = f"---\n{yaml.safe_dump({'version': '1', key: value})}---\n"
-    found = define(parse_document(path, text))
+    found = read_definition(parse_document(path, text))
     assert found is None or all(isinstance(target.name, str) for target in found.targets)

@@ -9,7 +9,7 @@ from inline_snapshot import snapshot
 
 from remit.agents.definition import Definition, Target
 from remit.agents.graph import Graph, build_graph
-from remit.agents.graph_render import MAX_LINES, draw_dot, draw_mermaid, draw_tree, shape_graph
+from remit.agents.graph_render import MAX_LINES, render_dot, render_mermaid, render_tree, shape_graph
 from remit.model import TextSpan
 from tests.support.agent_graphs import read_graph, write_agent, write_claude, write_opencode
 
@@ -23,7 +23,7 @@ WORKSPACE = (
 
 
 def draw(graph: Graph) -> list[str]:
-    return [f"{'!' if line.fault else ' '}{line.lead}{line.text}" for line in draw_tree(graph)]
+    return [f"{'!' if line.fault else ' '}{line.lead}{line.text}" for line in render_tree(graph)]
 
 
 def test_a_tree_shows_who_may_call_whom_with_kind_and_time() -> None:
@@ -66,14 +66,14 @@ def test_other_entries_are_named_after_what_calls_them() -> None:
 
 def test_an_empty_workspace_draws_nothing() -> None:
     graph = Graph()
-    assert draw_tree(graph) == []
-    assert draw_mermaid(graph) == "flowchart TD"
-    assert draw_dot(graph).startswith("digraph agents {")
+    assert render_tree(graph) == []
+    assert render_mermaid(graph) == "flowchart TD"
+    assert render_dot(graph).startswith("digraph agents {")
     assert shape_graph(graph) == {"agents": [], "edges": [], "built_in": [], "cycles": [], "max_depth": 3}
 
 
 def test_mermaid_has_every_agent_every_call_and_circles_in_red() -> None:
-    assert draw_mermaid(read_graph(WORKSPACE)).split("\n") == snapshot(
+    assert render_mermaid(read_graph(WORKSPACE)).split("\n") == snapshot(
         [
             "flowchart TD",
             '  n0["tester"]',
@@ -100,7 +100,7 @@ def test_mermaid_has_every_agent_every_call_and_circles_in_red() -> None:
 
 
 def test_dot_has_every_agent_every_call_and_circles_in_red() -> None:
-    lines = draw_dot(read_graph(WORKSPACE)).split("\n")
+    lines = render_dot(read_graph(WORKSPACE)).split("\n")
     assert (lines[0], lines[-1]) == ("digraph agents {", "}")
     assert '  "planner" [label="planner\\n1800 s"];' in lines
     assert '  "*" [label="any agent"];' in lines
@@ -176,19 +176,19 @@ _DOT_LINE = re.compile(
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_no_name_breaks_out_of_its_quotes_in_mermaid(name: str) -> None:
-    for line in draw_mermaid(build_hostile(name)).splitlines():
+    for line in render_mermaid(build_hostile(name)).splitlines():
         assert _MERMAID_LINE.fullmatch(line), line
 
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_no_name_breaks_out_of_its_quotes_in_dot(name: str) -> None:
-    for line in draw_dot(build_hostile(name)).splitlines():
+    for line in render_dot(build_hostile(name)).splitlines():
         assert _DOT_LINE.fullmatch(line), line
 
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_any_name_is_drawn_in_a_tree(name: str) -> None:
-    assert any(name in line.text for line in draw_tree(build_hostile(name)))
+    assert any(name in line.text for line in render_tree(build_hostile(name)))
 
 
 def test_five_thousand_agents_are_drawn_in_no_time_and_the_tree_says_that_there_are_more() -> None:
@@ -200,10 +200,10 @@ def test_five_thousand_agents_are_drawn_in_no_time_and_the_tree_says_that_there_
     ]  # fmt: skip
     graph = build_graph(definitions)
     before = time.process_time()
-    lines = draw_tree(graph)
+    lines = render_tree(graph)
     assert len(lines) == MAX_LINES + 1
     assert lines[-1].text.startswith("… and more")
-    for draw_all in (draw_mermaid, draw_dot):
+    for draw_all in (render_mermaid, render_dot):
         assert draw_all(graph).count("\n") > 10_000
     assert len(shape_graph(graph)["agents"]) == 5_000
     assert time.process_time() - before < 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from remit.agents.document import parse_document
-from remit.agents.inputs import MAX_INPUTS, Inputs, Parameter, fold_name, read_inputs
+from remit.agents.inputs import MAX_INPUTS, Inputs, Parameter, normalize_input_name, read_inputs
 
 
 def read(required: str = "", forbidden: str = "") -> Inputs:
@@ -72,4 +72,4 @@ def test_an_input_counts_once_and_thousands_are_not_read() -> None:
 
 @pytest.mark.parametrize("name", ["Conversation-History", "conversation history", "\uff23onversation_history"])
 def test_a_name_is_the_same_in_other_spellings(name: str) -> None:
-    assert fold_name(name) == fold_name("conversation_history")
+    assert normalize_input_name(name) == normalize_input_name("conversation_history")

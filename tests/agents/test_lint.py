@@ -5,7 +5,15 @@ from collections.abc import Mapping
 import pytest
 
 from remit.agents.document import parse_document
-from remit.agents.lint import CheckedFile, CodeSelection, check_document, choose, lint, matches_path, sort_findings
+from remit.agents.lint import (
+    CheckedFile,
+    CodeSelection,
+    check_document,
+    lint,
+    matches_path,
+    select_diagnostics,
+    sort_diagnostics,
+)
 from remit.model import Diagnostic, Severity, TextSpan
 from tests.support.agent_graphs import WORKSPACES
 from tests.support.agent_samples import CLAUDE, CLAUDE_PATH, CODEX, CODEX_PATH
@@ -20,7 +28,7 @@ def check(files: Mapping[str, str]) -> list[CheckedFile]:
 
 
 def select(code: str, **choice: tuple[str, ...]) -> bool:
-    return bool(choose([make(code)], "a.md", CodeSelection(**choice)))  # type: ignore[arg-type] # codes only
+    return bool(select_diagnostics([make(code)], "a.md", CodeSelection(**choice)))  # type: ignore[arg-type] # codes only
 
 
 # Which codes
@@ -54,14 +62,16 @@ def test_the_longest_beginning_decides_and_of_two_alike_the_ignore(
 
 def test_codes_can_be_unwanted_in_some_files() -> None:
     choice = CodeSelection(per_file={"docs/**": ("AGT",), "*.toml": ("ALL",)})
-    assert choose([make("AGT001"), make("GRF001")], "docs/a.md", choice) == [make("GRF001")]
-    assert choose([make("AGT001"), make("GRF001")], "x/a.toml", choice) == []
-    assert len(choose([make("AGT001"), make("GRF001")], "a.md", choice)) == 2
+    assert select_diagnostics([make("AGT001"), make("GRF001")], "docs/a.md", choice) == [make("GRF001")]
+    assert select_diagnostics([make("AGT001"), make("GRF001")], "x/a.toml", choice) == []
+    assert len(select_diagnostics([make("AGT001"), make("GRF001")], "a.md", choice)) == 2
 
 
 def test_codes_can_have_another_severity_and_the_longest_beginning_decides() -> None:
     given: dict[str, Severity] = {"AGT": "note", "AGT001": "warning"}
-    heard = choose([make("AGT001"), make("AGT002"), make("GRF001")], "a.md", CodeSelection(severities=given))
+    heard = select_diagnostics(
+        [make("AGT001"), make("AGT002"), make("GRF001")], "a.md", CodeSelection(severities=given)
+    )
     assert [finding.severity for finding in heard] == ["warning", "note", "error"]
 
 
@@ -110,7 +120,7 @@ def test_findings_on_the_graph_stand_with_those_of_their_file_in_the_order_of_th
     codes = [finding.code for finding in found["agents/a.md"]]
     assert "GRF001" in codes
     assert {code[:3] for code in codes} == {"AGT", "GRF"}
-    assert list(found["agents/a.md"]) == sort_findings(found["agents/a.md"])
+    assert list(found["agents/a.md"]) == sort_diagnostics(found["agents/a.md"])
 
 
 def test_a_file_without_findings_is_in_the_result_too() -> None:
@@ -156,6 +166,6 @@ def test_what_is_said_of_ignores_can_be_chosen_like_everything_else() -> None:
 
 def test_findings_without_a_place_come_first() -> None:
     nowhere = Diagnostic("AGT001", "error", "it is wrong", "Change it.")
-    assert sort_findings([make("B", 2), make("A", 2), make("C", 1, 9), nowhere]) == [
+    assert sort_diagnostics([make("B", 2), make("A", 2), make("C", 1, 9), nowhere]) == [
         nowhere, make("C", 1, 9), make("A", 2), make("B", 2),
     ]  # fmt: skip

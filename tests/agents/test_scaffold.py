@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import remit
-from remit.agents.definition import define
+from remit.agents.definition import read_definition
 from remit.agents.document import AgentDocument, parse_document
 from remit.agents.lint import CodeSelection, check_document, lint
 from remit.agents.profiles import KINDS, TIMEOUTS_S, TOOLS, UTILITY_AGENTS, Profile
@@ -146,7 +146,7 @@ def test_it_ends_where_its_kind_ends(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_timeouts_and_targets(kind: str) -> None:
     """R1.18, R2.6."""
-    definition = define(make(kind))
+    definition = read_definition(make(kind))
     assert definition is not None
     assert definition.kind == kind
     assert definition.timeout_s == TIMEOUTS_S[kind]
@@ -158,7 +158,7 @@ def test_timeouts_and_targets(kind: str) -> None:
 @given(name=NAMES, kind=KIND_NAMES, profile=PROFILE_NAMES)
 def test_the_name_stands_where_it_belongs(name: str, kind: str, profile: Profile) -> None:
     document = make(kind, name, profile=profile)
-    definition = define(document)
+    definition = read_definition(document)
     assert definition is not None
     assert definition.name == document.stem == name
     assert f'"agent_type": "{name}"' in document.text

@@ -8,7 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import remit
-from remit.agent_files.lint import LintRequest, draw_graph, fix, lint, load_agent_text, load_graph, take_agent_stamps
+from remit.agent_files.lint import LintRequest, fix, lint, load_agent_text, load_graph, read_agent_stamps, render_graph
 from remit.agent_files.write import migrate_agents
 from remit.agents import fixes, migrate
 from remit.errors import ConfigError, InputError, UsageError
@@ -594,26 +594,26 @@ def test_the_graph_is_loaded_and_drawn(tmp_path: Path, monkeypatch: pytest.Monke
         write(tmp_path, name, text)
     graph = load_graph()
     assert graph.cycles == [("a", "b", "c", "a")]
-    assert draw_graph(graph, "mermaid").startswith("flowchart")
-    assert draw_graph(graph, "dot").startswith("digraph")
+    assert render_graph(graph, "mermaid").startswith("flowchart")
+    assert render_graph(graph, "dot").startswith("digraph")
 
 
 def test_stamps_change_when_a_file_comes_changes_or_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REMIT_ROOT", str(tmp_path))
-    empty = take_agent_stamps(())
+    empty = read_agent_stamps(())
     file = write(tmp_path, ".claude/agents/a.md", "one")
-    first = take_agent_stamps(())
+    first = read_agent_stamps(())
     assert list(first) == [str(file)]
     file.write_text("longer")
-    second = take_agent_stamps(())
+    second = read_agent_stamps(())
     assert second != first
     (tmp_path / ".claude/agents/loop.md").symlink_to("loop.md")
-    assert take_agent_stamps(()) == second
+    assert read_agent_stamps(()) == second
     write(tmp_path, "remit.toml", "[lint]\n")
-    assert take_agent_stamps(()) != second
+    assert read_agent_stamps(()) != second
     (tmp_path / "remit.toml").unlink()
     file.unlink()
-    assert take_agent_stamps(()) == empty
+    assert read_agent_stamps(()) == empty
 
 
 def test_the_text_of_what_cannot_be_read_is_empty(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from remit.agents.definition import define
+from remit.agents.definition import read_definition
 from remit.agents.document import parse_document
 from remit.agents.graph import build_graph
 
@@ -38,7 +38,7 @@ def write_opencode(name: str, permission: str) -> Files:
 
 def read_graph(files: Mapping[str, str]) -> Graph:
     """The graph of a workspace."""
-    definitions = [define(parse_document(path, text)) for path, text in files.items()]
+    definitions = [read_definition(parse_document(path, text)) for path, text in files.items()]
     return build_graph(each for each in definitions if each is not None)
 
 

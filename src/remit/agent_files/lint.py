@@ -1,4 +1,4 @@
-"""Agent files: linted and fixed."""
+"""Lint and fix the agent files of a workspace."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _FAMILIES = ("AGT", "GRF", "IGN")
 
 
 class LintRequest(NamedTuple):
-    """What somebody wants linted, and how; what is None is as the workspace has set it."""
+    """The files to lint, and options. None means the setting of the workspace."""
 
     paths: tuple[str, ...] = ()
     select: tuple[str, ...] | None = None
@@ -48,7 +48,7 @@ class LintRequest(NamedTuple):
 
 
 class LintReport(NamedTuple):
-    """What linting found: the findings of each file, by its path below the root."""
+    """The diagnostics of each file, by its path relative to the root."""
 
     root: str
     sources: Mapping[str, AgentFile]
@@ -76,7 +76,7 @@ class LintReport(NamedTuple):
 
 
 class FileFix(NamedTuple):
-    """What fixing makes of one file."""
+    """One file before and after its fixes."""
 
     source: AgentFile
     before: str
@@ -88,13 +88,13 @@ EVERYTHING = LintRequest()
 
 
 def lint(asked: LintRequest = EVERYTHING) -> LintReport:
-    """Lint the agent files below some paths, or all of the workspace."""
+    """Lint the agent files in some paths. Default: the whole workspace."""
     job = _Job(asked)
-    return job.weigh(job.lint(), job.load_lines)
+    return job.apply_baseline(job.lint(), job.load_lines)
 
 
-def survey(asked: LintRequest = EVERYTHING) -> LintReport:
-    """Everything there is to say, also what a baseline has; nothing but the cache is written."""
+def lint_all(asked: LintRequest = EVERYTHING) -> LintReport:
+    """Return all diagnostics, including those in a baseline. Writes only the cache."""
     return _Job(asked).lint()
 
 
@@ -136,7 +136,7 @@ def fix(
         if job.load_text(change.source.path) != change.before:
             raise InputError(f"'{change.source.file}' was changed meanwhile", hint="run it again")
         write_text(change.source.file, change.after)
-    return changes, job.weigh(linted, job.load_lines)
+    return changes, job.apply_baseline(linted, job.load_lines)
 
 
 def load_agent_text(file: str) -> bytes:
@@ -145,7 +145,7 @@ def load_agent_text(file: str) -> bytes:
     return content if isinstance(content, bytes) else b""
 
 
-def take_agent_stamps(paths: Sequence[str]) -> dict[str, tuple[int, int]]:
+def read_agent_stamps(paths: Sequence[str]) -> dict[str, tuple[int, int]]:
     """The time and size of every agent file, and of what the workspace has set, to see when one changes."""
     root = find_root_of(paths)
     sources = find_agent_files(paths, root=root, exclude=load_settings(root).lint.exclude)
@@ -160,15 +160,15 @@ def take_agent_stamps(paths: Sequence[str]) -> dict[str, tuple[int, int]]:
 
 
 def load_graph(paths: Sequence[str] = ()) -> Graph:
-    """Who may call whom among the agents below some paths, or in all of the workspace."""
+    """Return the call graph of the agents in some paths. Default: the whole workspace."""
     return _Job(LintRequest(paths=tuple(paths))).lint().graph
 
 
-def draw_graph(graph: Graph, form: str) -> str:
+def render_graph(graph: Graph, form: str) -> str:
     """A graph as Mermaid or DOT."""
-    from remit.agents.graph_render import draw_dot, draw_mermaid  # noqa: PLC0415 - only for this
+    from remit.agents.graph_render import render_dot, render_mermaid  # noqa: PLC0415 - only for this
 
-    return {"mermaid": draw_mermaid, "dot": draw_dot}[form](graph)
+    return {"mermaid": render_mermaid, "dot": render_dot}[form](graph)
 
 
 class _Job:
@@ -229,8 +229,8 @@ class _Job:
         file = self.sources[path].file
         return not os.path.islink(file) or is_inside(file, self.root)
 
-    def weigh(self, linted: LintReport, load_lines: Callable[[str], list[str]]) -> LintReport:
-        """Leave out what the baseline has. Where there is none yet, it is made; it never grows by itself."""
+    def apply_baseline(self, linted: LintReport, load_lines: Callable[[str], list[str]]) -> LintReport:
+        """Remove diagnostics that the baseline has. Create a missing baseline; an existing one never grows."""
         file = self._find_baseline()
         if file is None:
             return linted

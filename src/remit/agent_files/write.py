@@ -69,10 +69,10 @@ def _find_profile(documents: Sequence[AgentDocument]) -> Profile:
 
 
 def _refuse_taken(name: str, documents: Sequence[AgentDocument]) -> None:
-    from remit.agents.definition import define  # noqa: PLC0415 - only for this
+    from remit.agents.definition import read_definition  # noqa: PLC0415 - only for this
 
     for document in documents:
-        definition = define(document)
+        definition = read_definition(document)
         if document.profile != "command" and name in (document.stem, definition and definition.name):
             raise UsageError(f"there is an agent {name} already, in {document.path}", hint="choose another name")
 

@@ -53,7 +53,7 @@ def render_baseline(baseline: Baseline) -> str:
     return json.dumps({"remit_baseline": _FORM, "files": files}, indent=1, ensure_ascii=False) + "\n"
 
 
-def take_stock(found: Mapping[str, tuple[Diagnostic, ...]], load_lines: Callable[[str], list[str]]) -> Baseline:
+def make_baseline(found: Mapping[str, tuple[Diagnostic, ...]], load_lines: Callable[[str], list[str]]) -> Baseline:
     """The baseline of what there is now."""
     baseline: dict[str, dict[str, int]] = {}
     for path, findings in found.items():

@@ -76,7 +76,7 @@ class Definition(NamedTuple):
     """Where the file says its name, its timeout and its tools."""
 
 
-def define(document: AgentDocument) -> Definition | None:
+def read_definition(document: AgentDocument) -> Definition | None:
     """The definition in a document; None for a file that defines no agent."""
     if document.fault is not None and not document.text:
         return None

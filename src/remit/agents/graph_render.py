@@ -33,13 +33,13 @@ class TreeLine(NamedTuple):
     fault: bool
 
 
-def draw_tree(graph: Graph) -> list[TreeLine]:
+def render_tree(graph: Graph) -> list[TreeLine]:
     """The entries, below each the agents it may call; a name that is drawn already is not unfolded again."""
     lines: list[TreeLine] = []
     drawn: set[str] = set()
     for command, names in _group_by_command(graph):
         lines.append(TreeLine("", command, fault=False))
-        _draw(graph, names, lines, drawn)
+        _render_branch(graph, names, lines, drawn)
     if len(lines) > MAX_LINES:
         lines[MAX_LINES:] = [TreeLine("", "… and more; json shows them all", fault=False)]
     return lines
@@ -58,7 +58,7 @@ def _name_entry(agent: Definition) -> str:
     return {"claude": "Claude Code", "opencode": "opencode", "codex": "Codex"}.get(agent.profile, "called by a command")
 
 
-def _draw(graph: Graph, names: list[str], lines: list[TreeLine], drawn: set[str]) -> None:
+def _render_branch(graph: Graph, names: list[str], lines: list[TreeLine], drawn: set[str]) -> None:
     """Depth first, without recursion: a stack of names, each with its lead and the chain above it."""
     chain: tuple[str, ...] = ()
     waiting = [(name, "", index == len(names) - 1, chain) for index, name in enumerate(names)][::-1]
@@ -113,7 +113,7 @@ def _list_built_in(name: str) -> list[str]:
     return [_BUILT_IN] if name in UTILITY_AGENTS else []
 
 
-def draw_mermaid(graph: Graph) -> str:
+def render_mermaid(graph: Graph) -> str:
     """The graph for Markdown pages."""
     names = _number(graph)
     lines = ["flowchart TD"]
@@ -156,7 +156,7 @@ def _quote_mermaid(text: str) -> str:
     return plain.translate({ord(char): f"#{ord(char)};" for char in '#"<>&`'})
 
 
-def draw_dot(graph: Graph) -> str:
+def render_dot(graph: Graph) -> str:
     """The graph for Graphviz."""
     lines = ["digraph agents {", "  rankdir=LR;", "  node [shape=box, style=rounded];"]
     for name in _number(graph):

@@ -72,7 +72,7 @@ def find_forbidden(document: AgentDocument) -> Iterator[tuple[str, Tag]]:
             yield found[0], tag
 
 
-def fold_name(name: str) -> str:
+def normalize_input_name(name: str) -> str:
     """A name as it is compared where a trick of spelling must not help: `Conversation-History` is forbidden as well."""
     folded = unicodedata.normalize("NFKC", name[:MAX_TEXT]).casefold()
     return "".join(char for char in folded if char.isalnum())

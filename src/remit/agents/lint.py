@@ -45,11 +45,11 @@ class CodeSelection(NamedTuple):
 
 def check_document(document: AgentDocument, sizes: Mapping[str, int | None] = NOTHING) -> CheckedFile:
     """Run every rule on one file; `sizes` says what the context files weigh that it names."""
-    from remit.agents.definition import define  # noqa: PLC0415 - a file that did not change needs none of this
+    from remit.agents.definition import read_definition  # noqa: PLC0415 - a file that did not change needs none of this
     from remit.agents.rules.register import AgentFileContext, run_agent_rules  # noqa: PLC0415
 
     findings = run_agent_rules(AgentFileContext(document, sizes))
-    return CheckedFile(document.path, tuple(findings), define(document), tuple(document.ignores))
+    return CheckedFile(document.path, tuple(findings), read_definition(document), tuple(document.ignores))
 
 
 def lint(files: Sequence[CheckedFile], choice: CodeSelection) -> tuple[dict[str, tuple[Diagnostic, ...]], Graph]:
@@ -66,11 +66,11 @@ def lint(files: Sequence[CheckedFile], choice: CodeSelection) -> tuple[dict[str,
     for file in files:
         # Ignores first: whether one is needed does not depend on what somebody wants to hear today.
         heard = apply_ignores(found[file.path], file.ignores)
-        result[file.path] = tuple(sort_findings(choose(heard, file.path, choice)))
+        result[file.path] = tuple(sort_diagnostics(select_diagnostics(heard, file.path, choice)))
     return result, graph
 
 
-def choose(findings: Iterable[Diagnostic], path: str, choice: CodeSelection) -> list[Diagnostic]:
+def select_diagnostics(findings: Iterable[Diagnostic], path: str, choice: CodeSelection) -> list[Diagnostic]:
     """The findings that are wanted, with the severities that somebody gave them."""
     is_wanted = make_code_filter(path, choice)
     kept = []
@@ -115,6 +115,6 @@ def matches_path(pattern: str, path: str) -> bool:
     )
 
 
-def sort_findings(findings: Iterable[Diagnostic]) -> list[Diagnostic]:
+def sort_diagnostics(findings: Iterable[Diagnostic]) -> list[Diagnostic]:
     """In the order of the text."""
     return sorted(findings, key=lambda f: (f.place.line if f.place else 0, f.place.column if f.place else 0, f.code))

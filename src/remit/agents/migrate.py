@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING
 
 from remit.agents import edits
-from remit.agents.definition import ANYONE, define, split_claude_tools
+from remit.agents.definition import ANYONE, read_definition, split_claude_tools
 from remit.agents.document import AgentDocument, parse_document
 from remit.agents.fixes import MAX_ROUNDS, apply_fixes
 from remit.agents.outline import SECTIONS
@@ -91,7 +91,7 @@ class _MigrationDraft:
         self.document = document
         self.done: list[str] = []
         self.assumptions: list[tuple[str, str, str]] = []
-        definition = define(document)
+        definition = read_definition(document)
         self.targets = [each.name for each in definition.targets if each.name != ANYONE] if definition else []
         given = document.get("agent_type")
         self.is_assumed = kind is None and given not in KINDS

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from remit.lazy_regex import lazy
 from remit.light_namedtuple import NamedTuple
-from remit.spelling import is_misspelt
+from remit.spelling import is_misspelled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -278,7 +278,7 @@ def _find_slips(tags: Iterable[Tag], missing: Iterable[str]) -> Iterator[Misspel
     for tag in tags:
         if tag.name in TAG_NAMES or tag.inline or not missing:
             continue
-        meant = next((name for name in missing if is_misspelt(tag.name, name) and not tag.find(name)), None)
+        meant = next((name for name in missing if is_misspelled(tag.name, name) and not tag.find(name)), None)
         if meant is not None:
             spans = tuple(span for span in (tag.name_span, tag.closing_name_span) if span)
             yield MisspelledTag(tag.name_span, tag.name, meant, tag, replaced=spans)
@@ -312,7 +312,7 @@ def _find_closing_slips(outline: Outline, text: str, body: Body) -> None:
             continue
         for start, end in body.strays[:_MAX_PAIRS]:
             written = text[start + 2 : end - 1].strip()
-            if start > tag.start and is_misspelt(written, tag.name):
+            if start > tag.start and is_misspelled(written, tag.name):
                 span = (start + 2, start + 2 + len(written))
                 outline.slips.append(MisspelledTag(span, written, tag.name, tag, closes=True, replaced=(span,)))
                 break

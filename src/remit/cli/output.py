@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from remit.errors import RemitError
-from remit.terminal import Paint, escape, wants_colour, write, write_bytes
+from remit.terminal import Paint, escape, wants_color, write, write_bytes
 from remit.views.json_objects import build_error
 from remit.views.render import render_error, render_json
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def get_paint(*, stderr: bool = False) -> Paint:
     """Colour for standard output, or for standard error."""
-    return Paint(on=wants_colour(sys.stderr if stderr else sys.stdout))
+    return Paint(on=wants_color(sys.stderr if stderr else sys.stdout))
 
 
 _quiet = [False]

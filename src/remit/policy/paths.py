@@ -69,7 +69,7 @@ def is_below(path: str, root: str) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _take_apart(name: str) -> tuple[list[str], list[str]]:
+def _split_path(name: str) -> tuple[list[str], list[str]]:
     """The folders of a path, and the same in small letters: every pattern asks for them."""
     plain = name.strip("/")
     return plain.split("/"), plain.lower().split("/")
@@ -82,7 +82,7 @@ def covers(pattern: str, names: Iterable[str], ground: PathContext) -> int:
     found = NO
     for choice, small_choice in _measure(pattern, ground.root, ground.home, ground.resolve):
         for name in names:
-            parts, small = _take_apart(name)
+            parts, small = _split_path(name)
             if _matches(choice, parts, wide=True):
                 return YES
             if not found and _matches(small_choice, small, wide=True):

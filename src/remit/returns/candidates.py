@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from remit.lazy_regex import lazy
 from remit.returns.hidden_text import Hidden, find_thinking, is_quoted
-from remit.returns.key_names import ESCAPED, spell
+from remit.returns.key_names import ESCAPED, match_escaped_name
 from remit.returns.status_conflicts import find_denials
 from remit.returns.tolerant_json import INVISIBLE, ParsedObject, UnreadableError, parse_object
 
@@ -112,12 +112,12 @@ def scan_message(text: str, formats: Iterable[Format], session_id: str | None) -
     formats = tuple(formats)
     scan = MessageScan()
     names = sorted({return_format.status_at[0] for return_format in formats})
-    keys = re.compile("|".join(map(spell, names) if ESCAPED in text else names))
+    keys = re.compile("|".join(map(match_escaped_name, names) if ESCAPED in text else names))
     key = keys.search(text)
     has_key = key is not None
     fence = text.rfind("\n```", 0, key.start()) if key else -1
     more = sorted({name for return_format in formats for name in return_format.shape.required} - {*names})
-    others = re.compile("|".join(map(spell, more) if ESCAPED in text else more))
+    others = re.compile("|".join(map(match_escaped_name, more) if ESCAPED in text else more))
     pos, passed, other = 0, 0, -1
     seen: set[str] = set()
     while key and (opening := _OPENING.search(text, pos)):

@@ -23,7 +23,7 @@ _LOOK_ALIKES = str.maketrans(
 """Letters of other alphabets that look like ours."""
 
 
-def plain(key: str) -> str:
+def normalize_key(key: str) -> str:
     """A key as it is read: small letters, digits and underscores, without blanks and what nobody sees."""
     key = "".join(char for char in key[:_MAX_READ] if char.isalnum() or char == "_")
     if len(key) > _MAX_CHARS or key.isascii():
@@ -37,7 +37,7 @@ def plain(key: str) -> str:
 def find_odd_keys(holder: Mapping[str, object], names: frozenset[str]) -> Iterator[tuple[str, str]]:
     """Keys that are one of these names in another spelling, and that name."""
     for key in holder:
-        if key not in names and (name := plain(key)) in names:
+        if key not in names and (name := normalize_key(key)) in names:
             yield key, name
 
 
@@ -45,6 +45,6 @@ ESCAPED = "\\u00"
 """Where a text does not have this, no letter of ours is written by its number."""
 
 
-def spell(name: str) -> str:
+def match_escaped_name(name: str) -> str:
     """A pattern for a name of which any letter may be written by its number, as JSON allows; also in a text in JSON."""
     return "".join(rf"(?:{re.escape(letter)}|\\{{1,8}}(?i:u{ord(letter):04x}))" for letter in name)

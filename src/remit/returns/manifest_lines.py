@@ -158,7 +158,7 @@ class ManifestPassage(NamedTuple):
     text: str
     first_line: int
 
-    def tell(self, finding: Diagnostic) -> LineDiagnostic:
+    def report(self, finding: Diagnostic) -> LineDiagnostic:
         """A finding about it."""
         return LineDiagnostic(finding, self.text, self.first_line)
 
@@ -252,13 +252,13 @@ class _Check:
         text = data.decode("utf-8", "replace")
         passage = ManifestPassage(text, number)
         if self.spread and self._continues(text):
-            yield from self._go_on(text)
+            yield from self._continue_entry(text)
             return
         yield from self.close()
         if not text.strip():
             return
         if "\ufffd" in text and (at := _find_undecodable(data)) is not None:
-            yield passage.tell(not_utf8(passage.locate(at, at + 1)))
+            yield passage.report(not_utf8(passage.locate(at, at + 1)))
         entries, bad = _read_objects(text)
         if bad is not None and not entries and ended and text.startswith("{") and bad.at >= len(text.rstrip()):
             self.spread, self.spread_from, self.spread_size, self.tries = [text], number, len(text), 0
@@ -266,11 +266,11 @@ class _Check:
         for start, entry in entries:
             yield from self.check_entry(entry, passage, start)
         if bad is not None:
-            yield passage.tell(self._tell_bad(bad, passage, ended=ended))
+            yield passage.report(self._describe_bad_line(bad, passage, ended=ended))
         elif not ended:
-            yield passage.tell(no_final_newline(passage.locate(len(text), len(text))))
+            yield passage.report(no_final_newline(passage.locate(len(text), len(text))))
 
-    def _tell_bad(self, bad: _Bad, passage: ManifestPassage, *, ended: bool) -> Diagnostic:
+    def _describe_bad_line(self, bad: _Bad, passage: ManifestPassage, *, ended: bool) -> Diagnostic:
         end = len(passage.text.rstrip())
         place = passage.locate(min(bad.at, end - 1), min(bad.at, end - 1) + 1)
         if not ended and bad.at >= end:
@@ -282,7 +282,7 @@ class _Check:
         room = len(self.spread) < _MAX_SPREAD_LINES and self.spread_size + len(text) <= MAX_LINE_BYTES
         return room and (not text or text[0] in ' \t\r"}]')
 
-    def _go_on(self, text: str) -> Iterator[LineDiagnostic]:
+    def _continue_entry(self, text: str) -> Iterator[LineDiagnostic]:
         self.spread.append(text)
         self.spread_size += len(text)
         if not text.startswith("}") or self.tries >= _MAX_TRIES:
@@ -294,7 +294,7 @@ class _Check:
             count, self.spread = len(self.spread), []
             message = f"the entry spans {count} lines"
             place = passage.locate(0, len(passage.text.rstrip()))
-            yield passage.tell(
+            yield passage.report(
                 Diagnostic(_NOT_JSON.code, "error", message, "Write the entry on one line.", place=place)
             )
             yield from self.check_entry(entries[0][1], passage, entries[0][0])
@@ -309,7 +309,7 @@ class _Check:
         reason = bad.reason if bad is not None else "the object isn't closed"
         what = reason if count == 1 else f"{count} lines aren't an entry: {reason}"
         place = passage.locate(0, len(passage.text.rstrip()))
-        yield passage.tell(
+        yield passage.report(
             Diagnostic(_NOT_JSON.code, "error", what, "Write the entry as one JSON object on one line.", place=place)
         )  # fmt: skip
 
@@ -320,7 +320,7 @@ class _Check:
         passage = ManifestPassage(data.decode("utf-8", "replace"), number)
         yield from self.check_entry(entry, passage, passage.text.index("{"))
         if not ended:
-            yield passage.tell(no_final_newline(passage.locate(len(passage.text), len(passage.text))))
+            yield passage.report(no_final_newline(passage.locate(len(passage.text), len(passage.text))))
 
     def _find_facts(self, entry: Mapping[str, Any]) -> dict[str, ArtifactFacts]:
         file = entry.get("file")
@@ -342,12 +342,12 @@ class _Check:
         for finding in findings:
             if not (forgotten and finding.code in _SAID_BY_RET089):  # one file that is not there is told once
                 place = finding.place and passage.move(finding.place)
-                yield passage.tell(finding._replace(place=place))
+                yield passage.report(finding._replace(place=place))
         yield from self._check_id(read_as.get("id"), passage, spans)
         for field, key in taken.items():
             if key not in self.aliases:
                 self.aliases.add(key)
-                yield passage.tell(alias_used(key, field, passage.locate(*spans[f"/{field}"])))
+                yield passage.report(alias_used(key, field, passage.locate(*spans[f"/{field}"])))
 
     def _check_id(
         self, entry_id: object, passage: ManifestPassage, spans: Mapping[str, tuple[int, int]]
@@ -363,7 +363,7 @@ class _Check:
             number += 1
         self.numbered[entry_id] = number
         place = passage.locate(*spans["/id"]) if "/id" in spans else None
-        yield passage.tell(duplicate_id(entry_id, first, f"{entry_id}-{number}", place))
+        yield passage.report(duplicate_id(entry_id, first, f"{entry_id}-{number}", place))
 
 
 def _find_undecodable(data: bytes) -> int | None:

@@ -428,7 +428,7 @@ def _select(reading: ParsedMessage, judged: list[_Judged], scan: MessageScan) ->
                    each.candidate.parsed.start, each.candidate.parsed.start + 1)
         for each in rivals[-1:]
     ]  # fmt: skip
-    _take(reading, chosen, (*troubles, *_explain_ruin(scan, chosen, reading.expectation.session_id)))
+    _take(reading, chosen, (*troubles, *_find_unreadable_rival(scan, chosen, reading.expectation.session_id)))
 
 
 def _pick_best(pool: list[_Judged]) -> _Judged:
@@ -462,7 +462,7 @@ _QUOTED_KEY = lazy(r"[\"'“‘]status[\"'”’]\s{0,4}[:=]")
 _STATUS_KEY = lazy(r"status[\"'”’]?\s{0,4}[:=]")
 
 
-def _explain_ruin(scan: MessageScan, chosen: _Judged, session_id: str | None) -> tuple[ParseIssue, ...]:
+def _find_unreadable_rival(scan: MessageScan, chosen: _Judged, session_id: str | None) -> tuple[ParseIssue, ...]:
     """Something after the return began like another one and can't be read: what it says isn't known."""
     if scan.unreadable is None or chosen.candidate.wrapping:
         return ()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from remit.returns.key_names import find_odd_keys, plain
+from remit.returns.key_names import find_odd_keys, normalize_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -29,7 +29,7 @@ _NOTHING = (*_NO_ERROR, "no", "n/a", "0")
 def find_denials(value: Mapping[str, Any]) -> Iterator[str]:
     """The keys at the top of an object that deny that its work was completed."""
     for key, inner in value.items():
-        name = plain(key)
+        name = normalize_key(key)
         if name not in _MEMBERS:
             continue
         said = inner.strip().lower() if isinstance(inner, str) else inner

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.agent_files.discovery import find_agent_files, is_protected, load_agent_file
-from remit.agents.definition import ANYONE, define
+from remit.agents.definition import ANYONE, read_definition
 from remit.agents.profiles import UTILITY_AGENTS
 from remit.errors import ConfigError, InputError, RemitError, RunnerError, UsageError
 from remit.lazy_regex import lazy
@@ -160,7 +160,7 @@ def _load(source: Any) -> ChosenAgent | None:  # noqa: ANN401 - a Source of the 
     from remit.agents.document import parse_document  # noqa: PLC0415 - YAML, only where there is a file
 
     document = parse_document(source.path, content)
-    definition = define(document)
+    definition = read_definition(document)
     if definition is None or definition.profile == "command":
         return None
     return ChosenAgent(definition.name, definition, document)

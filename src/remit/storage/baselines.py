@@ -41,7 +41,7 @@ def subtract_baseline(
     `found` has every file that was checked, by its path below `root`. Of other files the baseline keeps what it has,
     unless they are gone. `is_asked` says whether a code was looked for in a file.
     """
-    from remit.agents.baseline import count_known, parse_baseline, render_baseline, subtract, take_stock  # noqa: PLC0415 - rare
+    from remit.agents.baseline import count_known, make_baseline, parse_baseline, render_baseline, subtract  # noqa: PLC0415 - rare
     from remit.storage.files import load_bytes, write_text  # noqa: PLC0415
 
     if os.path.isdir(file):
@@ -51,7 +51,7 @@ def subtract_baseline(
         if os.environ.get("CI"):  # a name that is misspelt there must not excuse everything
             hint = "make it once where you work, and commit it"
             raise InputError(f"there is no baseline '{file}', and CI makes none", hint=hint)
-        write_text(file, render_baseline(take_stock(found, load_lines)))
+        write_text(file, render_baseline(make_baseline(found, load_lines)))
         return Weighed(dict.fromkeys(found, ()), known=total, held=total, made=True)
     old = parse_baseline(load_bytes(file).decode("utf-8", "replace"), file)
     is_there = {path: os.path.lexists(os.path.join(root, path)) for path in old if path not in found}

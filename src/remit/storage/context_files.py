@@ -122,13 +122,13 @@ class _Loading:
     """What was loaded so far, and how many bytes are left."""
 
     def __init__(self, root: str, plan: ContextPlan, forbidden: Collection[str]) -> None:
-        from remit.agents.inputs import fold_name  # noqa: PLC0415 - unicodedata, for who loads a context only
+        from remit.agents.inputs import normalize_input_name  # noqa: PLC0415 - unicodedata, for who loads a context only
 
         self.root = root
         self.left_bytes = plan.budget_bytes
         self.loads = ("required", "optional") if plan.strategy == "eager" else ("required",)
-        self.fold = fold_name
-        self.forbidden = {fold_name(name) for name in forbidden}
+        self.fold = normalize_input_name
+        self.forbidden = {normalize_input_name(name) for name in forbidden}
         self.seen: set[str] = set()
         self.loaded: list[LoadedFile] = []
         self.named: list[SkippedFile] = []

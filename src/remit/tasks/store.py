@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from remit.errors import StateError, UsageError
-from remit.sentences import as_tail
+from remit.sentences import as_clause
 from remit.storage.json_edit import REMOVE
 from remit.storage.safe_path import find_inside, retry_if_changed
 from remit.storage.spec_root import ARCHIVE, ARCHIVED_TEXTS, LINKS, STATE, TODO
@@ -238,7 +238,7 @@ class TaskStore:
             _check_undoubted(files, number)
             refusal = check_move(before, marker, reason=reason, command=command)
             if refusal is not None:
-                raise StateError(f"task {number}: {refusal.message}", hint=as_tail(refusal.hint))
+                raise StateError(f"task {number}: {refusal.message}", hint=as_clause(refusal.hint))
             self._put_marker(files, entry, wanted, reason=" ".join(reason.split()))
         return _describe_move(files, number, before, wanted)
 
@@ -466,7 +466,7 @@ def _check_undoubted(files: TaskFiles, number: int) -> None:
     """Raise `StateError` rather than overwrite a status that was edited by hand and couldn't be absorbed."""
     doubt = files.doubts.get(number)
     if doubt is not None:
-        raise StateError(doubt.message.replace(" here", " in TODO.md", 1), hint=as_tail(doubt.hint))
+        raise StateError(doubt.message.replace(" here", " in TODO.md", 1), hint=as_clause(doubt.hint))
 
 
 def _get_word(entry: StateEntry) -> str | None:

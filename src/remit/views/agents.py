@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from remit.agent_files.lint import LintRequest, survey
+from remit.agent_files.lint import LintRequest, lint_all
 from remit.agents.graph_render import shape_graph
 from remit.errors import UsageError
 from remit.runs.choose_agent import list_harnesses, list_own_runners, load_settings_or_usual
@@ -28,7 +28,7 @@ MOST_PATHS = 100
 
 def load_agents() -> AgentsObject:
     """All agent files with their findings, the graph of calls, how many findings there are, and who can run them."""
-    linted = survey()
+    linted = lint_all()
     defined = _list_defined(linted.graph)
     files = [_build_agent(path, defined.get(path), found) for path, found in linted.findings.items()]
     graph = shape_graph(linted.graph)
@@ -55,7 +55,7 @@ def lint_files(paths: Sequence[str] = ()) -> LintedFilesObject:
     for path, place in zip(paths, within, strict=True):
         if "\0" in path or not (is_inside(place, root) or place.rstrip("/.") == root):
             raise UsageError(f"'{path[:200]}' is not in the workspace", hint="name a file or a folder inside it")
-    found = survey(LintRequest(paths=tuple(within))).findings
+    found = lint_all(LintRequest(paths=tuple(within))).findings
     files: list[LintedFileObject] = [
         {"file": path, "findings": [build_diagnostic(finding, path) for finding in each]}
         for path, each in found.items()

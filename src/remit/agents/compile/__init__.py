@@ -21,7 +21,7 @@ from remit.agents.compile.diagnostics import (
     refused,
 )
 from remit.agents.compile.source import make_name, read_body, read_source
-from remit.agents.definition import define, find_unread
+from remit.agents.definition import find_unread, read_definition
 from remit.errors import UsageError
 from remit.lazy_regex import lazy
 from remit.light_namedtuple import NamedTuple
@@ -61,7 +61,7 @@ class Compiled(NamedTuple):
 def compile_document(document: AgentDocument, to: str) -> Compiled:
     """Write an agent file of the standard in the form of a harness."""
     check_target(to)
-    target, definition = _MODULES[to], define(document)
+    target, definition = _MODULES[to], read_definition(document)
     name = make_name(definition.name if definition else document.stem) or "agent"
     path = f"{target.FOLDER}/{name}.{'toml' if to == 'codex' else 'md'}"
     refusals = tuple(_find_refusals(document, definition, path))

@@ -12,7 +12,7 @@ from remit.agents.rules.section_shapes import find_missing_parts, is_empty, list
 from remit.lazy_regex import lazy
 from remit.light_namedtuple import NamedTuple
 from remit.sentences import has_word
-from remit.spelling import is_misspelt, squeeze
+from remit.spelling import is_misspelled, normalize_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +44,7 @@ def find_error_types(document: AgentDocument) -> list[ErrorType]:
     for tag in unfold(section) if section else ():
         if (tag.inline and not tag.closed) or _is_other(tag):
             continue
-        if tag.name in _NAMED_TAGS or is_misspelt(tag.name, "error_type"):
+        if tag.name in _NAMED_TAGS or is_misspelled(tag.name, "error_type"):
             types.append(ErrorType(tag, (tag.get("name") or tag.get("type") or "").strip(), own_tag=False))
         else:
             types.append(ErrorType(tag, tag.name, own_tag=True))
@@ -69,7 +69,7 @@ def timeout_unhandled(case: AgentFileContext) -> Iterator[AgentViolation]:
     if section is None or is_empty(document, section):
         return
     names = [each.name for each in find_error_types(document)] or [document.text_of(section)]
-    if not any("timeout" in squeeze(name) for name in names):
+    if not any("timeout" in normalize_name(name) for name in names):
         yield AgentViolation(
             "the error handling doesn't cover timeout",
             "Describe how the agent saves its work and returns partial when time runs out.",
@@ -136,7 +136,7 @@ def _is_other(tag: Tag) -> bool:
 
 
 def _is_error_part(tag: Tag) -> bool:
-    return any(tag.name == part or is_misspelt(tag.name, part) for part in ERROR_PARTS)
+    return any(tag.name == part or is_misspelled(tag.name, part) for part in ERROR_PARTS)
 
 
 @agent_rule("AGT136", severity="note", fix="safe")
@@ -152,7 +152,7 @@ def error_type_as_tag(case: AgentFileContext) -> Iterator[AgentViolation]:
     Fix (safe): rewrites them as error types.
     """
     named = [each for each in find_error_types(case.document) if each.tag.closed and each.tag.name != "error_type"]
-    named = [each for each in named if not is_misspelt(each.tag.name, "error_type") and each.name]
+    named = [each for each in named if not is_misspelled(each.tag.name, "error_type") and each.name]
     if not named:
         return
     changes: list[edits.Change] = []

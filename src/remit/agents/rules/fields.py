@@ -12,7 +12,7 @@ from remit.agents.rules.field_shapes import FieldCheck, FieldProblem, FieldSpec,
 from remit.lazy_regex import lazy
 from remit.model import MAX_DEPTH
 from remit.sentences import count_sentences
-from remit.spelling import SURE, find_similar, squeeze
+from remit.spelling import SURE, find_similar, normalize_name
 
 if TYPE_CHECKING:
     from remit.agents.document import AgentDocument
@@ -175,7 +175,7 @@ def _loads(document: AgentDocument) -> bool:
 
 
 def _judge_mode(mode: str) -> Applicability:
-    return "safe" if squeeze(mode.strip()) == "subagent" else "unsafe"
+    return "safe" if normalize_name(mode.strip()) == "subagent" else "unsafe"
 
 
 def _is_long(_: AgentDocument, description: str) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from remit.agents.rules.register import AgentFileContext, AgentViolation, agent_rule
 from remit.lazy_regex import lazy
 from remit.light_namedtuple import NamedTuple
-from remit.spelling import SURE, find_similar, squeeze
+from remit.spelling import SURE, find_similar, normalize_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,9 +82,9 @@ def _pick_meant(blanks: list[Blank]) -> list[Blank]:
 
 def _find_own(name: str) -> str | None:
     """The token that is the same but for underscores, swapped letters, or one letter of many."""
-    letters = sorted(squeeze(name))
+    letters = sorted(normalize_name(name))
     for token in _OWN if name not in _OWN else (name,):
-        if letters == sorted(squeeze(token)):
+        if letters == sorted(normalize_name(token)):
             return token
     meant = find_similar(name, _OWN, least=_ALIKE) if len(name) > _SHORT else None
     return meant if name != f"{meant}S" else None

@@ -31,7 +31,7 @@ def graph(paths: tuple[str, ...], *, output_format: str) -> int:
     elif output_format == "tree":
         _show_tree(found)
     else:
-        hand_over(lint.draw_graph(found, output_format))
+        hand_over(lint.render_graph(found, output_format))
     return NOT_ACCEPTED if found.cycles else ACCEPTED
 
 
@@ -43,7 +43,7 @@ def _show_tree(found: Graph) -> None:
     if not found.agents:
         say("no agent files found; name a file or a folder")
         return
-    for line in graph_render.draw_tree(found):
+    for line in graph_render.render_tree(found):
         text = escape(line.text)
         shown = paint("error", text) if line.fault else text if line.lead else paint("strong", text)
         say(f"{paint('frame', line.lead)}{shown}")

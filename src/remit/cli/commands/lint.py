@@ -266,12 +266,12 @@ def _watch(*, paths: tuple[str, ...], output_format: str, statistics: bool, **as
         _show(linted, output_format, statistics=statistics)
         say(f"watching {count(len(linted.sources), 'file')}; Ctrl-C ends it", stderr=True)
 
-    seen, told = lint.take_agent_stamps(paths), ""
+    seen, told = lint.read_agent_stamps(paths), ""
     look()
     while True:
         time.sleep(WATCH_SECONDS)
         try:
-            now = lint.take_agent_stamps(paths)
+            now = lint.read_agent_stamps(paths)
             if now != seen:
                 seen, told = now, ""
                 look()

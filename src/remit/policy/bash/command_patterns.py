@@ -52,7 +52,7 @@ def parse_pattern(text: str) -> CommandPattern:
 
 
 @lru_cache(maxsize=64)
-def take_apart(text: str) -> tuple[tuple[str, ...], str]:
+def split_command(text: str) -> tuple[tuple[str, ...], str]:
     """The commands of a pattern that has several, and the file that it writes, "" where it names none."""
     text, _, target = text[:MAX_PATTERN].partition(">")
     parts = text.replace("|", ";").replace("&", ";").split(";")
@@ -137,8 +137,8 @@ def _is_near(pattern: CommandPattern, name: str, words: Sequence[ShellWord]) -> 
     valued = bool(pattern.flags) and pattern.words[1].startswith("-")
     if not valued and (len(operands) < 2 or _fits_operands(operands[:1], name, words) != YES):  # noqa: PLR2004 - and more
         return False
-    pieces = {piece for word in words for piece in _take_apart(word.text)}
-    if all(pieces & _take_apart(operand) for operand in operands):
+    pieces = {piece for word in words for piece in _split_word(word.text)}
+    if all(pieces & _split_word(operand) for operand in operands):
         return True
     given = [word.text for word in words if word.text[:1] != "-"]
     return name == "git" and operands[:1] == ("push",) and list(operands[: len(given)]) == given
@@ -154,7 +154,7 @@ _SHORT_NAMES = {
 }
 
 
-def _take_apart(text: str) -> set[str]:
+def _split_word(text: str) -> set[str]:
     """A word's pieces, without what tells one from many."""
     found = "".join(char if char.isalnum() or char in "_.-" else " " for char in text).split()
     found += [text[2:]] if text[:1] == "-" and text[1:2] != "-" else []

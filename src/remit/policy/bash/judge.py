@@ -146,7 +146,7 @@ def _judge_composed(reader: ScriptReader, layers: Sequence[Permissions]) -> Deci
         for pattern in layer.deny.get("bash", ()):
             if not any(sign in pattern for sign in "|;&>"):
                 continue
-            parts, target = command_patterns.take_apart(pattern)
+            parts, target = command_patterns.split_command(pattern)
             there = all(any(command_patterns.fits(part, run) for run in runs) for part in parts)
             if there and (not target or any(matches_name(target, path) for path in reader.targets)):
                 rule = f'deny bash "{pattern}"'

@@ -444,7 +444,7 @@ class ScriptReader:
 
     def run(self, words: list[ShellWord], stdin: ShellWord | None, *, is_direct: bool = False) -> None:
         """A command that is run with these words; a function of the script's own only if it stands by itself."""
-        from remit.policy.bash.wrappers import take_apart  # noqa: PLC0415 - wrappers are read by the reader
+        from remit.policy.bash.wrappers import unwrap_command  # noqa: PLC0415 - wrappers are read by the reader
 
         if not words:
             return
@@ -453,7 +453,7 @@ class ScriptReader:
         if self.level > MAX_DEPTH * 4 or self.words < 0:
             self.doubt("it has more words, or nests them deeper, than can be read")
         else:
-            take_apart(self, words, stdin, is_direct=is_direct)
+            unwrap_command(self, words, stdin, is_direct=is_direct)
         self.level -= 1
 
     # --- words -------------------------------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ sh bash dash zsh ksh busybox env command sudo su xargs eval exec python python3 
 )
 
 
-def take_apart(reader: ScriptReader, words: list[ShellWord], stdin: ShellWord | None, *, is_direct: bool) -> None:
+def unwrap_command(reader: ScriptReader, words: list[ShellWord], stdin: ShellWord | None, *, is_direct: bool) -> None:
     """Add a command's own start, and then those of all that it starts."""
     first = words[0]
     name = base_name(first.text)

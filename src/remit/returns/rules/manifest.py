@@ -46,7 +46,7 @@ def extra_text_in_reply(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: `Research complete. See MANIFEST.jsonl for summary.`
     """
-    yield from case.tell("reply")
+    yield from case.list_issues("reply")
 
 
 @return_rule("RET081", verdict="missing", on_reading=True)
@@ -59,7 +59,7 @@ def entry_missing(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: append the line first, then reply.
     """
-    yield from case.tell("no_entry")
+    yield from case.list_issues("no_entry")
 
 
 @return_rule("RET082", verdict="malformed", on_reading=True)
@@ -72,7 +72,7 @@ def line_not_json(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: `{"id":"auth-2026-01-19","file":"2026-01-19_auth.md",…}` on one line.
     """
-    yield from case.tell("bad_line")
+    yield from case.list_issues("bad_line")
 
 
 @return_rule("RET083", verdict="ambiguous")
@@ -86,7 +86,7 @@ def status_mismatch(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: one entry, and the same status in both.
     """
-    for report in case.tell("rival"):
+    for report in case.list_issues("rival"):
         yield report._replace(severity=None if case.status == "completed" else "warning")
     if case.reply_status is not None and isinstance(case.word, str) and case.word != case.reply_status:
         yield ReturnViolation(f"the reply's status is {case.reply_status}, the manifest's last entry has {case.word}",

@@ -21,7 +21,7 @@ def no_return(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: the same sentence, followed by the JSON object of the format.
     """
-    yield from case.tell("absent")
+    yield from case.list_issues("absent")
 
 
 @return_rule("RET002", verdict="missing", on_reading=True)
@@ -34,7 +34,7 @@ def empty_message(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: a return with status `failed` and the error that stopped the work.
     """
-    yield from case.tell("empty")
+    yield from case.list_issues("empty")
 
 
 @return_rule("RET003", verdict="malformed", on_reading=True)
@@ -47,7 +47,7 @@ def message_too_large(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: the log in a file, and the file as an artifact.
     """
-    yield from case.tell("too_big")
+    yield from case.list_issues("too_big")
 
 
 @return_rule("RET004", verdict="malformed", on_reading=True)
@@ -61,7 +61,7 @@ def unreadable(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: `{"status": "completed", "summary": "…"}`
     """
-    yield from case.tell("unreadable")
+    yield from case.list_issues("unreadable")
 
 
 @return_rule("RET005", verdict="malformed", on_reading=True)
@@ -75,7 +75,7 @@ def truncated(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: a shorter return.
     """
-    yield from case.tell("cut")
+    yield from case.list_issues("cut")
 
 
 @return_rule("RET006", verdict="malformed", on_reading=True)
@@ -88,7 +88,7 @@ def non_finite_number(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: `"duration_seconds": 0`, or no such key.
     """
-    yield from case.tell("nonfinite")
+    yield from case.list_issues("nonfinite")
 
 
 @return_rule("RET007", verdict="ambiguous", on_reading=True)
@@ -104,7 +104,7 @@ def conflicting_keys(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: each key once, and one statement of how the work ended.
     """
-    yield from case.tell("conflict")
+    yield from case.list_issues("conflict")
 
 
 @return_rule("RET008", verdict="ambiguous", on_reading=True)
@@ -119,7 +119,7 @@ def contradictory_returns(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: one block, at the end.
     """
-    yield from case.tell("contradiction")
+    yield from case.list_issues("contradiction")
 
 
 @return_rule("RET009", verdict="missing", on_reading=True)
@@ -132,7 +132,7 @@ def only_in_thinking(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: the return after the thinking.
     """
-    yield from case.tell("thinking")
+    yield from case.list_issues("thinking")
 
 
 @return_rule("RET010", verdict="missing", on_reading=True)
@@ -145,7 +145,7 @@ def only_quoted(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: the agent's own return, after the quotation.
     """
-    yield from case.tell("quoted")
+    yield from case.list_issues("quoted")
 
 
 @return_rule("RET011", verdict="degenerate", on_reading=True)
@@ -158,7 +158,7 @@ def unfilled_template(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: real values.
     """
-    yield from case.tell("template")
+    yield from case.list_issues("template")
 
 
 @return_rule("RET012", verdict="invalid", on_reading=True)
@@ -171,7 +171,7 @@ def other_format(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: the format in the instructions, or a declared format that the agent uses.
     """
-    yield from case.tell("return_format")
+    yield from case.list_issues("return_format")
 
 
 @return_rule("RET013", severity="note")

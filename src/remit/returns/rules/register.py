@@ -174,7 +174,7 @@ class ReturnContext:
         """Whether the return is in one of these formats."""
         return self.return_format is not None and self.return_format.name in names
 
-    def tell(self, kind: ParseIssueKind) -> Iterator[ReturnViolation]:
+    def list_issues(self, kind: ParseIssueKind) -> Iterator[ReturnViolation]:
         """What went wrong in one way while the return was looked for."""
         for trouble in self.troubles:
             if trouble.kind == kind:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from remit.agents.inputs import Parameter, fold_name
+from remit.agents.inputs import Parameter, normalize_input_name
 from remit.lazy_regex import lazy
 from remit.model import NOTHING, Diagnostic
 from remit.positions import escape_key
@@ -71,7 +71,7 @@ def input_forbidden(name: str, meant: str) -> Diagnostic:
     """
     also = "" if name == meant else f", which is {show(meant)}"
     return Diagnostic("INP002", "error", f"the input {show(name)} is forbidden{also}",
-                   "Leave it out; give the agent what it asks for.", _point(name))  # fmt: skip
+                      "Leave it out; give the agent what it asks for.", _point(name))  # fmt: skip
 
 
 def input_unknown(name: str, known: Sequence[str]) -> Diagnostic:
@@ -102,7 +102,7 @@ def input_unfit(name: str, value: str, wanted: str) -> Diagnostic:
     form = {"boolean": "true or false", "array": 'a list in JSON, such as ["a", "b"]',
             "object": 'an object in JSON, such as {"a": 1}'}.get(wanted, _article(wanted))  # fmt: skip
     return Diagnostic("INP004", "error", f"the input {show(name)} is {show(value)}, not {_article(wanted)}",
-                   f"Write {form}.", _point(name))  # fmt: skip
+                      f"Write {form}.", _point(name))  # fmt: skip
 
 
 def input_owned(name: str) -> Diagnostic:
@@ -117,7 +117,7 @@ def input_owned(name: str) -> Diagnostic:
     """
     hint = "Set the time with --timeout." if name == "timeout" else "Leave it out: Remit fills it in."
     return Diagnostic("INP005", "error", f"the input {show(name)} is not the caller's to give", hint,
-                   _point(name))  # fmt: skip
+                      _point(name))  # fmt: skip
 
 
 def input_too_large(name: str, size_bytes: int) -> Diagnostic:
@@ -219,11 +219,11 @@ def _choose_answers(inputs: Inputs, answers: Mapping[str, str]) -> dict[str, str
 
 
 def _check_one(inputs: Inputs, name: str, value: str, task: Mapping[str, str]) -> Iterator[Diagnostic]:
-    forbidden = {fold_name(each): each for each in inputs.forbidden}
+    forbidden = {normalize_input_name(each): each for each in inputs.forbidden}
     parameters = {each.name: each for each in inputs.parameters}
     size_bytes = len(value.encode("utf-8", "surrogatepass"))
-    if fold_name(name) in forbidden:
-        yield input_forbidden(name, forbidden[fold_name(name)])
+    if normalize_input_name(name) in forbidden:
+        yield input_forbidden(name, forbidden[normalize_input_name(name)])
     elif name in FILLED or (name == "task_number" and task.get(name, value.strip()) != value.strip()):
         yield input_owned(name)
     elif size_bytes > MAX_BYTES:

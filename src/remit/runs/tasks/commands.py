@@ -31,7 +31,7 @@ from remit.runs.tasks.task_commands import (
 )
 from remit.runs.tasks.task_facts import describe_task
 from remit.runs.tasks.task_status import find_holder, open_store
-from remit.sentences import as_tail
+from remit.sentences import as_clause
 from remit.spelling import did_you_mean
 from remit.storage.safe_path import find_inside
 from remit.tasks.import_task import make_name
@@ -218,7 +218,7 @@ def _refuse(task: StoredTask, command: TaskCommand) -> RefusedError | None:
         return None
     why = get_reason(task)
     told = f"task {task.number}: {refusal.message}{f' (it is {task.marker}: {why})' if why else ''}"
-    return RefusedError(told, code=StateError.code, hint=as_tail(refusal.hint))
+    return RefusedError(told, code=StateError.code, hint=as_clause(refusal.hint))
 
 
 def get_reason(task: StoredTask) -> str:
