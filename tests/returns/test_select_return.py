@@ -419,7 +419,7 @@ def test_the_sentence_alone_is_the_reply(reply: str) -> None:
     """R4.3 R4.5: with quotes or emphasis around it, it is still the sentence."""
     reading = read_message(reply.format(sentence("partial")), return_format=None, expectation=Expectation())
     assert reading.reply_status == "partial"
-    assert not reading.troubles
+    assert not reading.issues
 
 
 def test_the_sentence_without_a_manifest_proves_nothing() -> None:

@@ -71,11 +71,11 @@ def attach_entry(reading: ParsedMessage, manifest_tail: str | None, *, rival: st
         return
     line = next((line for line in reversed((manifest_tail or "").split("\n")) if line.strip()), "").lstrip("\ufeff")
     if manifest_tail is None:
-        trouble = ParseIssue(
+        issue = ParseIssue(
             "no_entry", "no manifest is known, so the entry can't be read", "Give the manifest (--manifest FILE)."
         )
     elif not line:
-        trouble = ParseIssue("no_entry", "the manifest has no entry", "Append the entry, then reply.")
+        issue = ParseIssue("no_entry", "the manifest has no entry", "Append the entry, then reply.")
     else:
         try:
             entry = from_json(line.encode("utf-8", "replace"), allow_inf_nan=False, catch_duplicate_keys=True)
@@ -87,9 +87,9 @@ def attach_entry(reading: ParsedMessage, manifest_tail: str | None, *, rival: st
             reading.repairs += tuple(
                 (kind, 0) for kind in normalize(entry, MANIFEST, reading.expectation, reading.words, {})
             )
-            reading.troubles += (*find_blanks(entry, MANIFEST), *find_conflicts(entry, MANIFEST, reading.words))
+            reading.issues += (*find_blanks(entry, MANIFEST), *find_conflicts(entry, MANIFEST, reading.words))
             if rival:
-                reading.troubles += (
+                reading.issues += (
                     ParseIssue(
                         "rival",
                         f"the manifest has two entries of this work, and one of them says {rival[:80]}",
@@ -98,9 +98,9 @@ def attach_entry(reading: ParsedMessage, manifest_tail: str | None, *, rival: st
                     ),
                 )
             return
-        trouble = ParseIssue("bad_line", "the manifest's last line is not one JSON object",
+        issue = ParseIssue("bad_line", "the manifest's last line is not one JSON object",
                              "Write the entry on one line, without indentation.")  # fmt: skip
-    reading.troubles += (trouble,)
+    reading.issues += (issue,)
 
 
 def judge(

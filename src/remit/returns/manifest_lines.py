@@ -330,13 +330,13 @@ class _Check:
     def check_entry(self, entry: dict[str, Any], passage: ManifestPassage, start: int) -> Iterator[LineDiagnostic]:
         """Judge one entry with every rule, each finding with its place in the manifest."""
         read_as, taken = read_aliases(entry)
-        spans, troubles = _find_spans(passage.text, start)
+        spans, issues = _find_spans(passage.text, start)
         for field, key in taken.items():
             spans[f"/{field}"] = spans.get(f"/{key}", (start, start + 1))
         drop_empty_items(read_as, MANIFEST.shape, spans)
-        troubles += find_blanks(read_as, MANIFEST)
+        issues += find_blanks(read_as, MANIFEST)
         facts = self._find_facts(read_as)
-        case = ReturnContext(passage.text, MANIFEST, read_as, tuple(troubles), spans, words=self.words, evidence=facts)
+        case = ReturnContext(passage.text, MANIFEST, read_as, tuple(issues), spans, words=self.words, evidence=facts)
         findings = run_return_rules(case)
         forgotten = any(finding.code == "RET089" for finding in findings)
         for finding in findings:
@@ -381,12 +381,12 @@ def _find_spans(text: str, start: int) -> tuple[dict[str, tuple[int, int]], list
         parsed = parse_object(text, start)
     except UnreadableError:  # too deep or too much to follow
         return {"": (start, start + 1)}, []
-    troubles = []
+    issues = []
     for flaw in parsed.flaws:
         if flaw.kind in _FLAWS:
             kind, message, hint = _FLAWS[flaw.kind]
-            troubles.append(ParseIssue(kind, f"{flaw.pointer[1:]} {message}", hint, flaw.start, flaw.end, flaw.pointer))
-    return dict(parsed.spans), troubles
+            issues.append(ParseIssue(kind, f"{flaw.pointer[1:]} {message}", hint, flaw.start, flaw.end, flaw.pointer))
+    return dict(parsed.spans), issues
 
 
 def _read_objects(text: str) -> tuple[list[tuple[int, dict[str, Any]]], _Bad | None]:

@@ -27,6 +27,7 @@ class ParsedMessage:
         "expectation",
         "final",
         "findings_text",
+        "issues",
         "located",
         "marked",
         "payload",
@@ -36,7 +37,6 @@ class ParsedMessage:
         "spans",
         "text",
         "transport",
-        "troubles",
         "words",
     )  # fmt: skip
 
@@ -57,7 +57,7 @@ class ParsedMessage:
         """Where in `text` each value stands."""
         self.marked = False
         self.transport: Transport | None = None
-        self.troubles: tuple[ParseIssue, ...] = ()
+        self.issues: tuple[ParseIssue, ...] = ()
         self.repairs: tuple[tuple[str, int], ...] = ()
         self.located = True
         """Whether offsets are offsets into the message itself."""
@@ -84,7 +84,7 @@ class ParsedMessage:
             self.text,
             self.return_format,
             self.payload,
-            troubles=self.troubles,
+            issues=self.issues,
             spans=self.spans,
             located=self.located,
             marked=self.marked,

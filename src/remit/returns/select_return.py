@@ -41,7 +41,7 @@ _COLORS = lazy(r"\x1b\[[0-9;:]*+[mK]")
 def find_return(
     text: str, wanted: Format | None, expectation: Expectation, words: Mapping[str, Status]
 ) -> ParsedMessage:
-    """Find the return in a final message; what stands in the way is in the reading's troubles."""
+    """Find the return in a final message; what stands in the way is in the reading's issues."""
     if not text.isascii():
         text = join_surrogates(text)  # half a surrogate pair cannot be printed
     said, text = text, _COLORS.sub("", text) if "\x1b" in text else text
@@ -49,10 +49,10 @@ def find_return(
     if len(text) > MAX_MESSAGE_CHARS:
         limit = MAX_MESSAGE_CHARS // (1024 * 1024)
         what = f"the message is longer than {limit} million characters"
-        reading.troubles = (ParseIssue("too_big", what, "Send a short report."),)
+        reading.issues = (ParseIssue("too_big", what, "Send a short report."),)
     elif not text or text.isspace():
         hint = "Send a return; use status failed if you couldn't do the work."
-        reading.troubles = (ParseIssue("empty", "the message is empty", hint),)
+        reading.issues = (ParseIssue("empty", "the message is empty", hint),)
     elif wanted is MANIFEST:
         _read_sentence(reading)
     else:
@@ -62,13 +62,13 @@ def find_return(
         elif wanted is None and not scan.overflow and any(sentence in text for sentence in SENTENCES.values()):
             _read_sentence(reading)
         else:
-            trouble = _explain_absence(scan, text, wanted)
+            issue = _explain_absence(scan, text, wanted)
             formats = (wanted,) if wanted else (STANDARD, HYPER)
-            incomplete = find_incomplete(text, formats, expectation.session_id) if trouble.kind == "absent" else []
+            incomplete = find_incomplete(text, formats, expectation.session_id) if issue.kind == "absent" else []
             if incomplete:
                 _select(reading, [_judge(candidate, reading) for candidate in incomplete], scan)
             else:
-                reading.troubles = (trouble,)
+                reading.issues = (issue,)
     if len(text) < len(said) and reading.return_format is not None:
         reading.located = False
         reading.repairs = (("colors", 0), *reading.repairs)
@@ -91,17 +91,17 @@ class _Judged:
     @property
     def is_whole(self) -> bool:
         """Whether its list of files can be compared."""
-        is_readable = {trouble.kind for trouble in self.case.troubles} <= {"conflict"}
+        is_readable = {issue.kind for issue in self.case.issues} <= {"conflict"}
         return self.is_good or (is_readable and isinstance(self.case.get("artifacts"), list))
 
     @property
     def denies_itself(self) -> bool:
         """Whether it says two things about how the work ended."""
-        return any(trouble.kind == "conflict" for trouble in self.case.troubles)
+        return any(issue.kind == "conflict" for issue in self.case.issues)
 
     @property
     def is_template(self) -> bool:
-        return any(trouble.kind == "template" for trouble in self.case.troubles)
+        return any(issue.kind == "template" for issue in self.case.issues)
 
     @property
     def is_bound(self) -> bool:
@@ -174,7 +174,7 @@ def choose_reading(readings: Sequence[ParsedMessage]) -> ParsedMessage:
         are_good = partial({"accepted"}.issuperset, (verdicts[id(each)], verdicts[id(chosen)]))
         if each is not chosen and (each.payload is None or _contradict(chosen.case, each.case, are_good)):
             what = "the submitted return and a return in the final message or file contradict each other"
-            chosen.troubles += (ParseIssue("contradiction", what, "Submit one return, and send no other."),)
+            chosen.issues += (ParseIssue("contradiction", what, "Submit one return, and send no other."),)
             break
     if verdicts[id(said)] == "missing":
         chosen.final = said.text.strip()[:_MAX_NOTE_CHARS]
@@ -226,25 +226,25 @@ def _explain_absence(scan: MessageScan, text: str, wanted: Format | None) -> Par
 
 
 def _judge(candidate: ReturnCandidate, reading: ParsedMessage) -> _Judged:
-    """Turn what the parser found into troubles, and run every rule."""
+    """Turn what the parser found into issues, and run every rule."""
     parsed, return_format, known = candidate.parsed, candidate.return_format, reading.expectation
     repairs = list(parsed.repairs.items())
     if _lift_keys(candidate):
         repairs.append(("lifted_keys", parsed.start))
-    troubles = [trouble for flaw in _split_flaws(parsed.flaws) if (trouble := _read_flaw(flaw, candidate, repairs))]
+    issues = [issue for flaw in _split_flaws(parsed.flaws) if (issue := _read_flaw(flaw, candidate, repairs))]
     repairs += [
         (kind, parsed.start) for kind in normalize(parsed.value, return_format, known, reading.words, parsed.spans)
     ]
     if candidate.glued:
         what = "the return is inside another object that can't be parsed"
-        troubles.append(ParseIssue("unreadable", what, "Send one return.", parsed.start, parsed.start + 1))
-    troubles += find_blanks(parsed.value, return_format, known.session_id)
-    troubles += find_conflicts(parsed.value, return_format, reading.words)
+        issues.append(ParseIssue("unreadable", what, "Send one return.", parsed.start, parsed.start + 1))
+    issues += find_blanks(parsed.value, return_format, known.session_id)
+    issues += find_conflicts(parsed.value, return_format, reading.words)
     case = ReturnContext(
         candidate.text,
         return_format,
         parsed.value,
-        troubles=tuple(troubles),
+        issues=tuple(issues),
         spans=parsed.spans,
         located=not candidate.wrapping,
         marked=candidate.marked,
@@ -403,14 +403,14 @@ def _select(reading: ParsedMessage, judged: list[_Judged], scan: MessageScan) ->
         last = judged[-1]
         what = "inside thinking text" if last.candidate.hidden == "thinking" else "on quoted lines"
         start = last.candidate.parsed.start
-        trouble = ParseIssue(
+        issue = ParseIssue(
             last.candidate.hidden or "quoted",
             f"the only return is {what}",
             "Repeat it in your answer.",
             start,
             start + 1,
         )
-        _take(reading, last, (trouble,))
+        _take(reading, last, (issue,))
         return
     has_id = reading.expectation.session_id is not None
     pool = [each for each in visible if each.is_bound] if has_id else visible
@@ -423,12 +423,12 @@ def _select(reading: ParsedMessage, judged: list[_Judged], scan: MessageScan) ->
     # One that is cut off after the chosen one may have lost its id.
     lost = [each for each in visible if each not in pool and each.is_cut and each.is_after(chosen)]
     rivals = [each for each in (*pool, *lost) if each is not chosen and _rivals(each, chosen)]
-    troubles = [
+    issues = [
         ParseIssue("contradiction", "the message has two returns that contradict each other", "Send one return.",
                    each.candidate.parsed.start, each.candidate.parsed.start + 1)
         for each in rivals[-1:]
     ]  # fmt: skip
-    _take(reading, chosen, (*troubles, *_find_unreadable_rival(scan, chosen, reading.expectation.session_id)))
+    _take(reading, chosen, (*issues, *_find_unreadable_rival(scan, chosen, reading.expectation.session_id)))
 
 
 def _pick_best(pool: list[_Judged]) -> _Judged:
@@ -477,13 +477,13 @@ def _find_unreadable_rival(scan: MessageScan, chosen: _Judged, session_id: str |
     return (ParseIssue("contradiction", what, "Send one return.", start, start + 1),)
 
 
-def _take(reading: ParsedMessage, chosen: _Judged, troubles: tuple[ParseIssue, ...]) -> None:
+def _take(reading: ParsedMessage, chosen: _Judged, issues: tuple[ParseIssue, ...]) -> None:
     candidate = chosen.candidate
     reading.text = candidate.text
     reading.return_format = candidate.return_format
     reading.payload = candidate.parsed.value
     reading.spans = candidate.parsed.spans
-    reading.troubles = (*chosen.case.troubles, *troubles)
+    reading.issues = (*chosen.case.issues, *issues)
     reading.repairs = (*((name, candidate.parsed.start) for name in candidate.wrapping), *chosen.repairs)
     reading.marked = candidate.marked
     reading.located = not candidate.wrapping
@@ -531,17 +531,17 @@ def _read_sentence(reading: ParsedMessage) -> None:
                 found[word] = line
     first = SENTENCES["complete"]
     if len(found) > 1:
-        reading.troubles = (ParseIssue("contradiction", "the reply has two of the three sentences", f"Reply: {first}"),)
+        reading.issues = (ParseIssue("contradiction", "the reply has two of the three sentences", f"Reply: {first}"),)
     elif not found:
-        reading.troubles = (ParseIssue("absent", "the reply isn't one of the three sentences", f"Reply only: {first}"),)
+        reading.issues = (ParseIssue("absent", "the reply isn't one of the three sentences", f"Reply only: {first}"),)
     else:
         [(word, line)] = found.items()
         reading.reply_status = word
         at = reading.text.find(line)
         if len(lines) > 2:  # noqa: PLR2004 - one line of prose is tolerated
             hint = f"Reply only: {SENTENCES[word]}"
-            trouble = ParseIssue("reply", "the reply has text besides its sentence", hint, at, at + len(line))
-            reading.troubles = (trouble,)
+            issue = ParseIssue("reply", "the reply has text besides its sentence", hint, at, at + len(line))
+            reading.issues = (issue,)
         elif len(lines) > 1 or SENTENCES[word].rstrip(".") != lines[0][0].rstrip("."):
             reading.repairs = (("more_prose", at),)
         elif not lines[0][0].endswith("."):

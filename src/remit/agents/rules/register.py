@@ -1,9 +1,8 @@
-"""The register of rules on agent files.
+"""Register of the rules on agent files (AGT…), and the modules that have them.
 
-A rule yields reports; the register adds code and severity to them. Each rule has a published page: what is
-wrong, why it matters, bad, good, and what its fix does, if it has one. The page of a function that the decorator
-registers is its docstring; the page of a rule from a table row is `agents/pages/CODE.md`.
-Codes are stable: a retired one is not used again. AGT… are about one file, GRF… about all files together.
+A rule yields violations, and the register adds code and severity. Each rule has a published page: what is wrong, why
+it matters, bad, good, and its fix. The page of a decorated function is its docstring; the page of a rule from a table
+is `agents/pages/CODE.md`. Codes are stable: a retired code is never used again.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ if TYPE_CHECKING:
     from remit.model import Severity
 
 MAX_REPORTS = 50
-"""Of one rule in one file: nobody reads more."""
+"""Maximum diagnostics of one rule in one file."""
 
 Applicability = Literal["safe", "unsafe"]
 
 
 class AgentViolation(NamedTuple):
-    """What a rule yields; the register turns it into a Finding."""
+    """A violation of a rule; the register makes a diagnostic of it."""
 
     message: str
     hint: str
@@ -37,19 +36,18 @@ class AgentViolation(NamedTuple):
     pointer: str = ""
     severity: Severity | None = None
     edits: tuple[tuple[int, int, str], ...] = ()
-    """What would put it right: (start, end, new text), in the file's offsets."""
+    """The fix: (start, end, new text), as offsets in the file."""
     fix_message: str = ""
     applicability: Applicability | None = None
-    """Where this edit is less safe than the rule's fixes usually are, or safer."""
+    """Set if this fix is more or less safe than the rule's other fixes."""
 
 
 class AgentFileContext(NamedTuple):
-    """Everything that a rule may look at: one document, and facts from the disk as values."""
+    """What a rule can read: one document, and facts about files as values."""
 
     document: AgentDocument
     sizes: Mapping[str, int | None] = NOTHING
-    """For every context file that the document names: its size in bytes, None where it is not there. A path that is
-    no key was not looked at."""
+    """Size in bytes of each context file, None if it doesn't exist. Paths that weren't checked have no entry."""
 
     @property
     def values(self) -> Mapping[str, Any]:
@@ -70,7 +68,7 @@ class AgentRule(NamedTuple):
     check: Callable[[AgentFileContext], Iterator[AgentViolation]]
     profiles: tuple[Profile, ...]
     fix: Applicability | None
-    """Whether the rule can put right what it finds, and how safe that is."""
+    """Whether the rule has a fix, and how safe it is."""
 
     @property
     def documentation(self) -> str:

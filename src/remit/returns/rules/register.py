@@ -1,8 +1,7 @@
-"""The register of rules, and the case that they look at.
+"""Register of the rules on returns (RET…), and what a rule can read.
 
-A rule is a short function whose docstring is its published documentation; it yields reports,
-and the register stamps code and severity on them. Codes are stable: one that is retired is not used
-again. RET0xx are the contract's.
+A rule is a short function whose docstring is its published page. It yields violations, and the register adds code and
+severity. Codes are stable: a retired code is never used again.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 _NOTHING_KNOWN = Expectation()
 MAX_PROBLEMS = 100
-"""Of one kind: nobody reads more, and one is enough to refuse a return."""
+"""Maximum diagnostics of one kind; one is enough to refuse a return."""
 
 ParseIssueKind = Literal[
     "absent", "empty", "too_big", "unreadable", "cut", "nonfinite", "conflict", "contradiction", "thinking", "quoted",
@@ -32,7 +31,7 @@ ParseIssueKind = Literal[
 
 
 class ParseIssue(NamedTuple):
-    """What went wrong while the return was looked for, before any rule could read it."""
+    """A problem found while searching for the return, before any rule ran."""
 
     kind: ParseIssueKind
     message: str
@@ -43,7 +42,7 @@ class ParseIssue(NamedTuple):
 
 
 class ReturnViolation(NamedTuple):
-    """What a rule yields; the register turns it into a Finding."""
+    """A violation of a rule; the register makes a diagnostic of it."""
 
     message: str
     hint: str
@@ -53,7 +52,7 @@ class ReturnViolation(NamedTuple):
 
 
 class ReturnContext:
-    """Everything that the rules may look at: one object (or none), and what is known around it."""
+    """What the rules can read: the object, if there is one, its message, and what the caller knows."""
 
     __slots__ = (
         "_lines",
@@ -63,6 +62,7 @@ class ReturnContext:
         "expectation",
         "final",
         "findings_text",
+        "issues",
         "located",
         "marked",
         "payload",
@@ -70,7 +70,6 @@ class ReturnContext:
         "return_format",
         "spans",
         "text",
-        "troubles",
         "words",
     )  # fmt: skip
 
@@ -79,7 +78,7 @@ class ReturnContext:
         text: str,
         return_format: Format | None,
         payload: dict[str, Any] | None = None,
-        troubles: tuple[ParseIssue, ...] = (),
+        issues: tuple[ParseIssue, ...] = (),
         spans: Mapping[str, tuple[int, int]] = NOTHING,
         *,
         located: bool = True,
@@ -95,7 +94,7 @@ class ReturnContext:
         self.text = text
         self.return_format = return_format
         self.payload = payload
-        self.troubles = troubles
+        self.issues = issues
         self.spans = spans
         """Where in the text each value stands."""
         self.located = located
@@ -122,7 +121,7 @@ class ReturnContext:
 
     @property
     def status(self) -> Status | None:
-        """The status in the canon; None where the word is not known."""
+        """The canonical status; None if the word is unknown."""
         word = self.word
         if not isinstance(word, str) or self.return_format is None:
             return None
@@ -130,17 +129,17 @@ class ReturnContext:
 
     @property
     def missing_severity(self) -> Severity:
-        """How grave a file is that is not there as claimed: only a completed return fails for it (C11)."""
+        """Severity of a missing file: an error only if the return is completed."""
         return "error" if self.status in ("completed", None) else "warning"
 
     @property
     def problems(self) -> tuple[ShapeProblem, ...]:
-        """Where the object does not fit its shape, short of what was said already.
+        """All differences between the object and its shape, except those that other rules report.
 
-        A status word that the workspace maps is not held against it, and a blank is reported as a blank only.
+        A status word that the workspace maps is valid. A placeholder is reported only as a placeholder.
         """
         if self._problems is None:
-            said = {trouble.pointer for trouble in self.troubles if trouble.kind == "template"}
+            said = {issue.pointer for issue in self.issues if issue.kind == "template"}
             mapped = (
                 "/" + "/".join(self.return_format.status_at) if self.return_format and self.status is not None else None
             )
@@ -154,19 +153,19 @@ class ReturnContext:
         return self._problems
 
     def get(self, *keys: str) -> Any:  # noqa: ANN401 - any JSON value
-        """The value at a path of keys; None where there is none."""
+        """The value at a path of keys, or None."""
         value: Any = self.payload
         for key in keys:
             value = value.get(key) if isinstance(value, dict) else None
         return value
 
     def text_at(self, *keys: str) -> str:
-        """The text at a path of keys; empty where there is none."""
+        """The text at a path of keys; empty if there is none."""
         value = self.get(*keys)
         return value if isinstance(value, str) else ""
 
     def items_at(self, key: str) -> list[Any]:
-        """The list at a key; empty where there is none."""
+        """The list at a key; empty if there is none."""
         value = self.get(key)
         return value if isinstance(value, list) else []
 
@@ -175,15 +174,15 @@ class ReturnContext:
         return self.return_format is not None and self.return_format.name in names
 
     def list_issues(self, kind: ParseIssueKind) -> Iterator[ReturnViolation]:
-        """What went wrong in one way while the return was looked for."""
-        for trouble in self.troubles:
-            if trouble.kind == kind:
-                span = None if trouble.start is None else (trouble.start, trouble.end or trouble.start)
-                yield ReturnViolation(trouble.message, trouble.hint, trouble.pointer, span=span)
+        """All parse issues of one kind, as violations."""
+        for issue in self.issues:
+            if issue.kind == kind:
+                span = None if issue.start is None else (issue.start, issue.end or issue.start)
+                yield ReturnViolation(issue.message, issue.hint, issue.pointer, span=span)
 
     def find_place(self, report: ReturnViolation) -> TextSpan | None:
-        """Where a report points to, in lines and columns; the nearest parent where the value itself is not there."""
-        # A reply's own place is in the message, also where its entry is not.
+        """Return lines and columns of a violation; if the value is missing, those of its nearest parent."""
+        # A reply is in the message even if its entry isn't.
         if not self.located and (report.span is None or not self.has_format("manifest")):
             return None
         if self._lines is None:
@@ -201,7 +200,7 @@ class ReturnContext:
 
 
 class ReturnRule(NamedTuple):
-    """A rule of the contract."""
+    """A rule on returns."""
 
     code: str
     name: str
@@ -224,7 +223,7 @@ def return_rule(
 ) -> Callable[
     [Callable[[ReturnContext], Iterator[ReturnViolation]]], Callable[[ReturnContext], Iterator[ReturnViolation]]
 ]:
-    """Register a function as a rule. `on_reading`: it speaks of the message, not of an object found in it."""
+    """Register a function as a rule. `on_reading`: the rule also runs if the message has no object."""
 
     def register(
         check: Callable[[ReturnContext], Iterator[ReturnViolation]],
@@ -241,9 +240,9 @@ def return_rule(
 def run_return_rules(
     case: ReturnContext, *, places: bool = True, codes: Iterable[str] | None = None
 ) -> list[Diagnostic]:
-    """Run every rule, or those named, over a case; errors first, then in the order of the text.
+    """Run all rules, or those in `codes`, and return diagnostics: errors first, then in text order.
 
-    Places cost a look through the text.
+    Without `places`, the text isn't scanned for line numbers.
     """
     findings = []
     for each in RETURN_RULES.values() if codes is None else [RETURN_RULES[code] for code in codes]:
@@ -262,6 +261,6 @@ _PRECEDENCE: tuple[VerdictName, ...] = ("missing", "malformed", "ambiguous", "de
 
 
 def name_verdict(findings: Iterable[Diagnostic]) -> VerdictName:
-    """The one word for a list of findings: the gravest error decides, warnings do not."""
+    """Return the verdict for a list of diagnostics: the most severe error decides."""
     verdicts = {RETURN_RULES[finding.code].verdict for finding in findings if finding.severity == "error"}
     return next((verdict for verdict in _PRECEDENCE if verdict in verdicts), "accepted")
