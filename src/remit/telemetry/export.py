@@ -1,9 +1,8 @@
-"""Telemetry: what was delegated, sent to an OpenTelemetry receiver.
+"""Telemetry export: sends finished runs to an OpenTelemetry receiver.
 
-Owns when it is sent, how long that may take, and what is said where it fails. Telemetry follows the ledger: nothing is
-sent while agents work. A command that touches delegations sends, at its end, all that was settled since the last time,
-by whomever; a server does so every few seconds. What the receiver did not take stays for the next one. Whatever happens
-here, the command ends as it would have without.
+It follows the ledger and sends nothing while agents work. A command about runs sends, at its end, every run that was
+finished since the last time, by any process; a server does so every few seconds. What the receiver didn't accept stays
+for the next command. A failure here never changes how a command ends.
 """
 
 from __future__ import annotations
@@ -212,7 +211,7 @@ def _report_once_a_day(home: Home, told: str) -> str:
     from remit.ledger.events import read_clock_ms
     from remit.ledger.notes import get_note, set_note
 
-    note, now_ms = "telemetry told", read_clock_ms()
+    note, now_ms = "telemetry reported", read_clock_ms()
     last = get_note(home.ledger, note) or ""
     if last.isdigit() and 0 <= now_ms - int(last) < _DAY_MS:
         return ""

@@ -1,7 +1,6 @@
-"""Metering: delegations that are over, as numbers.
+"""Metrics: finished runs as numbers, by attributes.
 
-Owns which numbers there are and how they are split up. Each is what was added between two moments, so that nobody has
-to remember a sum: a process that tells them lives for one command.
+Each number is the increase between two moments, so that no process has to store a sum: a process lives for one command.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ DELEGATIONS = Measure("remit.delegations", "{delegation}", "Delegations that wer
 VERDICTS = Measure("remit.verdicts", "{verdict}", "What was said of the answers, one for each attempt.")
 DURATION = Measure("remit.duration", "s", "How long delegations took, from being asked for to their end.", _SECONDS)
 TOKENS = Measure("gen_ai.client.token.usage", "{token}", "Tokens that a delegation used in one direction.", _TOKENS)
-COST = Measure("remit.cost", "{USD}", "What delegations cost, as far as harnesses tell.")
+COST = Measure("remit.cost", "{USD}", "Cost of runs, as reported by harnesses.")
 
 
 class Point(NamedTuple):

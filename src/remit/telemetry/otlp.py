@@ -1,8 +1,8 @@
-"""OTLP: spans and numbers in the form that OpenTelemetry receivers take, and one try to hand them over.
+"""OTLP: converts spans and metrics for OpenTelemetry receivers, and sends them once.
 
-Owns everything of opentelemetry; only `telemetry` imports this, once there is something to send. Where to, with which
-headers, certificates and compression is what the SDK reads from its environment variables. Nothing is tried twice here:
-what was not taken stays in the ledger.
+Only this module imports opentelemetry, and only `telemetry` imports it, when there is something to send. The SDK reads
+endpoint, headers, certificates and compression from its environment variables. Nothing is sent twice here: what wasn't
+accepted stays in the ledger.
 """
 
 from __future__ import annotations

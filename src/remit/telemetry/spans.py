@@ -1,8 +1,7 @@
-"""Tracing: a delegation that is over, as spans of a trace.
+"""Tracing: a finished run as spans of a trace.
 
-Owns what is told of it, and by which names: those of OpenTelemetry's conventions for generative AI, and `remit.` for
-what they have none for. Nothing of what was asked or answered is in it, nor the name of a file; secrets are taken out
-of what is. The same delegation gives the same spans, ids and times, whoever makes them and how often.
+Attributes have the names of OpenTelemetry's conventions for generative AI, and `remit.` for all others. They contain no
+prompt, answer or file name, and no secrets. The same run always gives the same spans, ids and times.
 """
 
 from __future__ import annotations

@@ -142,13 +142,16 @@ class RunnerSuite:
         for sample in self.samples:
             heard = self._read_output(order, sample, [sample.out])
             _check(heard.usage == sample.usage, (sample, heard))
-            _check(_list_counted(heard) <= {*runner.tells_usage}, f"it tells more than it says: {heard.usage}")
+            _check(
+                _list_counted(heard) <= {*runner.tells_usage},
+                f"the runner reports more usage than it declares: {heard.usage}",
+            )
         for counted, telling in runner.tells_usage.items():
             known = any(counted in self._list_live(order, sample) for sample in self.samples)
             late = any(
                 counted in _list_counted(self._read_output(order, sample, [sample.out])) for sample in self.samples
             )
-            _check(late and (known or telling == "end"), f"no sample tells {counted} ({telling})")
+            _check(late and (known or telling == "end"), f"no sample reports {counted} ({telling})")
 
     def _list_live(self, order: AttemptOrder, sample: Sample) -> set[str]:
         """What is counted before the last line is heard."""
@@ -184,7 +187,7 @@ class RunnerSuite:
         listener = self.make_runner().listen(order)
         for piece in pieces:
             listener.feed(piece)
-            _check(isinstance(listener.tell(), RunOutput), "it tells nothing while it listens")
+            _check(isinstance(listener.tell(), RunOutput), "the listener returns no RunOutput")
         return listener.finish(errors=sample.errors, exit_code=sample.exit_code)
 
 
