@@ -176,12 +176,12 @@ def _find_call(name: bytes) -> Callable[..., int]:
     class Int(_ctypes._SimpleCData):  # type: ignore[type-arg] # noqa: SLF001 - what ctypes.c_int is
         _type_ = "i"
 
-    class Call(_ctypes.CFuncPtr):
+    class CFunction(_ctypes.CFuncPtr):
         _flags_ = 1 | 8  # as C calls, and keeps errno
         _restype_ = Int
 
     everything = _ctypes.dlopen(None, 2)  # type: ignore[arg-type] # None: what this process has loaded
-    return Call(_ctypes.dlsym(everything, name.decode()))
+    return CFunction(_ctypes.dlsym(everything, name.decode()))
 
 
 def _call(name: bytes, *values: int | bytes | None) -> int:

@@ -1,4 +1,4 @@
-"""Upkeep: what was kept long enough is removed, and what crashes have left with it."""
+"""`remit gc`: remove what was kept long enough, and leftovers of crashes."""
 
 from __future__ import annotations
 

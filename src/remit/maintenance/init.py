@@ -1,4 +1,4 @@
-"""Setting a workspace up: what is there, what Remit would write, and writing it."""
+"""`remit init`: survey a project, plan the files, and write them."""
 
 from __future__ import annotations
 

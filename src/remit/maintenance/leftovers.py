@@ -1,4 +1,4 @@
-"""Leftovers: what a process that was killed has left beside its files, and what was kept long enough.
+"""Leftovers: files that killed processes left, and files that were kept long enough.
 
 Owns finding and removing them. A name alone proves nothing, so what is removed is a plain file of Remit's own naming
 that nobody has touched for an hour and whose process is gone; or a folder like that, of git's, after a day. What cannot

@@ -1,4 +1,4 @@
-"""First steps: the commands that are useful next in this folder, and the words that a shell can complete."""
+"""The commands that are useful next in this folder, and words for the completion of a shell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runners: each harness as knowledge, how it is called, how its stream is read, how it is sent back to work.
+"""Runners: how each harness is called, how its stream is read, and how its session is resumed.
 
 Nothing here starts a process, reads a file or looks at the clock: a runner makes a `Launch` of an `AttemptOrder`, and
 its `Listener` is fed whatever the agent prints.

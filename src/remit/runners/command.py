@@ -1,4 +1,4 @@
-"""The runner `command`: any program. The prompt goes in, and what it prints is the final message.
+"""The runner `command`: any program. The prompt is its input, its output the final message.
 
 Owns how a command line is read. No shell sees it; `{prompt}`, `{session}` and `{root}` stand for what they say.
 """

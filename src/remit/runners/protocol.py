@@ -1,4 +1,4 @@
-"""What a runner is: the values it takes and gives, and what it must be able to do.
+"""The runner protocol: the values that a runner takes and returns, and the methods that it has.
 
 Owns the protocol between the supervisor and the knowledge of a harness. A new harness is a new `Runner`; nothing else
 in Remit knows one from another.

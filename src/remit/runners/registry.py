@@ -1,4 +1,4 @@
-"""Which runners there are, by name."""
+"""The runners by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Streams: what the runners of harnesses have in common. A stream of JSON lines is read, tools are kept track of.
+"""Streams: what the runners of harnesses share to read JSON lines and to track tools.
 
 Owns the caps. A harness prints whatever its agent makes it print: lines of any length, halves of lines, garbage. None
 of it may cost more memory than a line is allowed to have, and none of it is an error of Remit's.

@@ -1,11 +1,12 @@
-"""A delegation, from admission to settlement: each room is a step of the way, for whoever does the work.
+"""Runs: from the request to the result.
 
-    admission    who may ask for what: guard, ticket, lineage · limits, terms · lifecycle, inputs, variables
-    briefing     what is said to the agent
-    driving      supervisor: line, together → drive: launching, watching, allowance · functions of this process
-    judging      judgement of an answer, with what is on disk → endings: what became of the delegation
-    reporting    report: all that is told of it → result: what its caller gets · fitting it into a budget
+    admission    who may call whom: guard, tickets, limits, inputs, and the fixed configuration of a run
+    supervisor   slots, attempts and recovery: the run loop launches, watches, judges and asks again
+    judging      the return compared with the tree: verdict and conclusion
+    finish       finish steps: manifest, task, error log, git
+    results      the whole result, and the one that fits the caller's token budget
+    tasks        the task commands
 
-Three ways to have it done: `local` is this machine, under the `shim`; `cluster` is many; in `hooks` a harness runs
-its own agents, and Remit admits, guards and judges them. The first two are backends.
+A run executes on this machine (`local_backend`, under the shim), on a worker (`cluster`), or in a harness (`hooks`),
+where Remit admits, guards and judges it. The first two are backends.
 """

@@ -1,4 +1,4 @@
-"""Intact: whether what an earlier delegation made is still on disk.
+"""Check whether the files of an earlier run are still on disk.
 
 Owns that question for a result that is to be picked up instead of being done again. What an agent was believed then is
 no proof of what is there now.

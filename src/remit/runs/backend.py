@@ -1,4 +1,4 @@
-"""The backend: where delegations run. A port; `local` is this machine, with ledger and shims.
+"""The backend: where runs execute. `local` is this machine, with ledger and shims.
 
 Owns what every backend can do. A delegation is in the ledger before a backend hears of it, so a backend is told a
 session and nothing else; `remit.testing.backends` checks that one keeps to this.

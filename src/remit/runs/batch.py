@@ -1,4 +1,4 @@
-"""Fan-out: many delegations at once, as many of them at a time as was said.
+"""A batch: many runs at once, a given number of them at a time.
 
 Owns that each gets its result, whatever becomes of the others, and that a batch which was interrupted is taken up again
 where it was. What is settled is not done twice, as long as its files are there: each delegation is found by a key that

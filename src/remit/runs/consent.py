@@ -1,4 +1,4 @@
-"""Trust: settings that run programs need the user's consent, once for each text of them."""
+"""Consent: settings that run programs need the agreement of the user, once for each text of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Detaching: a delegation that goes on without whoever asked for it.
+"""Start a run in the background.
 
 Owns the handing over. It is admitted here, so that a refusal is told at once; then a process of its own drives it. At
 every moment exactly one supervisor has it, and that supervisor lives.

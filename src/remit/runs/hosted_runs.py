@@ -1,4 +1,4 @@
-"""Serving: delegations that a long-lived process hands on for whoever asks it to.
+"""Hosted runs: runs that a long-lived process, such as a server, starts for its clients.
 
 Owns what becomes of them when nobody waits for them any more. Each is what a `remit run` would be, with the settings of
 its moment. Who takes a question back ends the work; that the server ends does not: what a person asked for goes on in

@@ -1,4 +1,4 @@
-"""Briefing: everything that is said to an agent.
+"""The instructions: the text that Remit adds to the prompt of an agent.
 
 Owns the first message, the one that sends a return back, and the one that asks for what there is. The caller's words
 are the work; whatever a repository or an agent wrote is data, and stands between two marks that it cannot contain. A

@@ -1,4 +1,4 @@
-"""Tokens of the manifest protocol in what an agent is told: who gives them, and what nobody gives (R4.11, C15)."""
+"""The tokens of the manifest protocol in the instructions, and which of them have a value (R4.11, C15)."""
 
 from __future__ import annotations
 

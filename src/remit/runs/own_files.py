@@ -1,4 +1,4 @@
-"""Remit's own files below a workspace's root: what it changes itself while agents work.
+"""The files below the root of a workspace that Remit itself changes while agents work.
 
 Loaded when a hook judges a return, so it takes what is set as plain values and imports little.
 """

@@ -1,4 +1,4 @@
-"""Following: a delegation and all below it, as they stand at this moment.
+"""Progress: a run and its nested runs as they are now.
 
 Owns what is told of a delegation while it runs. It is read from the ledger, so it is the same whoever drives.
 """

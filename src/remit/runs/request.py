@@ -1,4 +1,4 @@
-"""What can be asked of an agent, in one value."""
+"""The request for a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Again: a delegation that is over is gone on with, or begun anew.
+"""Resume a finished run in its session, or retry it.
 
 Owns what may be (R0.14): what is partial goes on, in the same session of its harness; what is blocked can be tried
 again; what failed left nothing to go on with and is begun anew; what is completed is done.

@@ -1,4 +1,4 @@
-"""An agent's own return, judged before it is sent (R2.15).
+"""Check or submit an agent's own return before its final message (R2.15).
 
 Owns that it is the verdict that will be: whoever shows a ticket is judged as the session of that ticket, by the same
 engine, with the tree as it was when the work began. Only which tools were used is not known here.

@@ -1,4 +1,4 @@
-"""Pages: long texts of a delegation, shown a part at a time.
+"""Long texts of a run, a part at a time.
 
 Owns how a text is cut. Secrets are taken out of the whole of it first, so that none is missed for lying on a cut.
 """

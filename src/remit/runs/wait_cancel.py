@@ -1,4 +1,4 @@
-"""Ending: waiting for delegations, and cancelling them, whoever drives them.
+"""Wait for runs, and cancel them, whichever process supervises them.
 
 Owns what holds for whoever asks: an agent that waits for its own child gives its slot back meanwhile, and it ends only
 what it has handed on itself. Where nobody drives a delegation any more, whoever waits for it does.

@@ -1,4 +1,4 @@
-"""A workspace that a program delegates from.
+"""The workspace: what a Python program opens to start runs.
 
     async with Workspace.open(path) as ws:
         result = await ws.delegate("researcher", "Find out how the cache is invalidated.")

@@ -1,4 +1,4 @@
-"""Manifests: found in the workspace, added to, searched, and judged line by line."""
+"""The findings of a workspace: find its manifest, add to it, search and validate it."""
 
 from __future__ import annotations
 

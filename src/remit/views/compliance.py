@@ -1,4 +1,4 @@
-"""Compliance: how well agents keep to what they are held to, by agent and by day.
+"""Compliance: how often agents returned accepted results, by agent and by day.
 
 Owns what is counted. Every delegation that is settled is in exactly one class, as `list_finished` says; what is still
 open is in none.

@@ -1,4 +1,4 @@
-"""Diffs: what an agent has made of a file, against the commit that was checked out when it was handed the work.
+"""Diffs: how a run changed a file, against the commit that was checked out when it began.
 
 Owns which files are shown and how. Only what a delegation names or changed is: this is no way to read other files.
 Whatever stands in them is data, and secrets are taken out of both sides before they are compared.

@@ -1,4 +1,4 @@
-"""Excerpts: a finding at length, with the line of the message that it is about and carets under the part that is meant.
+"""Excerpts: a diagnostic with the line of the text that it is about, and carets below the part.
 
 Owns how a place in a text is shown. A line may be a megabyte long and hold anything: only what is near the place is
 looked at, and what is shown of it is escaped before it is measured.

@@ -1,4 +1,4 @@
-"""Live: what has changed since a number, of the ledger and of what an agent prints.
+"""Live updates: what changed in the ledger and in the output of an agent since a number.
 
 Owns what is told of an event, when who follows has missed something that is gone, and the numbers of log lines.
 """

@@ -1,4 +1,4 @@
-"""Logs: what an agent has printed, read as it comes.
+"""Logs: the output of an agent, read while it is written.
 
 Owns how its output becomes lines for people: of a harness whose stream is understood, what it said and which tools it
 used, and its final message; of any other program, what it printed. Of an agent that a harness has started itself there

@@ -1,4 +1,4 @@
-"""Acting: work that is handed on, ended or begun again by who looks at it.
+"""Actions of the dashboard: start, cancel, resume and retry runs.
 
 Owns what can be done about a delegation, and who may. What a person asks for goes on in a process of its own. An agent
 is no person: who runs inside one says so with its ticket, and is held to it; else it is refused.

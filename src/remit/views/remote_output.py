@@ -1,4 +1,4 @@
-"""Fetched: what an agent on another machine prints, where nobody here follows it.
+"""The output of an agent on another machine, fetched from the database.
 
 Owns when it is fetched, and that it is put where the output of agents of this machine is: whoever reads a log need not
 know where the agent runs. What is there already is not fetched again.

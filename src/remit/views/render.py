@@ -1,4 +1,4 @@
-"""Rendering: findings, verdicts and errors as JSON, as GitHub annotations, as one line each; and the exit codes.
+"""Render diagnostics, verdicts and errors as JSON, GitHub annotations and text, and their exit codes.
 
 Owns the one JSON shape that a finding has in the whole program, that of an error, and the tables from an error to how
 a process ends and to the status of HTTP. A finding at length, with the line it is about, is `excerpt`'s.

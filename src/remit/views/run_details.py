@@ -1,4 +1,4 @@
-"""Views: what is told of delegations, whoever drives them and whether anybody does.
+"""The details of runs, whether a process supervises them or not.
 
 Owns how a session is named by people, how a delegation stands at this moment, and the whole record of one. All of it is
 read from the ledger and the session's folder; nothing is driven and nothing changed. Agents write into both, so secrets

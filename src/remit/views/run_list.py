@@ -1,4 +1,4 @@
-"""Runs: the list of all delegations, a page at a time.
+"""The list of all runs, a page at a time.
 
 Owns what a page is asked for with, where the next one begins, and the row of a list. A page costs the same however many
 delegations there are.

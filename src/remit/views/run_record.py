@@ -1,4 +1,4 @@
-"""Reporting: a whole run as one value, for a file that is kept or handed on.
+"""The record of a run with all its nested runs, as one value for a file.
 
 Owns what a report holds and how large it gets. Every delegation is in its tree; as many as there is room for are told
 in full, those that went wrong before those that went well. Whatever is cut or left out is said. Nothing of the machine

@@ -1,4 +1,4 @@
-"""Nodes: the tree that a delegation is in, and one delegation in full.
+"""The tree of a run, and one run in full.
 
 Owns what is shown of each: what was asked, every try with its findings, repairs and claims, what became of it, and what
 can be done about it. Long texts are shown a page at a time.

@@ -1,4 +1,4 @@
-"""Work: the tasks by their markers, the findings in the manifest, and the errors by their causes.
+"""The tasks by their markers, the findings in the manifest, and the errors by their causes.
 
 Owns what is shown of the three files that a workspace keeps beside its ledger. What is not there is shown as empty; a
 file that can't be read is told as such.

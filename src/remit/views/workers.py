@@ -1,4 +1,4 @@
-"""Machines: who works for a workspace besides this machine, and what waits for them.
+"""The workers of a workspace on other machines, and the runs that wait for them.
 
 Owns what is shown of it as JSON, and that a page which looks again and again does not ask the database each time.
 """

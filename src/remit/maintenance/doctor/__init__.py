@@ -1,4 +1,4 @@
-"""Health: a check-up of the machine, of what the workspace keeps, and of what people and agents wrote into it.
+"""`remit doctor`: check the machine, the workspace, and the files of users and agents.
 
 Owns how it is done: one thing after the other, each within its time. What hangs or fails is a row of the table and
 never the end of it.

@@ -1,4 +1,4 @@
-"""What the workspace keeps for itself: the ledger, its locks, and what crashes have left."""
+"""The state of Remit's own files: the ledger, its locks, and leftovers of crashes."""
 
 from __future__ import annotations
 

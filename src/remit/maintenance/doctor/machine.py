@@ -1,4 +1,4 @@
-"""The machine: Python, SQLite, the disk, what agents can be shut into, and the harnesses."""
+"""The machine: Python, SQLite, the disk, confinement and the harnesses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Work that goes wrong: hangs, loops, wrong limits and failing returns, as the ledger tells them (R2.19).
+"""Runs that go wrong: hangs, loops, wrong limits and failing returns, from the ledger (R2.19).
 
 Owns what counts as one of them, and what is done about each.
 """

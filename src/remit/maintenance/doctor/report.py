@@ -1,4 +1,4 @@
-"""What a check-up has to say: rows of a table."""
+"""The report of `remit doctor`: rows of a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a workspace has set: settings that can be read, but name a command, an agent or a runner that is not there."""
+"""Settings that name a command, an agent or a runner that does not exist."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Admission: whether a delegation may be, and on which terms. What is settled here holds until its end."""
+"""Admission: decide whether a run may start, and fix its configuration."""

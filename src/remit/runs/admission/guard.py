@@ -1,4 +1,4 @@
-"""The guard: may this agent be called, by this caller, now.
+"""Decide whether a caller may call an agent now: depth, cycles, allow-list, time and budget.
 
 Owns admission: depth, cycles, who exists, who may be called, what is left of time and budget. Pure: the clock,
 randomness and the caller's lineage are handed in, and the lineage is what the ledger knows, never what a child says.

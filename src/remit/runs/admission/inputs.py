@@ -1,4 +1,4 @@
-"""Inputs of a delegation: what the caller gave, what Remit adds, and whether the agent may be started with it.
+"""The inputs of a run: what the caller gave, what Remit adds, and whether the agent can start with them.
 
 Owns the findings about inputs and context (INP…). The documentation of each is the docstring of the function that makes
 it. An error refuses the delegation before anything is started. Depth, path and session are the ledger's: no caller may

@@ -1,4 +1,4 @@
-"""Limits: how long a delegation may take, and how much it may use.
+"""Limits of a run: its time, and how much it may use.
 
 Owns budgets and the timeouts of each kind. A limit only gets smaller on the way down: what a child is given is the
 least of what was asked for and of what everybody above it has left. A limit that a harness gives nobody the means to

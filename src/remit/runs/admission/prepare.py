@@ -1,4 +1,4 @@
-"""Preparing: a request becomes a row of the ledger, admitted and complete, before anything is done for it."""
+"""Prepare a run: turn a request into an admitted row of the ledger before anything is started."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Terms: what was decided when a delegation was admitted, and holds until its end.
+"""The configuration of a run, fixed when it is admitted.
 
 Owns what a row of the ledger remembers beside its columns. Definition, permissions and settings are taken as they are
 at admission: an agent that edits them changes nothing for itself, and a supervisor that takes over knows all that the

@@ -1,4 +1,4 @@
-"""Variables: what the workspace sets in a runner's environment, keys and passwords among it.
+"""The variables that the workspace sets in a runner's environment, with keys and passwords.
 
 Owns that the values are not in the ledger. A delegation remembers the names and a seal; the values come from the
 settings of whoever starts its agent. Where they are not what they were when it was asked for, its agent is not started:

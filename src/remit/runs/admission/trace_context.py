@@ -1,4 +1,4 @@
-"""Trace context: which trace a delegation belongs to, and how those whom it starts hear of it.
+"""The trace that a run belongs to, and how its nested runs receive it.
 
 Owns the ids: a span's comes from its session, a trace's from whoever began the tree, else from the tree's first
 session. So whoever tells of a delegation, and however often, says the same ids. W3C names the form.

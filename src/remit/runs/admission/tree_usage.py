@@ -1,4 +1,4 @@
-"""Lineage: the tree that a session belongs to, and what is used and left in it.
+"""The tree of runs that a session belongs to, with the usage and the rest of the budget.
 
 Owns how spending is counted. What is used below a delegation counts as used by it, so a limit holds for a whole tree,
 whoever of it is at work. The rows of the ledger say what was used; of somebody who runs they are up to a second old,

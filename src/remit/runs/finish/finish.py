@@ -1,4 +1,4 @@
-"""Settling: what a conclusion means for tasks, manifest, errors and git of this workspace.
+"""Finish a run: derive the finish steps for tasks, manifest, errors and git from its conclusion.
 
 Loads tasks and git only where there are some to settle: a hook that does it is waited for.
 """

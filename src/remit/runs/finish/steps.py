@@ -1,4 +1,4 @@
-"""Settling: what has to be true on disk once a delegation is over, and only what is missing of it (C19).
+"""The finish steps: what must be on disk after a run. Each step adds only what is missing (C19).
 
 Owns the order: manifest, task, errors, activity, git. Each step looks at what is there first, because the agent itself
 may have done it, or a settlement before this one that was cut short: so there are never two lines and never two

@@ -1,1 +1,1 @@
-"""Judging: what an agent says, beside what is on disk, and what therefore became of its delegation."""
+"""Judging: compare the final message with the tree, and conclude the run."""

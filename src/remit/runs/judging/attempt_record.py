@@ -1,4 +1,4 @@
-"""Attempt record: what is written down of one attempt, beside the answer itself.
+"""The record of an attempt in the ledger, without the answer itself.
 
 Owns the JSON shapes of findings, repairs and claims in the ledger. By them people see later which line of an answer was
 wrong, and which of the files that it names were really made; and the next attempt is held to what was claimed.

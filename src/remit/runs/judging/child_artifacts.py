@@ -1,4 +1,4 @@
-"""Handed on: what was accepted of the agents below a delegation.
+"""The files that nested runs made and that were accepted.
 
 Owns whose a change is where several of one line worked in one tree. What an agent below has named, and was believed, is
 not named again by whoever handed the work on; unless that one changed it afterwards.

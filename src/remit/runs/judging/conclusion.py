@@ -1,4 +1,4 @@
-"""Endings: what is told the caller, however an agent ended.
+"""The conclusion of a run: status, errors and next steps, however its agent stopped.
 
 Owns the conclusion. A return that holds is passed on as it is; everything else becomes one of Remit's own, whose status
 and code say which of the endings it was. What was left on disk is saved into a `partial`; nothing is ever made

@@ -1,4 +1,4 @@
-"""Others: which other agents could have written a file, or undone the work on it.
+"""Concurrent writers: the other agents that could have written a file, or undone the work on it.
 
 Owns that question. Another agent in the same tree makes a claim doubtful only if it was running when the file changed,
 its permissions allow the path, and no record shows who did it. Records are of two kinds. A tool that writes files names

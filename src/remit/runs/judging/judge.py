@@ -1,4 +1,4 @@
-"""Judgement: what an agent says, compared with what it did.
+"""Judge a return: compare what the agent reports with what it did.
 
 Owns the verdict with evidence. The contract says whether the message is a return; the tree before and after says
 whether it is true. A `completed` return is `fabricated` if the tree contradicts one of its claims, and `unproven` if

@@ -1,1 +1,1 @@
-"""Reporting: what is told of a delegation, whole for people and within a budget for its caller."""
+"""Results: the whole result for users, and one within a token budget for the caller."""

@@ -1,4 +1,4 @@
-"""Writing: the return that the caller of a run gets, in the agent's format or in another.
+"""Build the return for the caller of a run, in the agent's format or in another.
 
 Owns what Remit fills in. The identity comes from the ledger; the agent's own fields and unknown keys stay. Whatever the
 status and however the run ended, the object is a valid return of its format.

@@ -1,4 +1,4 @@
-"""Fitting: a result within its token budget.
+"""Shorten a result to its token budget.
 
 Owns the order in which texts are shortened. An agent can write any amount; its caller pays for every token with room in
 its own context. Status, `metadata` or `meta`, the type and path of each artifact and one error always stay. Secrets are

@@ -1,4 +1,4 @@
-"""Sentences: the text of a result in the `manifest` format.
+"""The sentence that a result has in the `manifest` format.
 
 Owns the reply that callers of that format were written for (R4.5). A hook loads this module, so the sentences are here
 and not in the format itself; a test compares the two.

@@ -1,4 +1,4 @@
-"""A bound on tokens: how many a text has at most, known without a tokenizer.
+"""An upper bound on the tokens of a text, without a tokenizer.
 
 Owns the bound and what it rests on. It is never below what cl100k and o200k count. Both cut a text into pieces at the
 same places, as far as it is ASCII, and then join letters until no two neighbours can be joined. So a piece that is a

@@ -1,1 +1,1 @@
-"""Driving: a process takes delegations from their slot to the end of their agents' work, and settles them."""
+"""The supervisor: the process that takes runs from their slot to their finish steps."""

@@ -1,4 +1,4 @@
-"""Turns: one attempt that is over, as its folder tells it.
+"""The result of an attempt, read from its folder.
 
 Owns what ended it and what was heard of it. The words of an agent count only if all that was stored is still there.
 """

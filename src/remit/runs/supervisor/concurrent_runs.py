@@ -1,4 +1,4 @@
-"""Company: who else is at work beside an agent, above it and below it.
+"""The runs that are active beside a run, above it and below it.
 
 Owns the questions whose answers decide what a changed file proves: with other runs in the same folder, a change alone
 does not show which of them made it.

@@ -1,4 +1,4 @@
-"""Calls: what a confined agent may ask of Remit, and who may ask.
+"""Calls of a confined agent: what it may ask of Remit.
 
 Owns the list of commands and the check of the caller. What a nested run may be is decided at its admission.
 """

@@ -1,4 +1,4 @@
-"""Calling: a function of this process that works as an agent.
+"""Call a Python function that works as an agent.
 
 Owns the thread that it runs in: one of its own, which ends with the process at the latest. Nobody can end a thread, and
 in a pool those that hang would leave no room for anything else.

@@ -1,4 +1,4 @@
-"""Functions: a delegation whose agent is a function of this process.
+"""The attempt of a run whose agent is a Python function of this process.
 
 Owns its one attempt: what it is called with, how long it is waited for, and what is kept of what it said or raised.
 """

@@ -1,4 +1,4 @@
-"""Together: what many tasks of one process write at the same moment goes to disk in one transaction.
+"""Group commit: all writes that are queued in one turn of the event loop share one transaction.
 
 Owns who writes with whom. To see one row on disk takes as long as to see a hundred, and whoever writes alone waits no
 longer than without this. Each part is done or not done by itself: one that is refused costs the others nothing.

@@ -1,4 +1,4 @@
-"""Surroundings: what the work of a delegation is compared with.
+"""The context of judging a run: the tree before it, the tools that were used, and the runs beside it.
 
 Owns the tree as it was before the work, the sessions that it goes on with, and what is known of its scene: which tools
 were used, who else was there, what those below it made.

@@ -1,4 +1,4 @@
-"""Launching: how an agent is started for an attempt, and what it finds in its environment.
+"""Launch an attempt: its command line, environment and ticket.
 
 Owns the way from the terms of a delegation to a shim that runs: the runner's order, its command line, the ticket.
 """

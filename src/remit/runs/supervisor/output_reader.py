@@ -1,4 +1,4 @@
-"""Hearing: what agents have used by now, from what they have printed so far.
+"""Read the usage of agents from their output so far.
 
 Owns how the usage of several attempts is added up, and how one process knows what the agent of another has used: it
 listens to the same output. So whoever hands work on is counted at that moment, not as of the ledger's last second.

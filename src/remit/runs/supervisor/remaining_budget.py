@@ -1,4 +1,4 @@
-"""Allowance: what one delegation may still use, of its own budget and of those above it.
+"""The remaining budget of a run, by its own limits and those of its callers.
 
 Owns the question while it is driven. What all of its tree have used is read from the ledger; of itself it knows more.
 """

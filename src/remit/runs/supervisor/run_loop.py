@@ -1,4 +1,4 @@
-"""Drive: one delegation, from its slot to the end of its agent's work.
+"""The run loop: one run from its slot to the end of its last attempt.
 
 Owns the walk: look at the tree, start the agent, watch it, judge what it says, send it back, and give it up. What has
 happened is read from the session's folder and the ledger at every step, so that a supervisor that takes over after a

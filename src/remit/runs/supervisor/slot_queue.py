@@ -1,4 +1,4 @@
-"""The line: delegations of this process that wait for a slot, in the order in which they came.
+"""The slot queue: runs of this process that wait for a slot, first come, first served.
 
 Owns the waiting. One look at the ledger serves all who wait: it lets in as many as there is room for, and tells those
 that nobody wants any more. It is made when a slot of this process becomes free, and now and then for those of others.

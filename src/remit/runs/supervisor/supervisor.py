@@ -1,4 +1,4 @@
-"""The supervisor: a process that supervises delegations, and what all of them have in common.
+"""The supervisor: a process that executes runs, and what these runs share.
 
 Owns who loops what: it waits for slots, loops to the end, settles, and takes over what supervisors have left that are
 no longer there. The rows of the ledger are what it works on; it holds nothing that another supervisor could not read

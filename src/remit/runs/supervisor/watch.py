@@ -1,4 +1,4 @@
-"""Watching: an attempt while it runs.
+"""Watch an attempt while it runs: read output, enforce the budget, ask for a partial return in time.
 
 Owns what is done about it meanwhile: listen, hold the budget, ask to hand back in time, end what does not end, and tell
 those who follow.

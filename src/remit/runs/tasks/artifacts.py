@@ -1,4 +1,4 @@
-"""Artifacts of a command: whether what was made is what the command is for, and where it belongs (R1.20, R1.32).
+"""The artifacts of a task command: whether they are of the command's kind, and where they belong (R1.20, R1.32).
 
 Whoever comes next looks there. The documentation of each finding is the docstring of the function that makes it.
 """

@@ -1,4 +1,4 @@
-"""Lifecycle: work on a task of the workspace, from what a command is asked for to what came of it.
+"""Work on a task of the workspace, from the command to its result.
 
 Owns what is fetched from disk for it: the task and whether it may be worked on, the plan and where it goes on, the
 agent, what is handed on to it, and the path of what it makes. Who admits it, takes the task up under a lock: no two

@@ -1,4 +1,4 @@
-"""Tasks of an outside system: shown and taken up before the work, completed and linked after it (R4.8, R4.11).
+"""Tasks of an outside system: show and start them before the work, complete and link them after it (R4.8, R4.11).
 
 Owns when each of its commands runs. They run only in a workspace whose settings the user trusts, each once for a
 delegation; one that fails after the work is told and fails nobody's work. Loads what runs them where there are some.

@@ -1,4 +1,4 @@
-"""The lifecycle commands that a workspace has of its own: their names, before anything else is loaded."""
+"""The names of the task commands that a workspace defines itself."""
 
 from __future__ import annotations
 

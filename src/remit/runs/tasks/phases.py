@@ -1,4 +1,4 @@
-"""Phases: what is left of a task's plan once work on it has ended.
+"""The open phases of a task's plan after a run.
 
 Owns the comparison of the plan as it was before the agent began with what stands there now. An agent can
 write there, so what it says of phases that it was not asked for is no proof: who was to do one, and is believed, has

@@ -1,4 +1,4 @@
-"""Lifecycle: the commands that take a task from research to review, and what each of them does.
+"""The task commands from research to review, and what each of them does.
 
 Owns the five commands of the standards and those that a workspace adds to them: which marker a task has meanwhile,
 which agent does the work, what it is told, what it is given to read, and where its artifact belongs (R1.20). Pure: what

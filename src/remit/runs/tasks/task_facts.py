@@ -1,4 +1,4 @@
-"""The task that work belongs to, as its agent is told of it."""
+"""The task of a run, as its instructions describe it."""
 
 from __future__ import annotations
 

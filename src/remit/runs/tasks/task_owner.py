@@ -1,4 +1,4 @@
-"""Movers: which run asks to move a task on which an agent is at work.
+"""The run that asks to change the status of a task while an agent works on the task.
 
 An agent may move its own task's status, and is believed as far as its return goes: the finish steps need to know which
 moves are its own. The caller is looked up only if an agent is at work on the task.

@@ -1,4 +1,4 @@
-"""Markers: what a delegation does to its task, before its agent begins and after it has ended.
+"""The status of a task before its agent starts and after it has ended.
 
 Owns preflight (R1.15) and what settling does beyond the task's own marker: the phase of the plan, the marker that is
 given back where nobody could begin, and the tasks that a review asks for. What was true before is noted in the ledger

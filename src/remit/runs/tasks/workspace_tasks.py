@@ -1,4 +1,4 @@
-"""Tasks: made, moved, linked and put away; and whether state.json and TODO.md say the same."""
+"""The tasks of a workspace: add, move, link and archive them, and compare state.json with TODO.md."""
 
 from __future__ import annotations
 

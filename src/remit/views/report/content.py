@@ -1,4 +1,4 @@
-"""Shape: what the forms of a report say in the same words.
+"""The content of a report: the words that HTML and Markdown share.
 
 Owns the words for how a delegation stands and for what was found of what it claimed, and how times and sums are told.
 A word that came from outside is shown as it is; which class or mark it gets is looked up among our own.

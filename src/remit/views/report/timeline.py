@@ -1,4 +1,4 @@
-"""Timeline: when each delegation of a run was at work, as a drawing that does not move."""
+"""The timeline of a report: when each run was active, as a static drawing."""
 
 from __future__ import annotations
 
