@@ -145,9 +145,9 @@ $ remit errors
 # What went wrong, by cause.
 $ remit errors list
 # One of them.
-$ remit errors show f18bd27d
+$ remit errors show 831bb043
 # It was put right.
-$ remit errors resolve f18bd27d --fixed --note "The network is back."
+$ remit errors resolve 831bb043 --fixed --note "The network is back."
 # What is still open.
 $ remit errors list --open
 # Work that nobody waits for.
