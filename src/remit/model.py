@@ -1,7 +1,6 @@
-"""The vocabulary: the values that every room speaks in.
+"""Values that every package uses: returns, diagnostics, fixes, repairs, artifact facts and verdicts.
 
-Owns the shape of a return, a finding, a repair, an artifact's facts and a verdict. Nothing here reads a file,
-parses a text or decides anything. Wire names (JSON keys of a format) stay in `contract.formats`.
+Nothing here reads a file or parses a text. JSON keys of each format are in `returns.formats`.
 """
 
 from __future__ import annotations

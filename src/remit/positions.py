@@ -1,7 +1,4 @@
-"""Places: offsets in a text as lines and columns, the parts of a JSON Pointer, and where TOML goes too deep.
-
-Owns the counting, for every room that points into a text. Lines are counted once for a text and asked for often.
-"""
+"""Offsets in a text as lines and columns, JSON Pointer escaping, and the nesting limit of TOML."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ def locate(text: str, start: int, end: int) -> TextSpan:
 
 
 class LineIndex:
-    """How many lines stand before each stretch of a text."""
+    """An index of a text's lines: counted once, looked up often."""
 
     _STRETCH = 1 << 16
 
@@ -43,12 +40,12 @@ class LineIndex:
 _TOML_LONG = r"""\#[^\n]*+ | \"{3}(?:[^"\\]++|\\.|"(?!""))*+"{0,5}+ | '{3}(?:[^']++|'(?!''))*+'{0,5}+"""
 _TOML_PART = r"""(?:[\w-]++ | "(?:[^"\\\n]++|\\[^\n])*+"?+ | '[^'\n]*+'?+)"""
 _TOML_PIECES = lazy(rf"(?sx) {_TOML_LONG} | ({_TOML_PART}(?:[ \t]*+\.[ \t]*+{_TOML_PART})*+)")
-"""Comments, long texts and names: a name may have quotes, with anything between them, and a text may look like one."""
+"""Comments, multi-line strings and keys. A key can be quoted, and a string can look like a key."""
 _TOML_PARTS = lazy(f"(?x) {_TOML_PART}")
 
 
 def find_deep_name(text: str, most: int) -> int | None:
-    """Where TOML has a name with more dots than `most`, each of which is a table: its parser takes them squared."""
+    """Return the offset of the first key with more than `most` dots, or None: tomllib needs quadratic time for it."""
     if text.count(".") <= most:
         return None
     for piece in _TOML_PIECES.finditer(text):

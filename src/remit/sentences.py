@@ -7,7 +7,7 @@ import re
 from remit.lazy_regex import lazy
 
 MAX_CHARS = 4000
-"""Nobody asks for more sentences than fit in here."""
+"""Longer texts are counted up to here."""
 
 _SENTENCE_END = lazy(r"[.!?…](?=[\s\"')\]]|\Z)")
 _ABBREVIATION = lazy(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|dr|mr|ms)\.\Z", re.IGNORECASE)
@@ -15,7 +15,7 @@ _NUMBER = lazy(r"\bno\. ?\d", re.IGNORECASE)
 
 
 def count_sentences(text: str) -> int:
-    """How many sentences a text has, or its first part if it is long; common abbreviations do not end one."""
+    """Count the sentences of a text, up to `MAX_CHARS`. Common abbreviations don't end a sentence."""
     text = text[:MAX_CHARS]
     ends = [
         end
@@ -27,7 +27,7 @@ def count_sentences(text: str) -> int:
 
 
 def has_word(text: str, word: str) -> bool:
-    """Whether a text has a word, and not only as a part of a longer one. A pattern for it takes 40 times as long."""
+    """Whether a text contains a whole word. A regular expression takes 40 times as long."""
     at = text.find(word)
     while at >= 0:
         end = at + len(word)
@@ -42,7 +42,7 @@ def _is_inner(char: str) -> bool:
 
 
 def as_clause(sentence: str) -> str:
-    """A sentence as the tail of another. A first word in capitals is a name, and stays as it is."""
+    """Return a sentence without its period and in lowercase at the start, unless its first word is an acronym."""
     plain = sentence.rstrip(".")
     return plain if plain[:2].isupper() else f"{plain[:1].lower()}{plain[1:]}"
 
@@ -52,7 +52,7 @@ _LIST_MARK = lazy(r"^[ \t]{0,60}(?:[-*+•]|\d{1,3}[.)])[ \t]{1,20}(?P<item>[^\n
 
 
 def count_statements(text: str) -> int:
-    """How many sentences a text with lists in it has: an item counts as one, its number ends none."""
+    """Count the sentences of a text with lists: each item is one, and its number isn't."""
     return count_sentences(_LIST_MARK.sub(_end_item, text[:MAX_CHARS]))
 
 
@@ -62,7 +62,7 @@ def _end_item(found: re.Match[str]) -> str:
 
 
 def format_duration(seconds: float) -> str:
-    """A duration as people say it: `0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`."""
+    """Format a duration: `0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`."""
     if seconds < _MINUTE_S:
         return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"  # noqa: PLR2004 - a tenth matters below that
     whole = round(seconds)

@@ -1,7 +1,6 @@
-"""Spelling: the known name that a user or an agent meant by a misspelt one.
+"""Did-you-mean suggestions: find the known name that is most similar to a misspelled one.
 
-Owns the comparison for every "did you mean": commands, settings, agents, codes, keys, values and tags of agent files,
-and returns. Case, hyphens, underscores and spaces don't count.
+Used for commands, settings, agents, codes, keys, values, tags and returns. Ignores case, hyphens, underscores, spaces.
 """
 
 from __future__ import annotations
@@ -13,21 +12,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 LIKELY, SURE = 0.6, 0.8
-"""How alike two names are at least, from 0 to 1: to suggest one in a hint, and to report or fix a misspelt one."""
+"""Minimum similarity from 0 to 1: to suggest a name in a hint, and to report or fix a misspelled one."""
 _MIN_SURE, _MAX_SURE = 3, 40
-"""Letters. Two are close to anything, and a long text is a sentence."""
+"""Letters. Shorter words resemble anything, and longer ones are sentences."""
 _MAX_COMPARED = 20
 _MAX_LONGER, _MAX_OTHER_LETTERS = 2, 3
-"""A misspelt name isn't longer or shorter by more, and hasn't more letters that only one of the two has."""
+"""Maximum difference in length, and in letters that only one of the two words has."""
 
 
 def normalize_name(word: str) -> str:
-    """A word without what people spell differently: case, hyphens, underscores, spaces."""
+    """Return a word in lowercase, without hyphens, underscores and spaces."""
     return word.lower().replace("-", "").replace("_", "").replace(" ", "")
 
 
 def find_similar(word: str, known: Iterable[str], *, least: float = LIKELY) -> str | None:
-    """The known name that was probably meant; None if none is close enough."""
+    """Return the most similar known name, or None if none is similar enough."""
     low, names = normalize_name(word), {normalize_name(name): name for name in known}
     if low in names:
         return names[low]
@@ -47,7 +46,7 @@ def find_similar(word: str, known: Iterable[str], *, least: float = LIKELY) -> s
 
 @lru_cache(maxsize=512)
 def is_misspelled(word: str, name: str) -> bool:
-    """Whether a word is a name with a typing error. Most words are told apart from it without comparing them."""
+    """Whether a word is a misspelling of a name. Length and letters rule out most words without a comparison."""
     if word == name or abs(len(word) - len(name)) > _MAX_LONGER:
         return False
     is_close = len(set(word.lower()) ^ set(name)) <= _MAX_OTHER_LETTERS
@@ -55,7 +54,7 @@ def is_misspelled(word: str, name: str) -> bool:
 
 
 def _count_typos(one: str, other: str) -> int:
-    """The Levenshtein distance: letters inserted, left out or replaced."""
+    """The Levenshtein distance: letters inserted, deleted or replaced."""
     row = list(range(len(other) + 1))
     for above, letter in enumerate(one, 1):
         before, row[0] = row[0], above
@@ -65,6 +64,6 @@ def _count_typos(one: str, other: str) -> int:
 
 
 def did_you_mean(word: str, known: list[str] | tuple[str, ...]) -> str:
-    """The end of a hint: the known name that was probably meant, or the whole list."""
+    """Return a hint: the most similar known name, or the list of all."""
     meant = find_similar(word, known)
     return f"available: {', '.join(known)}" if meant is None else f"did you mean '{meant}'?"
