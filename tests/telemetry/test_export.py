@@ -307,7 +307,7 @@ def test_what_was_not_taken_is_sent_by_the_next_command(remit: Remit, receiver: 
     receiver.status = 500
     ended = delegate(remit, **receiver.environ)
     assert b"telemetry: " in ended.err
-    assert b"answered 500; what is not sent stays" in ended.err
+    assert b"answered 500; unsent data stays" in ended.err
     assert ended.err.count(b"telemetry: ") == 1
     first = receiver.spans
     receiver.status = 200
@@ -327,7 +327,7 @@ def test_to_be_sent_elsewhere_is_not_to_be_taken(remit: Remit, receiver: Receive
 @pytest.mark.parametrize("status", [400, 413])
 def test_what_is_never_taken_does_not_stand_in_the_way(remit: Remit, receiver: Receiver, status: int) -> None:
     receiver.status = status
-    assert b"it will never take this" in delegate(remit, **receiver.environ).err
+    assert b"it will never accept this data" in delegate(remit, **receiver.environ).err
     receiver.status = 200
     delegate(remit, **receiver.environ)
     one, other = receiver.list_messages("/v1/traces")
@@ -346,7 +346,7 @@ def test_who_takes_only_one_kind_is_sent_the_other_no_more_often(
         nowhere = f"http://127.0.0.1:{taken.getsockname()[1]}/v1/metrics"
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", nowhere)
     for _ in range(2):
-        assert "cannot be reached" in export.send(begun_ms)
+        assert "can't be reached" in export.send(begun_ms)
     assert [each.path for each in sending.got] == ["/v1/traces"]
     monkeypatch.setenv("OTEL_METRICS_EXPORTER", "none")
     assert export.send(begun_ms) == ""
@@ -421,7 +421,7 @@ def test_a_slow_receiver_costs_two_seconds_at_most(
     began = time.monotonic()
     told = export.send(begun_ms)
     assert time.monotonic() - began < 8  # and not for ever, on a machine that is busy, too
-    assert told.endswith("; what is not sent stays for the next command")
+    assert told.endswith("; unsent data stays for the next command")
     assert sending.got
 
 
@@ -433,7 +433,7 @@ def test_a_command_ends_as_it_would_have_without(remit: Remit, receiver: Receive
     args = ("run", WORK, "--command", "true")
     ended = remit(*args, env=FREE | receiver.environ)
     assert ended.code == remit(*args, env=FREE).code == 1
-    assert ended.err.count(b"; what is not sent stays for the next command") == 1
+    assert ended.err.count(b"; unsent data stays for the next command") == 1
     setattr(receiver, how, False)
     sent = len(receiver.spans)
     assert b"telemetry" not in delegate(remit, **receiver.environ).err
@@ -452,7 +452,7 @@ def test_nobody_at_the_other_end(remit: Remit, tmp_path: Path) -> None:
     assert ended.code == plain.code == 1
     assert json.loads(ended.out)["status"] == json.loads(plain.out)["status"]
     name = f"http://127.0.0.1:{port}"
-    said = f"telemetry: {name} cannot be reached; what is not sent stays for the next command"
+    said = f"telemetry: {name} can't be reached; unsent data stays for the next command"
     assert json.loads(ended.err) == {"note": said}
     assert f"note: {said}\n" in delegate(remit, OTEL_EXPORTER_OTLP_ENDPOINT=url).err.decode()
     assert len(list_rows(tmp_path)) == 3

@@ -31,7 +31,7 @@ _EVERY_S, _RARELY_S = 5.0, 60.0
 _SIGNALS = ("traces", "metrics")
 _SPOKEN = "http/protobuf"
 _DAY_MS = 24 * 60 * 60 * 1000
-_LATER = "what is not sent stays for the next command"
+_LATER = "unsent data stays for the next command"
 
 
 def carry_out(args: list[str], run: Callable[[list[str]], int], say: Callable[[str], None]) -> int:
@@ -99,7 +99,7 @@ def send(begun_ms: int) -> str:
         thread.join(TAKES_S)
     except KeyboardInterrupt:  # nobody wants to wait for this
         return ""
-    return said[0] if said else _describe_failure("traces", f"did not take it within {TAKES_S:.0f} s")
+    return said[0] if said else _describe_failure("traces", f"didn't accept it within {TAKES_S:.0f} s")
 
 
 def _send_safely(begun_ms: int, deadline: float) -> str:
@@ -108,7 +108,7 @@ def _send_safely(begun_ms: int, deadline: float) -> str:
     except RemitError as error:
         return f"telemetry: {error.message}; {_LATER}"
     except Exception as error:  # noqa: BLE001 - a door's outermost line: no command fails for this
-        return f"telemetry: {type(error).__name__} kept it from being sent; {_LATER}"
+        return f"telemetry: not sent because of {type(error).__name__}; {_LATER}"
 
 
 def _send(begun_ms: int, deadline: float) -> str:
@@ -169,11 +169,11 @@ def _find_unable(signal: str) -> str:
     name = name if os.environ.get(name) else "OTEL_EXPORTER_OTLP_PROTOCOL"
     spoken = os.environ.get(name) or _SPOKEN
     if spoken.strip().lower() != _SPOKEN:
-        return f"telemetry: {name} asks for another protocol than {_SPOKEN}, which is what Remit speaks"
+        return f"telemetry: {name} names another protocol than {_SPOKEN}, the only one that Remit supports"
     try:
         import remit.telemetry.otlp  # noqa: F401 - only whether it can be
     except ImportError:
-        return f"telemetry: an endpoint is set, and opentelemetry is not installed; {how_to_install('otel')}"
+        return f"telemetry: an endpoint is set, but opentelemetry isn't installed; {how_to_install('otel')}"
     return ""
 
 
@@ -203,7 +203,7 @@ def _describe_failure(signal: str, what: str, *, is_final: bool = False) -> str:
         name = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}" if parts.netloc else "the receiver"
     except ValueError:
         name = "the receiver"
-    then = "it will never take this, and it is left out" if is_final else _LATER
+    then = "it will never accept this data, so Remit skips it" if is_final else _LATER
     return f"telemetry: {redact(name)} {what}; {then}"
 
 

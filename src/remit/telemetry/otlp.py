@@ -115,8 +115,8 @@ def _describe_error(error: requests.RequestException) -> str:
     if isinstance(error, requests.Timeout):
         return "did not answer in time"
     if isinstance(error, requests.ConnectionError):
-        return "cannot be reached"
-    return f"cannot be sent to ({type(error).__name__})"
+        return "can't be reached"
+    return f"can't be sent to ({type(error).__name__})"
 
 
 def _describe_origin(place: str) -> Resource:
