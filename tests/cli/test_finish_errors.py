@@ -52,7 +52,7 @@ def test_a_task_command_prints_the_result_if_the_state_broke(inside: Inside, tmp
     command = make_command(tmp_path.parent / "agents", STATE, report)
     ended = inside("task", "research", "1", "--command", command)
     assert ended.code == 0, ended
-    assert "error[STATUS_SYNC_FAILED]: finish step task: state.json is not JSON" in ended.text
+    assert "error[STATUS_SYNC_FAILED]: finish step task: state.json isn't valid JSON" in ended.text
     assert (
         "  hint: Repair the task files with remit task sync --repair, then run: remit task set-status 1 researched\n"
         in ended.text

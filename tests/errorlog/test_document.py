@@ -63,7 +63,7 @@ def test_every_dialect_is_read(text: str, count: int) -> None:
         (FOREIGN[:200], "ERR001", "was cut off", 8),
         (FOREIGN[:-6], "ERR001", "was cut off", 15),
         (FOREIGN + FOREIGN, "ERR001", "more than one object", 17),
-        (FOREIGN.replace('"type"', "'type'"), "ERR001", "is not JSON", 9),
+        (FOREIGN.replace('"type"', "'type'"), "ERR001", "isn't valid JSON", 9),
         (FOREIGN.replace("  ],", "<<<<<<< HEAD\n  ],\n=======\n  ],\n>>>>>>> other"), "ERR001", "unfinished merge", 14),
         ("[" * 100_000, "ERR001", "nested too deeply", None),
         ('"text"', "ERR002", "neither an object nor a list", 1),

@@ -266,9 +266,9 @@ def _list_entries(places: Sequence[str], left_out: Sequence[str]) -> Iterator[tu
             continue
         count += len(entries)
         if count > MAX_SEARCHED:
-            told = f"more than {MAX_SEARCHED:,} files to search for second names of protected files"
+            too_many = f"more than {MAX_SEARCHED:,} files to search for second names of protected files"
             hint = "replace hard links to protected files by copies"
-            raise RunnerError(f"an agent can't be confined here: {told}", hint=hint)
+            raise RunnerError(f"an agent can't be confined here: {too_many}", hint=hint)
         for entry in entries:
             is_folder = entry.is_dir(follow_symlinks=False)
             if entry.path not in closed:

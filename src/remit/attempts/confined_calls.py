@@ -96,8 +96,8 @@ class CallServer:
                     self._count += 1
                     is_full = self._count > MAX_AT_ONCE
                 if is_full:
-                    told = f"{MAX_AT_ONCE} calls of this agent are being carried out"
-                    raise RefusedError(told, hint="wait for one of them")
+                    message = f"{MAX_AT_ONCE} calls of this agent are being carried out"
+                    raise RefusedError(message, hint="wait for one of them")
                 answer = {"status": self._carry_out(connection)}
             except RemitError as error:
                 answer |= {"error": error.message, "hint": error.hint}
@@ -180,8 +180,8 @@ def _check_head(head: bytes, files: int, flags: int) -> int:
         raise RefusedError("the request has no standard input, output and error", hint=_OWN_COMMAND)
     size: int = _LENGTH.unpack(head)[0]
     if size > MAX_BYTES:
-        told = f"the request has {size:,} bytes; the limit is {MAX_BYTES:,}"
-        raise RefusedError(told, hint="give the prompt on standard input: -")
+        message = f"the request has {size:,} bytes; the limit is {MAX_BYTES:,}"
+        raise RefusedError(message, hint="give the prompt on standard input: -")
     return size
 
 
@@ -197,8 +197,8 @@ def _receive_body(connection: socket.socket, size: int) -> bytes:
 
 def _read_body(data: bytes) -> tuple[tuple[str, ...], str]:
     try:
-        told = json.loads(data)
-        texts = [*told["words"], told["ticket"]]
+        request = json.loads(data)
+        texts = [*request["words"], request["ticket"]]
     except (ValueError, KeyError, TypeError, RecursionError):
         texts = [None]
     if not all(isinstance(each, str) and "\0" not in each for each in texts):
@@ -254,10 +254,10 @@ def send_call(path: str, words: Sequence[str], ticket: str, *, file: str = "") -
     if not answer:
         hint = "`remit wait`, outside of the confinement, takes over; a nested run that was begun goes on"
         raise RemitError("the supervisor of this run ended before the command did", hint=hint)
-    told = json.loads(answer)
-    if "error" in told:
-        raise RefusedError(str(told["error"]), hint=str(told.get("hint", "")))
-    return int(told["status"])
+    reply = json.loads(answer)
+    if "error" in reply:
+        raise RefusedError(str(reply["error"]), hint=str(reply.get("hint", "")))
+    return int(reply["status"])
 
 
 def _open_input(file: str) -> int:

@@ -169,6 +169,6 @@ def _list_parents() -> dict[int, int]:
         return {}
     from remit.storage.subprocesses import run_bounded  # noqa: PLC0415 - only there
 
-    told = run_bounded(["ps", "-A", "-o", "pid=,ppid="], cwd="/", seconds=_PS_SECONDS, cap=_MAX_PS_BYTES)
-    pairs = [line.split() for line in told.out.splitlines()]
+    listing = run_bounded(["ps", "-A", "-o", "pid=,ppid="], cwd="/", seconds=_PS_SECONDS, cap=_MAX_PS_BYTES)
+    pairs = [line.split() for line in listing.out.splitlines()]
     return {int(pid): int(parent) for pid, parent in pairs}

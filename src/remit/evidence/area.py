@@ -506,10 +506,10 @@ class Area(Trees):
         if any(b"filter" in _load_capped(file) for file in attributes):  # a filter may keep the size
             given = b"".join(path + b"\0" for _, path, _ in entries)
             answer = run(self.top, "check-attr", "-z", "--stdin", "filter", given=given, max_bytes=_MOST_OUTPUT_BYTES)
-            told = os.fsdecode(answer.out).split("\0")
+            attributes_out = os.fsdecode(answer.out).split("\0")
             found += [
                 path
-                for path, value in zip(told[::3], told[2::3], strict=False)
+                for path, value in zip(attributes_out[::3], attributes_out[2::3], strict=False)
                 if value not in ("unspecified", "unset")
             ]
         return [*dict.fromkeys(found)]

@@ -290,9 +290,9 @@ class _Grader:
 
 def find_birth(file: str, found: os.stat_result) -> int | None:
     """When a file was created, in nanoseconds; None if the disk doesn't say."""
-    told = getattr(found, "st_birthtime", None)
-    if told is not None:  # macOS
-        return int(told * 1_000_000_000)
+    birthtime = getattr(found, "st_birthtime", None)
+    if birthtime is not None:  # macOS
+        return int(birthtime * 1_000_000_000)
     import ctypes  # noqa: PLC0415 - only for a claimed file that git ignores
     import struct  # noqa: PLC0415
 

@@ -104,9 +104,9 @@ def _check(store: PrivateRepo, base: BaseTree, made: AgentChanges) -> FetchedCha
     if lines != [f"tree {made.tree}", f"parent {base.commit}"]:
         raise _refuse("the commit has another tree, or another base")
     changed = compare(store, base.commit, made.commit)
-    told = {file.path: file for file in made.files}
-    if not len(told) == len(made.files) == len(changed) or {entry.path for entry in changed} != {
-        f"{base.prefix}{path}" for path in told
+    by_path = {file.path: file for file in made.files}
+    if not len(by_path) == len(made.files) == len(changed) or {entry.path for entry in changed} != {
+        f"{base.prefix}{path}" for path in by_path
     }:
         raise _refuse("other files differ than announced")
     sizes = load_sizes(store, (entry.blob for entry in changed if entry.mode != GONE))
@@ -114,7 +114,7 @@ def _check(store: PrivateRepo, base: BaseTree, made: AgentChanges) -> FetchedCha
         raise _refuse("it is too large")
     wanted: dict[str, str] = {}
     for entry in changed:
-        file = told[entry.path.removeprefix(base.prefix)]
+        file = by_path[entry.path.removeprefix(base.prefix)]
         _check_entry(entry, file)
         if wanted.setdefault(entry.blob, file.sha256) != file.sha256:
             raise _refuse(f"'{show(file.path)}' has another content")

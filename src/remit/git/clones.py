@@ -241,16 +241,16 @@ def _collect(store: PrivateRepo, base: BaseTree, also: Sequence[str]) -> AgentCh
     there += [f"{base.prefix}{path}" for path in also if _is_plain(store, f"{base.prefix}{path}")]
     left = [*update(store, there, gone, is_new=True)] if there or gone else []
     left += find_filled(store, [str(path) for path in store.load_note("clone").get("linked", ())])
-    told = tuple(path.removeprefix(base.prefix) for path in left if path.startswith(base.prefix))
+    not_sent = tuple(path.removeprefix(base.prefix) for path in left if path.startswith(base.prefix))
     changed = compare(store, base.commit, cached=True)
     if not changed:
-        return AgentChanges(base.commit, base.tree, (), told)
+        return AgentChanges(base.commit, base.tree, (), not_sent)
     hashes = _hash(store, {entry.blob for entry in changed if entry.mode not in (GONE, LINKED)})
     tree = store.check_git("write-tree").decode("ascii").strip()
     files = [
         BundledFile(entry.path.removeprefix(base.prefix), entry.mode, hashes.get(entry.blob, "")) for entry in changed
     ]
-    return AgentChanges(write_commit(store, tree, (base.commit,), "made"), tree, tuple(files), told)
+    return AgentChanges(write_commit(store, tree, (base.commit,), "made"), tree, tuple(files), not_sent)
 
 
 def _is_plain(store: PrivateRepo, path: str) -> bool:

@@ -31,9 +31,9 @@ def find_unkept(folder: str, claimed: Sequence[str]) -> tuple[str, ...]:
     changes = list_changes(folder)
     paths = tuple(dict.fromkeys((*claimed, *changes.paths)))
     found = find_uncommitted(folder, paths)
-    told = (*changes.findings, *found.findings)
+    diagnostics = (*changes.findings, *found.findings)
     files = paths if found.findings else (*found.paths, *(path for path in found.ignored if path in claimed))
-    return (*_find_loose(folder), *files) or tuple(finding.message for finding in told)
+    return (*_find_loose(folder), *files) or tuple(finding.message for finding in diagnostics)
 
 
 def list_changes(folder: str) -> Uncommitted:

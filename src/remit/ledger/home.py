@@ -55,9 +55,7 @@ class Home:
         folder = f"{self.folder}/{name}" if name else self.folder
         for place in {self.folder, folder}:
             if os.path.islink(place):  # a repository could lead us anywhere with it
-                raise StorageError(
-                    f"'{place}' is a link, and Remit keeps its own things in a folder", hint="remove the link"
-                )
+                raise StorageError(f"'{place}' is a symbolic link, but has to be a folder", hint="remove the link")
         try:
             make_private_folder(folder)
         except OSError as error:

@@ -112,16 +112,18 @@ def write_together(
         return
     with ExitStack() as held:
         steps = _plan(home, held, [(change.path, change.hash_before, change.hash_after) for change in wanted])
-        number = _write_all(home, steps, wanted, told := _ChangeEvent(kind, dict(details)))
+        number = _write_all(home, steps, wanted, change_event := _ChangeEvent(kind, dict(details)))
         edited = [step for step in steps if hash_target(step.target) not in (step.before, UNREADABLE)]
         edited = edited or _put_in_place(home, number, steps)
         if edited:
             _take_back(home, number, steps, wanted)
             raise EditedError(edited[0].path)
-        _cross_out(home, number, durable=False, told=told, conclude=conclude)  # to finish it again changes nothing
+        _cross_out(
+            home, number, durable=False, change_event=change_event, conclude=conclude
+        )  # to finish it again changes nothing
 
 
-def _write_all(home: Home, steps: list[_StagedFile], wanted: list[FileChange], told: _ChangeEvent) -> int:
+def _write_all(home: Home, steps: list[_StagedFile], wanted: list[FileChange], change_event: _ChangeEvent) -> int:
     """Set the contents aside, and tell the ledger of them."""
     is_told = False
     try:
@@ -129,7 +131,7 @@ def _write_all(home: Home, steps: list[_StagedFile], wanted: list[FileChange], t
             _set_aside(step, change.after)
         _sync_waiting(steps)
         with home.ledger.transaction(durable=True) as db:
-            number = _write_intent(db, told, steps)
+            number = _write_intent(db, change_event, steps)
             is_told = True
     except BaseException:
         # An entry that was not seen on disk may still be found in the ledger's log: then its contents must be there.
@@ -175,10 +177,10 @@ def _sync_waiting(steps: list[_StagedFile]) -> None:
         raise storage_error(steps[0].path, error) from error
 
 
-def _write_intent(db: Connection, told: _ChangeEvent, steps: list[_StagedFile]) -> int:
+def _write_intent(db: Connection, change_event: _ChangeEvent, steps: list[_StagedFile]) -> int:
     made = db.execute(
         "INSERT INTO intents (kind, details, created_ms) VALUES (?, ?, ?)",
-        (told.kind, json.dumps(told.details), read_clock_ms()),
+        (change_event.kind, json.dumps(change_event.details), read_clock_ms()),
     )
     number = made.lastrowid or 0
     db.executemany(
@@ -210,12 +212,12 @@ def _put_in_place(
             path = step.path
             os.fsync(step.target.folder)
     except OSError as error:
-        told = storage_error(path, error)
+        failure = storage_error(path, error)
         if not is_begun and _try_to_give_up(home, number):
             _discard(steps)
         else:
-            told.hint = "the next remit command will finish it, once that is put right"
-        raise told from error
+            failure.hint = "fix that; the next remit command then finishes the change"
+        raise failure from error
     return edited
 
 
@@ -257,13 +259,13 @@ def _cross_out(
     number: int,
     *,
     durable: bool,
-    told: _ChangeEvent | None = None,
+    change_event: _ChangeEvent | None = None,
     conclude: Callable[[Connection], None] = lambda _: None,
 ) -> None:
     with home.ledger.transaction(durable=durable) as db:
         conclude(db)
-        if told is not None:
-            add_event(db, told.kind, told.details)
+        if change_event is not None:
+            add_event(db, change_event.kind, change_event.details)
         db.execute("DELETE FROM intended_files WHERE intent = ?", (number,))
         db.execute("DELETE FROM intents WHERE number = ?", (number,))
 
@@ -281,7 +283,7 @@ def finish_interrupted(home: Home) -> list[Interrupted]:
     return [_finish(home, number, _ChangeEvent(kind, json.loads(details))) for number, kind, details in rows]
 
 
-def _finish(home: Home, number: int, told: _ChangeEvent) -> Interrupted:
+def _finish(home: Home, number: int, change_event: _ChangeEvent) -> Interrupted:
     with home.ledger.reading() as db:
         query = "SELECT path, before, after FROM intended_files WHERE intent = ? ORDER BY position"
         rows = db.execute(query, (number,)).fetchall()
@@ -298,6 +300,6 @@ def _finish(home: Home, number: int, told: _ChangeEvent) -> Interrupted:
             edited = _put_in_place(home, number, ready, is_begun=steps[0] not in rest, finishes=True)
             changed += tuple(step.path for step in edited)
             happens = steps[0] not in edited
-        _cross_out(home, number, durable=True, told=told if happens else None)
+        _cross_out(home, number, durable=True, change_event=change_event if happens else None)
         _discard(steps)
-    return Interrupted(told.kind, happens, changed)
+    return Interrupted(change_event.kind, happens, changed)

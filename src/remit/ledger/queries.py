@@ -212,8 +212,8 @@ def load_last_activity(ledger: Ledger, session_ids: Sequence[str]) -> dict[str, 
         for session_id, *use in db.execute(_USES, ids):
             found[session_id] = found.get(session_id, NOTHING_HEARD)._replace(use=tuple(use))
         for session_id, agent in db.execute(_AWAITED, ids):
-            told = found.get(session_id, NOTHING_HEARD)
-            found[session_id] = told._replace(waits_for=(*told.waits_for, agent))
+            latest = found.get(session_id, NOTHING_HEARD)
+            found[session_id] = latest._replace(waits_for=(*latest.waits_for, agent))
     return found
 
 

@@ -98,12 +98,12 @@ def add_run(ledger: Ledger, delegation: Run) -> Run:
 
 
 def advance(db: Connection, session_id: str, state: str, **changes: object) -> None:
-    """Move a run to a later state. Raise `StateError` if that would be back, or settle it twice."""
+    """Move a run to a later state. Raise `StateError` if it is in that state or a later one already."""
     row = db.execute("SELECT state FROM runs WHERE session_id = ?", (session_id,)).fetchone()
     now = None if row is None else row[0]
     if now is None or STATES.index(now) >= STATES.index(state):
-        what = "is not in the ledger" if now is None else f"is {now} already"
-        raise StateError(f"the delegation {session_id} {what}", hint="remit status shows what there is")
+        what = "isn't in the ledger" if now is None else f"is already {now}"
+        raise StateError(f"the run {session_id} {what}", hint="list the runs with: remit ps --all")
     known = {"started_ms", "deadline_ms", "ended_ms", "stop_reason", "verdict", "status", "tokens", "cost_usd", "turns"}
     if not changes.keys() <= known:
         raise TypeError(f"no columns: {sorted(changes.keys() - known)}")

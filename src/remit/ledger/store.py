@@ -71,7 +71,9 @@ class Ledger:
                 hint="update Remit",
             )
         if version < VERSION:
-            with hold_lock(f"{self.file}.lock"):  # two that make the file at once would trip over the change to WAL
+            with hold_lock(
+                f"{self.file}.lock"
+            ):  # a race: two processes that create the file would fail at the switch to WAL
                 db.execute("PRAGMA auto_vacuum = INCREMENTAL")  # heeded only by a file that is still empty
                 db.execute("PRAGMA journal_mode = WAL")
                 self._make_tables()
@@ -221,23 +223,23 @@ def _checkpoint(db: sqlite3.Connection, file: str) -> bool:
 
 @contextmanager
 def _translate_errors(file: str) -> Iterator[None]:
-    """Say in a sentence what SQLite has against something."""
+    """Translate SQLite's errors to Remit's."""
     try:
         yield
     except RemitError:
         raise
     except UnicodeEncodeError as error:  # half a character, as a command line in another encoding has it
-        raise UsageError(f"{error.object[:80]!r} is not a text in UTF-8", hint="write it in UTF-8") from error
+        raise UsageError(f"{error.object[:80]!r} isn't valid UTF-8", hint="encode it as UTF-8") from error
     except sqlite3.OperationalError as error:
         if "locked" in str(error) or "busy" in str(error):
-            message = f"another process has kept '{file}' locked for more than {BUSY_SECONDS:.0f} s"
+            message = f"another process has locked '{file}' for more than {BUSY_SECONDS:.0f} s"
             raise BusyError(message, hint="end it, or try again later") from error
         hint = "check the disk, its free space and the folder's permissions"
         raise StorageError(f"'{file}' can't be used: {error}", hint=hint) from error
     except sqlite3.DatabaseError as error:
         if isinstance(error, (sqlite3.IntegrityError, sqlite3.ProgrammingError)):
-            raise  # a bug of ours, and no word about the file
+            raise  # a bug in Remit, not a damaged file
         raise StorageError(
             f"'{file}' is damaged: {error}",
-            hint="move it away: tasks and manifest are not in it, only the record of past delegations is lost",
+            hint="move it away: only the record of past runs is lost, not tasks or the manifest",
         ) from error

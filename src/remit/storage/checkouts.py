@@ -45,17 +45,17 @@ def mark_checkout(folder: str) -> str:
                 return ""
             here = above
             continue
-        told = _load_pointer(pointer) if stat.S_ISREG(found.st_mode) else ""
-        return f"{here}:{found.st_dev}:{found.st_ino}:{told or ''}"
+        git_pointer = _load_pointer(pointer) if stat.S_ISREG(found.st_mode) else ""
+        return f"{here}:{found.st_dev}:{found.st_ino}:{git_pointer or ''}"
     return ""
 
 
 def _follow(worktree: str, pointer: str) -> str | None:
     """The main checkout that a `.git` file leads to, if it is known there."""
-    told = _load_pointer(pointer)
-    if told is None or not told.startswith("gitdir:"):
+    git_pointer = _load_pointer(pointer)
+    if git_pointer is None or not git_pointer.startswith("gitdir:"):
         return None
-    own = os.path.realpath(os.path.join(worktree, told.removeprefix("gitdir:").strip(" \t")))
+    own = os.path.realpath(os.path.join(worktree, git_pointer.removeprefix("gitdir:").strip(" \t")))
     common, back = _load_pointer(f"{own}/commondir"), _load_pointer(f"{own}/gitdir")
     if not common or not back:
         return None

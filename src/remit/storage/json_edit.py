@@ -39,7 +39,7 @@ _HOLE_TEXT = json.dumps(_HOLE)
 
 
 class _Remove:
-    """The value that takes a member away."""
+    """The value that removes a member."""
 
     def __repr__(self) -> str:
         return "REMOVE"
@@ -49,7 +49,7 @@ REMOVE: Final = _Remove()
 
 
 class RawJson(str):
-    """A value that is JSON already, and is put in word for word."""
+    """JSON text that is inserted word for word."""
 
     __slots__ = ()
 
@@ -65,7 +65,7 @@ class Member(NamedTuple):
 
 
 class Breakage(NamedTuple):
-    """Why a text is no JSON, what to do about it, and where; without a place it is the whole."""
+    """Why a text isn't valid JSON, a hint, and the place; None means the whole text."""
 
     message: str
     hint: str
@@ -148,10 +148,12 @@ def explain_breakage(error: Exception, text: str, name: str, *, offset: int = 0)
     """Say of a file by its name where it stops being JSON, and why, as its decoder has found from `offset` on."""
     restore = "Correct it, or restore it from git."
     if isinstance(error, RecursionError):
-        return Breakage(f"{name} is nested too deeply to be read", restore)
+        return Breakage(f"{name} is nested too deeply", restore)
     conflict = MARK.search(text)
     if conflict is not None:
-        return Breakage(f"{name} holds the marks of an unfinished merge", "Finish the merge.", conflict.span())
+        return Breakage(
+            f"{name} contains the conflict markers of an unfinished merge", "Finish the merge.", conflict.span()
+        )
     if not text.strip("\ufeff \t\r\n"):
         return Breakage(f"{name} is empty", "Restore it from git, or remove it.")
     end = len(text.rstrip())
@@ -159,13 +161,13 @@ def explain_breakage(error: Exception, text: str, name: str, *, offset: int = 0)
     if at >= end or reason.startswith("Unterminated string"):
         return Breakage(f"{name} was cut off: it ends in the middle", restore, (end - 1, end))
     if reason == "Extra data" and text[at] in "{[":
-        message = f"{name} holds more than one object: a second one begins here"
+        message = f"{name} has more than one object: a second one begins here"
         return Breakage(message, "Join them into one object.", (at, at + 1))
     if text[at] in "}]" and text[skip_back(text, at) - 1] == ",":
         reason = "a comma too many"
     elif text.startswith(("//", "/*"), at):
         reason = "a comment"
-    return Breakage(f"{name} is not JSON: {reason[:1].lower()}{reason[1:]}", restore, (at, at + 1))
+    return Breakage(f"{name} isn't valid JSON: {reason[:1].lower()}{reason[1:]}", restore, (at, at + 1))
 
 
 # --- changes ---------------------------------------------------------------------------------------------------------
@@ -179,18 +181,18 @@ def remember(read: Callable[[str], _Answer]) -> Callable[[str], _Answer]:
     last: tuple[str, _Answer] | None = None
 
     @wraps(read)
-    def ask(text: str) -> _Answer:
+    def cached(text: str) -> _Answer:
         nonlocal last
         known = last
         if known is None or known[0] is not text:
             known = last = text, read(text)
         return known[1]
 
-    return ask
+    return cached
 
 
 class TextChange(NamedTuple):
-    """A stretch of the text and what stands there afterwards."""
+    """A span of the text and its new content."""
 
     start: int
     end: int
@@ -198,7 +200,7 @@ class TextChange(NamedTuple):
 
 
 def apply(text: str, changes: Iterable[TextChange]) -> str:
-    """The text with changes that do not overlap; those at one place in their order."""
+    """Apply changes that don't overlap; several at one offset are applied in their order."""
     pieces: list[str] = []
     at = 0
     for change in sorted(changes, key=lambda each: each[:2]):
@@ -208,7 +210,7 @@ def apply(text: str, changes: Iterable[TextChange]) -> str:
 
 
 def same(one: object, other: object) -> bool:
-    """Whether two values are the same JSON; 1, 1.0 and true are three."""
+    """True if two values are the same JSON; 1, 1.0 and true are different."""
     return one == other and json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 

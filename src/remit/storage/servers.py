@@ -73,20 +73,20 @@ class Announcement:
             return False
         return True
 
-    def tell(self, url: str, token: str) -> None:
-        """Write down where the server is."""
+    def write(self, url: str, token: str) -> None:
+        """Write the address and the token of the server."""
         self._write(FILE, {"url": url, "pid": os.getpid(), "token": token})
 
     def keep_sessions(self, sessions: LoginSessions) -> None:
         """Write down who is logged in, for the server that comes after this one."""
         self._write(SESSIONS, {"key": sessions.key, "until_ms": dict(sessions.until_ms)})
 
-    def _write(self, name: str, told: Mapping[str, Any]) -> None:
+    def _write(self, name: str, stored: Mapping[str, Any]) -> None:
         file, temporary = f"{self._folder}/{name}", f"{self._folder}/{name_half_written(name)}"
         try:
             handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
             try:
-                write_all(handle, f"{json.dumps(told, indent=2)}\n".encode())
+                write_all(handle, f"{json.dumps(stored, indent=2)}\n".encode())
             finally:
                 os.close(handle)
             os.replace(temporary, file)  # also where somebody has put a link there
@@ -105,8 +105,8 @@ def load_server(home: Home) -> RunningServer | None:
     if find_lock_holder(f"{home.folder}/locks/{_LOCK}.lock") is None:
         return None
     try:
-        told = json.loads(load_bytes(f"{home.folder}/{FILE}", max_bytes=_MAX_BYTES))
-        return RunningServer(str(told["url"]), int(told["pid"]), str(told["token"]))
+        stored = json.loads(load_bytes(f"{home.folder}/{FILE}", max_bytes=_MAX_BYTES))
+        return RunningServer(str(stored["url"]), int(stored["pid"]), str(stored["token"]))
     except (InputError, ValueError, KeyError, TypeError):  # it is just beginning or ending
         return None
 
@@ -114,9 +114,9 @@ def load_server(home: Home) -> RunningServer | None:
 def load_sessions(home: Home, *, key: str) -> LoginSessions:
     """Who was logged in at the server before this one; nobody where that was another's, or it can't be read."""
     try:
-        told = json.loads(load_bytes(f"{home.folder}/{SESSIONS}", max_bytes=_MAX_BYTES))
-        if told["key"] == key:
-            found = {str(each): int(until_ms) for each, until_ms in told["until_ms"].items() if each.isascii()}
+        stored = json.loads(load_bytes(f"{home.folder}/{SESSIONS}", max_bytes=_MAX_BYTES))
+        if stored["key"] == key:
+            found = {str(each): int(until_ms) for each, until_ms in stored["until_ms"].items() if each.isascii()}
             return LoginSessions(key, found)
     except (InputError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         pass

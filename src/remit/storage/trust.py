@@ -74,7 +74,7 @@ def trust_outdated(root: str) -> Diagnostic:
 
 
 def trust_unreadable(file: str, reason: str) -> Diagnostic:
-    """The list of trusted workspaces cannot be relied on, so none is trusted.
+    """The list of trusted workspaces can't be read or validated, so no workspace is trusted.
 
     Why: a list that is broken, or that others can write to, may say anything.
 
@@ -113,7 +113,7 @@ def check_trust(root: str, digest: str) -> Diagnostic | None:
     real = os.path.realpath(root)
     file = find_file()
     if _is_inside(file, real):
-        return trust_unreadable(file, "lies in the workspace that it is about")
+        return trust_unreadable(file, "is inside the workspace that it is about")
     loaded = _load(file)
     if loaded.fault is not None:
         return trust_unreadable(file, loaded.fault)
@@ -134,7 +134,7 @@ def find_file() -> str:
     if not os.path.isabs(base):  # the standard has it ignored then
         base = os.path.join(os.path.expanduser("~"), ".config")
     if not os.path.isabs(base):
-        raise InputError("your home folder is not known", hint="set HOME, or XDG_CONFIG_HOME to a folder of your own")
+        raise InputError("can't find your home folder", hint="set HOME, or XDG_CONFIG_HOME to a folder of your own")
     return os.path.join(base, "remit", FILE)
 
 
@@ -151,7 +151,7 @@ def trust(root: str, digest: str) -> Trusted:
     real = os.path.realpath(root)
     file = find_file()
     if _is_inside(file, real):
-        raise InputError(f"'{file}' lies in the workspace that it is about",
+        raise InputError(f"'{file}' is inside the workspace that it is about",
                          hint="set XDG_CONFIG_HOME to a folder outside of it")  # fmt: skip
     entry = Trusted(real, digest, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
     _make_folder(file)
@@ -208,8 +208,8 @@ def _write(file: str, trusted: Mapping[str, Trusted]) -> None:
 
 
 def _trust_error(file: str, error: OSError) -> StorageError:
-    told = storage_error(file, error)
-    return StorageError(told.message, hint=f"{told.hint}, or set XDG_CONFIG_HOME to a folder of your own")
+    failure = storage_error(file, error)
+    return StorageError(failure.message, hint=f"{failure.hint}, or set XDG_CONFIG_HOME to a folder of your own")
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -277,7 +277,7 @@ def _parse(data: bytes) -> _Loaded:
 def _refuse_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     table = dict(pairs)
     if len(table) != len(pairs):
-        raise ValueError("a key is given twice")
+        raise ValueError("duplicate key")
     return table
 
 

@@ -276,7 +276,7 @@ def test_a_broken_file_is_one_sentence_and_nothing_is_written(place: Inside) -> 
     ended = place("hooks", "install", *ALL)
     assert ended.code == 2
     assert smooth(ended.complaint) == snapshot(
-        "'<folder>/.codex/hooks.json' is not JSON: expecting property name enclosed in double quotes (line 1); correct it by hand, then run the command again"
+        "'<folder>/.codex/hooks.json' isn't valid JSON: expecting property name enclosed in double quotes (line 1); correct it by hand, then run the command again"
     )
     assert list_tree(place.folder) == {CODEX: b"{,}"}
 
@@ -447,7 +447,7 @@ def test_the_doctor_sees_hooks_that_were_trusted(place: Inside) -> None:
         ),
         ("/remit/hooks/entry.py", "/gone/remit/hooks/entry.py", "problem", "which doesn't exist"),
         ("SubagentStop", "SubagentEnd", "warning", "other hooks than this Remit installs, without SubagentStop"),
-        ("{", "", "problem", "is not JSON"),
+        ("{", "", "problem", "isn't valid JSON"),
     ],
 )
 def test_the_doctor_sees_hooks_that_lead_nowhere(place: Inside, old: str, new: str, state: str, sentence: str) -> None:

@@ -255,7 +255,7 @@ def test_a_link_in_place_of_the_file_is_not_followed(tmp_path: Path) -> None:
     outside.write_text("precious")
     announcement = Announcement(home)
     os.symlink(outside, tmp_path / ".remit" / "server.json")  # noqa: PTH211 - what an agent may do
-    announcement.tell("http://127.0.0.1:1", "token")
+    announcement.write("http://127.0.0.1:1", "token")
     assert outside.read_text() == "precious"
     found = load_server(home)
     assert found is not None

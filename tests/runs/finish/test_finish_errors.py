@@ -84,7 +84,7 @@ def test_a_state_that_breaks_during_the_work_is_reported_and_the_result_is_there
     result = work(root, "research", lambda: (root / "specs/state.json").write_text("{broken", "utf-8"))
     (step,) = result.failed_steps
     assert (result.status, step.step, step.code) == ("completed", "task", "STATUS_SYNC_FAILED")
-    assert "state.json is not JSON" in step.message
+    assert "state.json isn't valid JSON" in step.message
     assert step.recommendation == f"{REPAIR}, then run: remit task set-status 1 researched"
     assert "reports/research-001.md" in git(root, "show", "--name-only", "--format=")
     (error,) = load_errors(root)

@@ -86,7 +86,7 @@ def _run(port: int | None, host: str, token_file: str | None, *, allow_remote: b
         desk = make_desk(listening.find_place(listener, host), tokens, keep=keep)
 
         def begin() -> None:
-            announcement.tell(desk.place.url, token)
+            announcement.write(desk.place.url, token)
             url = name_login(desk, desk.tokens.issue_login())
             _tell(url, desk.place.url, as_json=as_json, goes_on=True)
             if opens:
