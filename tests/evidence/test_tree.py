@@ -439,7 +439,7 @@ def test_a_failure_of_git_is_an_error_with_its_reason(
     monkeypatch.setenv("PATH", f"{program.parent}:/bin" if fault == "slow" else str(program.parent))
     with pytest.raises(StorageError) as raised:
         take_tree(Home(str(project.root)), str(project.root), seconds=0.5)
-    reasons = {"missing": "it isn't in PATH", "slow": "git timed out after", "failing": "git ended with 9"}
+    reasons = {"missing": "it isn't in PATH", "slow": "git timed out after", "failing": "git failed with exit code 9"}
     assert reasons[fault] in raised.value.message
     assert (tmp_path / "ran").exists() is (fault != "missing")
 

@@ -195,7 +195,7 @@ def test_a_change_that_was_begun_is_left_to_be_finished(tmp_path: Path) -> None:
     home = make_home(tmp_path)
     (tmp_path / "two").unlink()
     (tmp_path / "two").mkdir()
-    with pytest.raises(StorageError, match="the next remit command will finish it"):
+    with pytest.raises(StorageError, match="the next remit command then finishes"):
         write_together(home, [CHANGES[0], FileChange("two", None, NEW[1])], kind="test")
     assert has_unfinished(home)
     (tmp_path / "two").rmdir()
@@ -206,7 +206,7 @@ def test_a_change_that_was_begun_is_left_to_be_finished(tmp_path: Path) -> None:
 def test_an_own_folder_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / ".remit").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(StorageError, match="is a link"):
+    with pytest.raises(StorageError, match="is a symbolic link"):
         Home(str(tmp_path)).make_folder()
     assert list((tmp_path / "elsewhere").iterdir()) == []
 

@@ -65,7 +65,7 @@ def test_a_delegation_goes_one_way_only(tmp_path: Path) -> None:
     found = load_run(home.ledger, "s1")
     assert found is not None
     assert (found.state, found.started_ms, found.status) == ("finished", 5, "completed")
-    with pytest.raises(StateError, match="s1 is finished already"):
+    with pytest.raises(StateError, match="s1 is already finished"):
         settle(home, "s1")
     with pytest.raises(StateError, match="is not in the ledger"):
         settle(home, "nobody")

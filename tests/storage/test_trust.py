@@ -141,7 +141,7 @@ def test_a_list_that_the_workspace_brings_along_is_none(
     brought.chmod(0o600)
     monkeypatch.setenv("XDG_CONFIG_HOME", f"{root}/config")
     assert tell(root) == "TRU003"
-    with pytest.raises(InputError, match="lies in the workspace"):
+    with pytest.raises(InputError, match="inside the workspace"):
         trust(root, DIGEST)
     (tmp_path / "elsewhere").symlink_to(brought.parents[1])
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "elsewhere"))

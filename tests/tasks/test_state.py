@@ -40,11 +40,11 @@ def test_older_files_keep_tasks_elsewhere_and_numbers_as_texts() -> None:
         (STATE[:-40], "cut off", STATE[:-40].rstrip().count("\n") + 1),
         (STATE[: STATE.index("port_button")], "cut off", 6),
         (STATE.replace("{", "<<<<<<< HEAD\n{", 1), "unfinished merge", 1),
-        (STATE.replace('"planned",', '"planned"'), "not JSON", 8),
+        (STATE.replace('"planned",', '"planned"'), "valid JSON", 8),
         ("", "empty", None),
         (" \n", "empty", None),
         ("[1]", "isn't a JSON object", 1),
-        ("nothing", "not JSON", 1),
+        ("nothing", "valid JSON", 1),
         ("[" * 100_000, "nested too deeply|cut off", None),
     ],
 )

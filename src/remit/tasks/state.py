@@ -223,14 +223,14 @@ def _list_repeated(text: str) -> list[str]:
     """The keys that the objects of a value give twice, each once."""
     found: dict[str, None] = {}
 
-    def find_pairs(pairs: list[tuple[str, object]]) -> None:
+    def record_repeats(pairs: list[tuple[str, object]]) -> None:
         keys: set[str] = set()
         for key, _ in pairs:
             if key in keys:
                 found[key] = None
             keys.add(key)
 
-    json.JSONDecoder(object_pairs_hook=find_pairs, parse_int=str).decode(text)
+    json.JSONDecoder(object_pairs_hook=record_repeats, parse_int=str).decode(text)
     return list(found)
 
 
