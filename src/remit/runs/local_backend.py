@@ -103,7 +103,7 @@ class LocalBackend:
                 raise make_unended_error(living)
             await asyncio.sleep(_ENDING_S)
             for each in living:  # its shim may have begun to listen only now
-                self.supervisor.tell_end(each)
+                self.supervisor.request_end(each)
         return told
 
     def list(self, *, only_open: bool = True) -> Sequence[Run]:

@@ -53,7 +53,7 @@ def test_what_a_sibling_uses_is_missing_at_the_root(home: Home) -> None:
     assert look(home, "b").find_left() == Budget(max_tokens=400)
     add(home, "c", root, budget={"max_tokens": 900}, tokens=400)
     assert look(home, "b").find_left() == Budget(max_tokens=0)
-    assert look(home, "b").tell_exhausted() == snapshot(
+    assert look(home, "b").describe_exhausted() == snapshot(
         "max_tokens of A is 1,000, and it and those below it used 1,000"
     )
 
@@ -77,7 +77,7 @@ def test_what_was_heard_since_counts_and_nothing_becomes_less(home: Home) -> Non
 )
 def test_it_is_told_whose_limit_is_used_up(home: Home, budget: Any, used: Any, told: str) -> None:  # noqa: ANN401 - a few of them
     add(home, "a", budget=budget, **used)
-    assert look(home, "a").tell_exhausted() == told
+    assert look(home, "a").describe_exhausted() == told
 
 
 def test_a_turn_can_be_spared_for_whoever_is_at_it(home: Home) -> None:

@@ -35,13 +35,13 @@ def check_health(*, seconds: float = LIMIT_SECONDS) -> DoctorReport:
         repository,
         workspace_files,
     )
-    from remit.maintenance.doctor.settings import look_at_settings
+    from remit.maintenance.doctor.settings import check_settings
 
     root = find_workspace()
-    told, settings = _look_at_settings(root)
+    told, settings = _check_settings(root)
     patient = DoctorContext(root, settings)
     harnesses = [_Run(f"harness {name}", machine.make_harness_look(name), patient) for name in machine.HARNESSES]
-    rows = [told] if told is not None else _Run("settings", look_at_settings, patient).wait(seconds)
+    rows = [told] if told is not None else _Run("settings", check_settings, patient).wait(seconds)
     own = (
         *machine.LOOKS,
         *confinement.LOOKS,
@@ -57,7 +57,7 @@ def check_health(*, seconds: float = LIMIT_SECONDS) -> DoctorReport:
     return DoctorReport(root, (*rows, *(found or [machine.NO_HARNESS])))
 
 
-def _look_at_settings(root: str) -> tuple[HealthCheck | None, Settings]:
+def _check_settings(root: str) -> tuple[HealthCheck | None, Settings]:
     """What the workspace has set; without any, and why, where it can't be read."""
     try:
         return None, load_settings(root)

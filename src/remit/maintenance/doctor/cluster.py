@@ -23,7 +23,7 @@ _DATABASE, _KEY, _CLOCK, _LIMITS = "database", "cluster key", "clock", "limits"
 _WORKERS, _LEASES, _QUEUES = "workers", "leases", "queues"
 
 
-def _look_at_cluster(patient: DoctorContext) -> Iterator[HealthCheck]:
+def _check_cluster(patient: DoctorContext) -> Iterator[HealthCheck]:
     """Nothing where all work is done by this machine."""
     from remit.cluster.workers_status import ask
 
@@ -35,18 +35,18 @@ def _look_at_cluster(patient: DoctorContext) -> Iterator[HealthCheck]:
         told = "cannot be asked" if trouble is None else trouble.message
         yield HealthCheck(_DATABASE, "problem", told, "" if trouble is None else trouble.hint)
         return
-    yield from _look_at_tables(cluster, cluster.look)
-    yield from _look_at_key(cluster, cluster.look)
-    yield from _look_at_clock(cluster.look)
-    yield from _look_at_workers(cluster, cluster.look.workers)
-    yield from _look_at_leases(cluster.look)
-    yield from _look_at_queues(cluster)
+    yield from _check_tables(cluster, cluster.look)
+    yield from _check_key(cluster, cluster.look)
+    yield from _check_clock(cluster.look)
+    yield from _check_workers(cluster, cluster.look.workers)
+    yield from _check_leases(cluster.look)
+    yield from _check_queues(cluster)
     if patient.settings.delegation.limits.per_tree is not None:
         told = "[limits] per_tree is not held on machines that share a database"
         yield HealthCheck(_LIMITS, "warning", told, "use running and per_agent, or [budget] max_delegations")
 
 
-def _look_at_tables(cluster: ClusterStatus, look: DatabaseOverview) -> Iterator[HealthCheck]:
+def _check_tables(cluster: ClusterStatus, look: DatabaseOverview) -> Iterator[HealthCheck]:
     from remit.cluster.database.schema import MIGRATIONS
 
     ours = len(MIGRATIONS)
@@ -63,7 +63,7 @@ def _look_at_tables(cluster: ClusterStatus, look: DatabaseOverview) -> Iterator[
         yield HealthCheck(_DATABASE, "ok", f"{cluster.database} answers, tables of version {look.schema}")
 
 
-def _look_at_key(cluster: ClusterStatus, look: DatabaseOverview) -> Iterator[HealthCheck]:
+def _check_key(cluster: ClusterStatus, look: DatabaseOverview) -> Iterator[HealthCheck]:
     from remit.cluster.database.key_file import KEY, KEY_FILE, find_fingerprint, load_key
     from remit.storage.trust import find_file
 
@@ -80,7 +80,7 @@ def _look_at_key(cluster: ClusterStatus, look: DatabaseOverview) -> Iterator[Hea
         yield HealthCheck(_KEY, "ok", "this machine has the key of the cluster")
 
 
-def _look_at_clock(look: DatabaseOverview) -> Iterator[HealthCheck]:
+def _check_clock(look: DatabaseOverview) -> Iterator[HealthCheck]:
     skew_s = look.ahead_ms / 1000
     if abs(skew_s) > _SKEW_S:
         way = "ahead of" if skew_s > 0 else "behind"
@@ -90,7 +90,7 @@ def _look_at_clock(look: DatabaseOverview) -> Iterator[HealthCheck]:
         yield HealthCheck(_CLOCK, "ok", "this machine and the database agree")
 
 
-def _look_at_workers(cluster: ClusterStatus, workers: Sequence[WorkerRow]) -> Iterator[HealthCheck]:
+def _check_workers(cluster: ClusterStatus, workers: Sequence[WorkerRow]) -> Iterator[HealthCheck]:
     live = [each for each in workers if each.is_live]
     silent = [each for each in workers if not each.is_live and each.state != "gone"]
     for each in silent[:_MOST_TOLD]:
@@ -113,7 +113,7 @@ def _look_at_workers(cluster: ClusterStatus, workers: Sequence[WorkerRow]) -> It
         yield HealthCheck(_WORKERS, "ok", f"{len(live)} at work, {running} of {room} places taken")
 
 
-def _look_at_leases(look: DatabaseOverview) -> Iterator[HealthCheck]:
+def _check_leases(look: DatabaseOverview) -> Iterator[HealthCheck]:
     """Sessions that their workers have kept for longer than they said."""
     late = [row for row in look.rows if row.state == "running" and (row.lease_left_s or 0) < 0]
     for row in late[:_MOST_TOLD]:
@@ -126,7 +126,7 @@ def _look_at_leases(look: DatabaseOverview) -> Iterator[HealthCheck]:
         )
 
 
-def _look_at_queues(cluster: ClusterStatus) -> Iterator[HealthCheck]:
+def _check_queues(cluster: ClusterStatus) -> Iterator[HealthCheck]:
     look = cluster.look
     waiting = sum(each.waiting for each in look.queues) if look is not None else 0
     if cluster.lag_s is None:
@@ -140,4 +140,4 @@ def _look_at_queues(cluster: ClusterStatus) -> Iterator[HealthCheck]:
         yield HealthCheck(_QUEUES, "ok", f"{waiting} wait, the oldest for {cluster.lag_s:.0f} s")
 
 
-LOOKS = (("cluster", _look_at_cluster),)
+LOOKS = (("cluster", _check_cluster),)

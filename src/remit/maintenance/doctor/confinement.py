@@ -32,7 +32,7 @@ _AGENT_SECONDS = 5.0
 _MAX_SENTENCES = 5
 
 
-def _look_at_confinement(patient: DoctorContext) -> Iterator[HealthCheck]:
+def _check_confinement(patient: DoctorContext) -> Iterator[HealthCheck]:
     """Report what the kernel can enforce, what that doesn't stop, and what the settings make of it."""
     level, settings = find_level(), patient.settings.confine
     said = f"level {level.name}, which doesn't stop: {'; '.join(level.list_open())}"
@@ -62,7 +62,7 @@ def _check_settings(settings: ConfineSettings, level: Level) -> HealthCheck:
     return HealthCheck("confine", "ok", f"{said}; network {settings.network}; judge {judge}")
 
 
-def _look_at_permissions(patient: DoctorContext) -> Iterator[HealthCheck]:
+def _check_permissions(patient: DoctorContext) -> Iterator[HealthCheck]:
     """Report which permissions of each agent the kernel enforces differently."""
     from remit.policy import PathContext, Permissions
     from remit.policy.confinement_profile import make_profile
@@ -90,4 +90,4 @@ def _look_at_permissions(patient: DoctorContext) -> Iterator[HealthCheck]:
             yield HealthCheck("permissions", "ok", told)
 
 
-LOOKS = (("confine", _look_at_confinement), ("permissions", _look_at_permissions))
+LOOKS = (("confine", _check_confinement), ("permissions", _check_permissions))

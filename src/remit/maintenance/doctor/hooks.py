@@ -35,21 +35,21 @@ if TYPE_CHECKING:
 _NAME, _COMMANDS = "hooks", "commands"
 
 
-def _look_at_hooks(patient: DoctorContext) -> Iterator[HealthCheck]:
+def _check_hooks(patient: DoctorContext) -> Iterator[HealthCheck]:
     """A row for each file with Remit's hooks; none if nothing was installed."""
     from remit.ledger.home import Home
 
     home = Home(patient.root)
-    yield from _look_at_settings(home, "claude", LOCAL)
-    yield from _look_at_settings(home, "claude", SHARED)
-    yield from _look_at_twice(home)
-    yield from _look_at_settings(home, "codex", CODEX)
-    yield from _look_at_trust(home)
-    yield from _look_at_opencode(home)
-    yield from _look_at_commands(home)
+    yield from _check_settings(home, "claude", LOCAL)
+    yield from _check_settings(home, "claude", SHARED)
+    yield from _check_twice(home)
+    yield from _check_settings(home, "codex", CODEX)
+    yield from _check_trust(home)
+    yield from _check_opencode(home)
+    yield from _check_commands(home)
 
 
-def _look_at_commands(home: Home) -> Iterator[HealthCheck]:
+def _check_commands(home: Home) -> Iterator[HealthCheck]:
     """Whether Codex and opencode find the shell by which the kernel limits the commands of their subagents."""
     from remit.hooks.command_shell import find_outdated
     from remit.hooks.settings_files import is_remembered
@@ -62,12 +62,12 @@ def _look_at_commands(home: Home) -> Iterator[HealthCheck]:
         yield HealthCheck(_NAME, "warning", told, f"run remit hooks install {names[0]} again")
 
 
-def _look_at_settings(home: Home, harness: str, path: str) -> Iterator[HealthCheck]:
+def _check_settings(home: Home, harness: str, path: str) -> Iterator[HealthCheck]:
     from remit.hooks.settings_files import split_command
 
     found = list_own_hooks(home, path)
     if not found:
-        yield from _look_at_unreadable(home, harness, path)
+        yield from _check_unreadable(home, harness, path)
         return
     lines = {tuple(words) for hook in found if (words := split_command(hook.command)) is not None}
     troubles = [trouble for words in sorted(lines) for trouble in _check_words(home, harness, path, words)]
@@ -76,7 +76,7 @@ def _look_at_settings(home: Home, harness: str, path: str) -> Iterator[HealthChe
         yield from _compare(harness, path, found, shared=("remit", "hook", harness) in lines)
 
 
-def _look_at_unreadable(home: Home, harness: str, path: str) -> Iterator[HealthCheck]:
+def _check_unreadable(home: Home, harness: str, path: str) -> Iterator[HealthCheck]:
     """A row for a file with Remit's hooks that can't be read: the harness can't read it, either."""
     from remit.hooks.settings_files import find_variable, is_own_shell, is_remembered, load_values
 
@@ -124,7 +124,7 @@ def _compare(harness: str, path: str, found: Sequence[Hook], *, shared: bool) ->
         yield HealthCheck(_NAME, "ok", f"{harness}: {len(there)} events in {path}")
 
 
-def _look_at_twice(home: Home) -> Iterator[HealthCheck]:
+def _check_twice(home: Home) -> Iterator[HealthCheck]:
     places = [path for path in (LOCAL, SHARED) if list_own_hooks(home, path)]
     if not places:
         return
@@ -137,7 +137,7 @@ def _look_at_twice(home: Home) -> Iterator[HealthCheck]:
         yield HealthCheck(_NAME, "warning", told, "run remit hooks install claude, which keeps those in the second")
 
 
-def _look_at_trust(home: Home) -> Iterator[HealthCheck]:
+def _check_trust(home: Home) -> Iterator[HealthCheck]:
     found = list_own_hooks(home, CODEX)
     if not found:
         return
@@ -154,7 +154,7 @@ def _look_at_trust(home: Home) -> Iterator[HealthCheck]:
         yield HealthCheck(_NAME, "warning", told, render_trust(home.root))
 
 
-def _look_at_opencode(home: Home) -> Iterator[HealthCheck]:
+def _check_opencode(home: Home) -> Iterator[HealthCheck]:
     from remit.hooks.settings_files import is_stamped, load_file, stamp
 
     data = load_file(home.root, PLUGIN)
@@ -181,7 +181,7 @@ def _look_at_opencode(home: Home) -> Iterator[HealthCheck]:
         yield HealthCheck(_NAME, "ok", f"opencode: the plugin at {PLUGIN}")
 
 
-def _look_at_shell(patient: DoctorContext) -> Iterator[HealthCheck]:
+def _check_shell(patient: DoctorContext) -> Iterator[HealthCheck]:
     """Whether Claude Code starts Remit's shell for commands, so that the kernel can limit those of subagents."""
     from remit.hooks.command_shell import find_outdated
     from remit.hooks.settings_files import find_variable, is_own_shell, load_values
@@ -210,4 +210,4 @@ def _look_at_shell(patient: DoctorContext) -> Iterator[HealthCheck]:
         yield HealthCheck(_COMMANDS, "ok", "Claude Code: Remit's shell limits the commands of agents with permissions")
 
 
-LOOKS = ((_NAME, _look_at_hooks), (_COMMANDS, _look_at_shell))
+LOOKS = ((_NAME, _check_hooks), (_COMMANDS, _check_shell))

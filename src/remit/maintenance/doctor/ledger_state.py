@@ -17,7 +17,7 @@ _LEDGER_SECONDS = 10.0
 _MAX_LOCKS = 200
 
 
-def _look_at_workspace(patient: DoctorContext) -> Iterator[HealthCheck]:
+def _check_workspace(patient: DoctorContext) -> Iterator[HealthCheck]:
     signs = [sign for sign in SIGNS if os.path.lexists(f"{patient.root}/{sign}")]
     if not signs or signs == [".git"]:
         yield HealthCheck("workspace", "warning", f"{patient.root} is not set up", "run: remit init")
@@ -29,7 +29,7 @@ def _look_at_workspace(patient: DoctorContext) -> Iterator[HealthCheck]:
         )
 
 
-def _look_at_ledger(patient: DoctorContext) -> Iterator[HealthCheck]:
+def _check_ledger(patient: DoctorContext) -> Iterator[HealthCheck]:
     from remit.ledger.condition import examine, list_set_aside
     from remit.ledger.home import Home
 
@@ -45,17 +45,17 @@ def _look_at_ledger(patient: DoctorContext) -> Iterator[HealthCheck]:
     elif found.is_older:
         hint = "nothing to do: the next command keeps it as another file, and begins a new one"
         yield HealthCheck("ledger", "warning", f"'{file}' was written by an older Remit", hint)
-        yield from _look_at_unfinished(patient, found.unfinished)
+        yield from _check_unfinished(patient, found.unfinished)
     else:
         part = "" if found.is_checked else f", not looked through within {_LEDGER_SECONDS:.0f} s"
         yield HealthCheck("ledger", "ok", f"whole, {found.size_bytes / 1024 / 1024:.1f} MB{part}")
-        yield from _look_at_unfinished(patient, found.unfinished)
+        yield from _check_unfinished(patient, found.unfinished)
     for kept in list_set_aside(file):
         hint = "nothing reads it; remove it when you no longer need its record of past runs"
         yield HealthCheck("ledger", "ok", f"an older one is kept as '{kept}'", hint)
 
 
-def _look_at_unfinished(patient: DoctorContext, unfinished: int) -> Iterator[HealthCheck]:
+def _check_unfinished(patient: DoctorContext, unfinished: int) -> Iterator[HealthCheck]:
     from remit.ledger.home import TASKS
     from remit.storage.locks import find_lock_holder
 
@@ -64,7 +64,7 @@ def _look_at_unfinished(patient: DoctorContext, unfinished: int) -> Iterator[Hea
         yield HealthCheck("unfinished", "warning", told, "nothing to do: whoever reads the tasks next finishes it")
 
 
-def _look_at_locks(patient: DoctorContext) -> Iterator[HealthCheck]:
+def _check_locks(patient: DoctorContext) -> Iterator[HealthCheck]:
     """Who holds what now. A lock ends with its process, so one that stays is a process that hangs."""
     from remit.storage.locks import find_lock_holder
     from remit.storage.machine import is_alive
@@ -89,7 +89,7 @@ def _look_at_locks(patient: DoctorContext) -> Iterator[HealthCheck]:
         yield HealthCheck("locks", "ok", "none is held")
 
 
-def _look_at_leftovers(patient: DoctorContext) -> Iterator[HealthCheck]:
+def _check_leftovers(patient: DoctorContext) -> Iterator[HealthCheck]:
     from remit.maintenance.gc import find_half_written
 
     failures: list[str] = []
@@ -103,8 +103,8 @@ def _look_at_leftovers(patient: DoctorContext) -> Iterator[HealthCheck]:
 
 
 LOOKS = (
-    ("workspace", _look_at_workspace),
-    ("ledger", _look_at_ledger),
-    ("locks", _look_at_locks),
-    ("leftovers", _look_at_leftovers),
+    ("workspace", _check_workspace),
+    ("ledger", _check_ledger),
+    ("locks", _check_locks),
+    ("leftovers", _check_leftovers),
 )

@@ -30,7 +30,7 @@ _LITTLE_FILES = 1000
 _MAX_VERSION_CHARS = 60
 
 
-def _look_at_python(patient: DoctorContext) -> Iterator[HealthCheck]:
+def _check_python(patient: DoctorContext) -> Iterator[HealthCheck]:
     del patient
     version = ".".join(map(str, sys.version_info[:3]))
     if sys.version_info[:2] < _OLDEST_PYTHON:
@@ -39,7 +39,7 @@ def _look_at_python(patient: DoctorContext) -> Iterator[HealthCheck]:
         yield HealthCheck("python", "ok", version)
 
 
-def _look_at_sqlite(patient: DoctorContext) -> Iterator[HealthCheck]:
+def _check_sqlite(patient: DoctorContext) -> Iterator[HealthCheck]:
     from remit.ledger.condition import has_full_text, read_version
 
     del patient
@@ -56,7 +56,7 @@ def _look_at_sqlite(patient: DoctorContext) -> Iterator[HealthCheck]:
         yield HealthCheck("sqlite", "ok", f"{version}, with full-text search")
 
 
-def _look_at_disk(patient: DoctorContext) -> Iterator[HealthCheck]:
+def _check_disk(patient: DoctorContext) -> Iterator[HealthCheck]:
     mount, room = find_mount(patient.root), measure_free_space(patient.root)
     free = f"{_show_bytes(room.free_bytes)} free"
     kind = mount.kind if mount else "file system not known"
@@ -78,7 +78,7 @@ def _show_bytes(size: int) -> str:
     return f"{size / 1024 / _MB:.1f} GB" if size >= 1024 * _MB else f"{size / _MB:.1f} MB"
 
 
-def _look_at_namespaces(patient: DoctorContext) -> Iterator[HealthCheck]:
+def _check_namespaces(patient: DoctorContext) -> Iterator[HealthCheck]:
     yield _try_out(
         "namespaces", "unshare", ("-Ur", "true"), patient,
         fine="a user may make namespaces of their own",
@@ -143,8 +143,8 @@ def _cut(text: str) -> str:
 
 
 LOOKS = (
-    ("python", _look_at_python),
-    ("sqlite", _look_at_sqlite),
-    ("disk", _look_at_disk),
-    ("namespaces", _look_at_namespaces),
+    ("python", _check_python),
+    ("sqlite", _check_sqlite),
+    ("disk", _check_disk),
+    ("namespaces", _check_namespaces),
 )

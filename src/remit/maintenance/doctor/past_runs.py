@@ -36,7 +36,7 @@ _MADE_UP = ("fabricated", "degenerate")
 _BY_HAND = "IN PROGRESS"
 
 
-def _look_at_work(patient: DoctorContext) -> Iterator[HealthCheck]:
+def _check_work(patient: DoctorContext) -> Iterator[HealthCheck]:
     from remit.ledger.home import Home
     from remit.views.run_details import list_work
 
@@ -238,4 +238,4 @@ def _format_seconds(seconds: float) -> str:
     return f"{whole // 60} min" if whole < 7200 else f"{whole // 3600} h"  # noqa: PLR2004 - two hours
 
 
-LOOKS = (("delegations", _look_at_work),)
+LOOKS = (("delegations", _check_work),)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _OLD_SECONDS = 600
 
 
-def _look_at_git(patient: DoctorContext) -> Iterator[HealthCheck]:
+def _check_git(patient: DoctorContext) -> Iterator[HealthCheck]:
     from remit.git.git_errors import GitRefused
     from remit.git.process import run
     from remit.git.repository import find_repository
@@ -35,11 +35,11 @@ def _look_at_git(patient: DoctorContext) -> Iterator[HealthCheck]:
     from remit.git.head import find_branch
 
     yield HealthCheck("git", "ok", f"{version}, on {find_branch(patient.root) or 'no branch'}")
-    yield from _look_at_lock(f"{repository.own}/index.lock")
-    yield from _look_at_merging(patient)
+    yield from _check_lock(f"{repository.own}/index.lock")
+    yield from _check_merging(patient)
 
 
-def _look_at_lock(file: str) -> Iterator[HealthCheck]:
+def _check_lock(file: str) -> Iterator[HealthCheck]:
     """A lock that git has left behind stops every commit."""
     try:
         age_seconds = time.time() - os.lstat(file).st_mtime
@@ -50,7 +50,7 @@ def _look_at_lock(file: str) -> Iterator[HealthCheck]:
         yield HealthCheck("git lock", "problem", told, "if no git is running, remove it")
 
 
-def _look_at_merging(patient: DoctorContext) -> Iterator[HealthCheck]:
+def _check_merging(patient: DoctorContext) -> Iterator[HealthCheck]:
     from remit.git.attributes import UNION, UNSPECIFIED, find_merge
 
     manifest = place_manifest(patient.root, patient.settings)
@@ -70,4 +70,4 @@ def _look_at_merging(patient: DoctorContext) -> Iterator[HealthCheck]:
         yield HealthCheck("merging", "warning", told, "say merge=union for it in .gitattributes")
 
 
-LOOKS = (("git", _look_at_git),)
+LOOKS = (("git", _check_git),)

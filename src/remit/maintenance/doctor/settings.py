@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from remit.maintenance.doctor.report import DoctorContext
 
 
-def look_at_settings(patient: DoctorContext) -> Iterator[HealthCheck]:
+def check_settings(patient: DoctorContext) -> Iterator[HealthCheck]:
     """Check the settings for commands, runners and agents that don't exist."""
     found = [
-        *_look_at_commands(patient.settings.delegation),
-        *_look_at_runners(patient.settings.delegation),
-        *_look_at_agents(patient),
+        *_check_commands(patient.settings.delegation),
+        *_check_runners(patient.settings.delegation),
+        *_check_agents(patient),
     ]
     yield from found or [HealthCheck("settings", "ok", "can be followed")]
 
 
-def _look_at_commands(settings: DelegationSettings) -> Iterator[HealthCheck]:
+def _check_commands(settings: DelegationSettings) -> Iterator[HealthCheck]:
     from remit.runs.tasks.task_commands import COMMANDS, make_command
 
     for name, given in settings.task.items():
@@ -46,7 +46,7 @@ def _look_at_commands(settings: DelegationSettings) -> Iterator[HealthCheck]:
             )
 
 
-def _look_at_runners(settings: DelegationSettings) -> Iterator[HealthCheck]:
+def _check_runners(settings: DelegationSettings) -> Iterator[HealthCheck]:
     from remit.runners.registry import RUNNERS
 
     own = {name: table for name, table in settings.runners.items() if name not in RUNNERS}
@@ -62,7 +62,7 @@ def _look_at_runners(settings: DelegationSettings) -> Iterator[HealthCheck]:
             yield HealthCheck("settings", "problem", f"{place} is '{runner}', and there is no such runner", hint)
 
 
-def _look_at_agents(patient: DoctorContext) -> Iterator[HealthCheck]:
+def _check_agents(patient: DoctorContext) -> Iterator[HealthCheck]:
     from remit.runs.choose_agent import list_agents
 
     settings = patient.settings.delegation

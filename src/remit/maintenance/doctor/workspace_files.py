@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _MANIFEST_BYTES = 32 * 1024 * 1024
 
 
-def _look_at_trust(patient: DoctorContext) -> Iterator[HealthCheck]:
+def _check_trust(patient: DoctorContext) -> Iterator[HealthCheck]:
     from remit.errors import ConfigError
     from remit.runs.consent import check_trust, get_executing
 
@@ -30,7 +30,7 @@ def _look_at_trust(patient: DoctorContext) -> Iterator[HealthCheck]:
     yield HealthCheck("trust", "ok", told)
 
 
-def _look_at_agents(patient: DoctorContext) -> Iterator[HealthCheck]:
+def _check_agents(patient: DoctorContext) -> Iterator[HealthCheck]:
     from remit.agent_files.discovery import search_agent_files
 
     found, unread, plain = search_agent_files((), root=patient.root, exclude=patient.settings.lint.exclude)
@@ -45,10 +45,10 @@ def _look_at_agents(patient: DoctorContext) -> Iterator[HealthCheck]:
     for folder in unread:
         hint = "make it readable, or name it in lint.exclude of remit.toml"
         yield HealthCheck("agents", "warning", f"'{folder}' can't be read, and agents in it are not seen", hint)
-    yield from _look_at_standard_agents(found)
+    yield from _check_standard_agents(found)
 
 
-def _look_at_standard_agents(found: Sequence[AgentFile]) -> Iterator[HealthCheck]:
+def _check_standard_agents(found: Sequence[AgentFile]) -> Iterator[HealthCheck]:
     """One row for each harness that reads agents of the standard, whose keys it doesn't know."""
     from remit.agent_files.discovery import load_agent_file
     from remit.agents.document import parse_document
@@ -81,7 +81,7 @@ def _count_agents(found: Sequence[object]) -> str:
     return f"{len(found)} {'agent' if len(found) == 1 else 'agents'} of the standard"
 
 
-def _look_at_formats(patient: DoctorContext) -> Iterator[HealthCheck]:
+def _check_formats(patient: DoctorContext) -> Iterator[HealthCheck]:
     """The format of each agent, and what declares it (D3)."""
     from remit.runs.choose_agent import list_agents
     from remit.runs.formats import list_formats
@@ -92,7 +92,7 @@ def _look_at_formats(patient: DoctorContext) -> Iterator[HealthCheck]:
         yield HealthCheck("format", "ok", f"{name}: {format} ({declared.why})")
 
 
-def _look_at_tasks(patient: DoctorContext) -> Iterator[HealthCheck]:
+def _check_tasks(patient: DoctorContext) -> Iterator[HealthCheck]:
     from remit.runs.tasks.workspace_tasks import Tasks, check_sync
 
     tasks = Tasks(patient.root)
@@ -113,7 +113,7 @@ def _look_at_tasks(patient: DoctorContext) -> Iterator[HealthCheck]:
         yield HealthCheck("tasks", "ok", f"{checked.tasks} in {checked.folder}, state.json and TODO.md agree")
 
 
-def _look_at_manifest(patient: DoctorContext) -> Iterator[HealthCheck]:
+def _check_manifest(patient: DoctorContext) -> Iterator[HealthCheck]:
     from remit.ledger.home import Home
     from remit.manifest.counts import count_quickly
     from remit.manifest.places import place_manifest
@@ -147,7 +147,7 @@ def _look_at_manifest(patient: DoctorContext) -> Iterator[HealthCheck]:
         )
 
 
-def _look_at_errors(patient: DoctorContext) -> Iterator[HealthCheck]:
+def _check_errors(patient: DoctorContext) -> Iterator[HealthCheck]:
     from remit.errorlog.errors_command import load_errors
 
     del patient
@@ -165,10 +165,10 @@ def _look_at_errors(patient: DoctorContext) -> Iterator[HealthCheck]:
 
 
 LOOKS = (
-    ("trust", _look_at_trust),
-    ("agents", _look_at_agents),
-    ("format", _look_at_formats),
-    ("tasks", _look_at_tasks),
-    ("manifest", _look_at_manifest),
-    ("errors", _look_at_errors),
+    ("trust", _check_trust),
+    ("agents", _check_agents),
+    ("format", _check_formats),
+    ("tasks", _check_tasks),
+    ("manifest", _check_manifest),
+    ("errors", _check_errors),
 )

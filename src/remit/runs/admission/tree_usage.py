@@ -82,7 +82,7 @@ class RunTree:
         budgets = (_spare(budget, spare_turns) for budget in self.budgets.values())
         return clamp(Budget(), *map(left, budgets, spent.values()))
 
-    def tell_exhausted(self, heard: Mapping[str, Usage] = NOTHING) -> str:
+    def describe_exhausted(self, heard: Mapping[str, Usage] = NOTHING) -> str:
         """Whose limit is used up, and by how much; nothing where something is left of each."""
         for session_id, spent in self._sum_up(heard).items():
             budget = self.budgets[session_id]._replace(max_delegations=None)

@@ -37,7 +37,7 @@ class OutputReader:
         self.listener = listener
         self.offset = 0
 
-    def go_on(self) -> bool:
+    def read_more(self) -> bool:
         """Take in a piece of what was printed since; whether there was any. No more than a shim keeps is read."""
         limit = min(PIECE_BYTES, OUT_CAP_BYTES - self.offset)
         data = read_out(self.folder, self.offset, limit)
@@ -89,7 +89,7 @@ def _read_attempts_usage(home: Home, session_id: str, runner: Runner, details: M
         folder = find_folder(home, session_id, number)
         listener = runner.listen(AttemptOrder(session_id, "", "", home.root, folder, settings=settings))
         hearing = OutputReader(folder, listener)
-        while hearing.go_on():
+        while hearing.read_more():
             pass
         heards.append(listener.tell())
     return sum_usage(heards, counts_thread=runner.counts_thread)

@@ -44,15 +44,15 @@ class RemainingBudget:
         """What it may still use: the least that is left of its own budget and of those above it."""
         if not is_limited(self._budget):
             return self._budget
-        tree = self._look_at_tree(every_ms=_TREE_EVERY_MS if is_running else 0)
+        tree = self._load_tree(every_ms=_TREE_EVERY_MS if is_running else 0)
         if tree is None:
             return left(self._budget, SpentBudget(usage.tokens or 0, usage.cost_usd or 0.0, usage.turns or 0))
         return tree.find_left({self._session_id: usage}, spare_turns=spare_turns)
 
-    def tell_exhausted(self, usage: Usage) -> str:
+    def describe_exhausted(self, usage: Usage) -> str:
         """Whose limit ended it; nothing where that is not known any more."""
-        tree = self._look_at_tree()
-        return "" if tree is None else tree.tell_exhausted({self._session_id: usage})
+        tree = self._load_tree()
+        return "" if tree is None else tree.describe_exhausted({self._session_id: usage})
 
     def has_open_below(self) -> bool:
         """Whether somebody whom it handed work to is still held to the same."""
@@ -63,7 +63,7 @@ class RemainingBudget:
         if usage != Usage():
             set_usage(db, self._session_id, tokens=usage.tokens, cost_usd=usage.cost_usd, turns=usage.turns)
 
-    def _look_at_tree(self, *, every_ms: int = 0) -> RunTree | None:
+    def _load_tree(self, *, every_ms: int = 0) -> RunTree | None:
         """What all of its tree have used, as the ledger has it; while it runs, not asked for at every look."""
         now_ms = read_clock_ms()
         if not 0 <= now_ms - self._tree_ms < every_ms:

@@ -274,7 +274,7 @@ class RunLoop:
         if result is None:
             return self._examine_lost(number, heard)
         if result.errno is not None:  # the program could not be executed at all
-            return refuse(number, self._tell_missing(number, result.errno))
+            return refuse(number, self._make_missing_error(number, result.errno))
         turn = make_result(number, result, heard)
         if result.exit_code != 0:
             turn = turn._replace(trace=redact(read_err_end(folder, result).decode("utf-8", "replace")))
@@ -295,7 +295,7 @@ class RunLoop:
             return AttemptResult(number, "cancelled", heard, reason=self.supervisor.find_reason(self.row.session_id))
         return AttemptResult(number, "orphaned", heard, reason="its shim ended without a result")
 
-    def _tell_missing(self, number: int, code: int) -> RunnerError:
+    def _make_missing_error(self, number: int, code: int) -> RunnerError:
         """Why the program could not be executed."""
         try:
             program = f"'{self.runner.start(make_order(self, number, dict(self.supervisor.environ))).argv[0]}'"
@@ -414,7 +414,9 @@ class RunLoop:
         """Why it ended so, where somebody has said it."""
         reason = turn.reason or (self.supervisor.find_reason(self.row.session_id) if stop_reason == "cancelled" else "")
         return (
-            self.remaining_budget.tell_exhausted(self.usage) if stop_reason == BUDGET and reason == BUDGET else reason
+            self.remaining_budget.describe_exhausted(self.usage)
+            if stop_reason == BUDGET and reason == BUDGET
+            else reason
         )
 
     def _find_resume(self) -> str:

@@ -61,7 +61,7 @@ class SlotQueue:
             self._gives_way_ms = None
             context = copy_context()
             context.run(CARRIED.set, NOTHING)  # what is driven from here is not called by whoever comes first
-            self._usher = loop.create_task(self._let_in(), context=context)
+            self._usher = loop.create_task(self._admit_waiting(), context=context)
         try:
             return await waiter.ended
         finally:
@@ -76,10 +76,10 @@ class SlotQueue:
         if self._usher is not None:
             self._usher.cancel()
 
-    async def _let_in(self) -> None:
+    async def _admit_waiting(self) -> None:
         """Look, again and again, as long as somebody waits; nobody waits for one that looks no more."""
         try:
-            await self._look_on()
+            await self._poll()
         except asyncio.CancelledError:
             for waiter in self._waiters.values():
                 waiter.ended.cancel()
@@ -90,7 +90,7 @@ class SlotQueue:
             if not isinstance(error, Exception):
                 raise
 
-    async def _look_on(self) -> None:
+    async def _poll(self) -> None:
         pause, waited = _LOOK_S[0], 0.0
         while self._waiters:
             self._called.clear()
@@ -142,10 +142,10 @@ class SlotQueue:
                     told.append((waiter, ""))
                 else:
                     full.add("running" if limit == "line" else limit)
-                    self._give_way(now_ms, is_needed=limit == "line")
+                    self._yield_turn(now_ms, is_needed=limit == "line")
         return told
 
-    def _give_way(self, now_ms: int, *, is_needed: bool) -> None:
+    def _yield_turn(self, now_ms: int, *, is_needed: bool) -> None:
         """Note since when a slot is left to others; none is where there is none."""
         self._gives_way_ms = (self._gives_way_ms or now_ms) if is_needed else None
 

@@ -229,7 +229,7 @@ class Supervisor:
         number = count_attempts(self.home.ledger, row.session_id)
         last = time.monotonic() + _UNENDED_S
         while number and is_alive(find_folder(self.home, row.session_id, number)) and time.monotonic() < last:
-            self.tell_end(row.session_id)
+            self.request_end(row.session_id)
             await asyncio.sleep(_ENDING_S)
         return conclude(AttemptEnd("orphaned", row.agent, reason=error.message, retry=find_retry(row)))
 
@@ -355,10 +355,10 @@ class Supervisor:
         for each in told:
             if each in self.active:
                 self.active[each].cancel(reason)
-            self.tell_end(each)
+            self.request_end(each)
         return told
 
-    def tell_end(self, session_id: str) -> None:
+    def request_end(self, session_id: str) -> None:
         """Ask the shim of a run to end its agent."""
         number = count_attempts(self.home.ledger, session_id)
         if number:

@@ -45,7 +45,7 @@ async def watch(loop: RunLoop, number: int) -> None:
     try:
         while not (await asyncio.wait({waiter}, timeout=LOOK_EVERY_S))[0]:
             with suppress(RemitError):  # the ledger is busy: the agent goes on, and is looked at again
-                watcher.look()
+                watcher.check()
         waiter.result()
     finally:
         waiter.cancel()
@@ -66,11 +66,11 @@ class _Watcher:
         self.idle = False
         self.exhausted_ms: int | None = None
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Take in what was printed since, and act on it."""
         now_ms = read_clock_ms()
         begin = self.hearing.offset
-        if self.hearing.go_on():
+        if self.hearing.read_more():
             self.loop.live = self.hearing.listener.tell()
             self.heard_ms, self.idle = now_ms, False
         if self.hearing.offset - begin < PIECE_BYTES:  # nothing is left to read
@@ -78,14 +78,14 @@ class _Watcher:
         if not self.stopped and self.loop.supervisor.is_cancelled(self.loop.row.session_id):
             self._stop("cancel")  # whoever asked was too early for the shim
         if not self.stopped:
-            self._hold_limits(now_ms)
-        self._tell(now_ms)
+            self._enforce_limits(now_ms)
+        self._report_progress(now_ms)
 
     def _stop(self, word: str) -> None:
         """Have the agent ended."""
         self.stopped = send_control(self.folder, word)
 
-    def _hold_limits(self, now_ms: int) -> None:
+    def _enforce_limits(self, now_ms: int) -> None:
         loop = self.loop
         if now_ms > (loop.row.deadline_ms or now_ms) + _LATE_MS:
             # The shim keeps the deadline by a clock that stands still while the machine sleeps.
@@ -108,7 +108,7 @@ class _Watcher:
         is_time = now_ms >= (loop.row.deadline_ms or 0) - window_s * 1000
         return window_s >= HANDBACK_MIN_S and not asked and known and is_time
 
-    def _tell(self, now_ms: int) -> None:
+    def _report_progress(self, now_ms: int) -> None:
         """Tell those who follow, not too often; and once when nothing was heard for long."""
         loop, live = self.loop, self.loop.live
         if not self.idle and now_ms - self.heard_ms > loop.config.idle_s * 1000:
