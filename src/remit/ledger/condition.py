@@ -19,23 +19,23 @@ _STEPS = 10_000
 
 
 class LedgerCondition(NamedTuple):
-    """What a look at the ledger's file has shown."""
+    """The result of a check of the ledger file."""
 
     fault: str = ""
-    """What is wrong with it, in SQLite's words; empty where nothing is."""
+    """SQLite's description of the damage; "" if there is none."""
     is_checked: bool = True
-    """False where there was no time to look at every page."""
+    """False if the time limit was too short to check every page."""
     unfinished: int = 0
-    """Changes to several files that were begun and not finished."""
+    """The number of interrupted changes to several files."""
     is_newer: bool = False
-    """Whether a newer Remit wrote it."""
+    """True if a newer Remit wrote it."""
     is_older: bool = False
-    """Whether an older one did: who opens it next sets it aside."""
+    """True if an older Remit wrote it: the next process that opens it renames it."""
     size_bytes: int = 0
 
 
 def examine(file: str, *, seconds: float) -> LedgerCondition | None:
-    """Look at a ledger; None where there is none yet."""
+    """Check a ledger; None if there is none."""
     try:
         found = os.lstat(file)
     except FileNotFoundError:
@@ -76,7 +76,7 @@ def _inspect(db: sqlite3.Connection, deadline: float) -> LedgerCondition:
 
 
 def list_set_aside(file: str) -> list[str]:
-    """The older ledgers that are kept beside a ledger."""
+    """Return the renamed older ledgers next to a ledger."""
     folder = os.path.dirname(file)
     with suppress(OSError):
         return sorted(f"{folder}/{name}" for name in os.listdir(folder) if matches_name("ledger.version-*.db", name))
@@ -84,12 +84,12 @@ def list_set_aside(file: str) -> list[str]:
 
 
 def read_version() -> tuple[int, ...]:
-    """Which SQLite this is."""
+    """Return the version of SQLite."""
     return sqlite3.sqlite_version_info
 
 
 def has_full_text() -> bool:
-    """Whether this SQLite can search in texts."""
+    """True if this SQLite has full-text search (FTS5)."""
     db = sqlite3.connect(":memory:")
     try:
         db.execute("CREATE VIRTUAL TABLE words USING fts5(word)")

@@ -18,7 +18,7 @@ PAGE = 500
 
 
 class LedgerEvent(NamedTuple):
-    """Something that happened."""
+    """An event in the log."""
 
     number: int
     at_ms: int
@@ -28,7 +28,7 @@ class LedgerEvent(NamedTuple):
 
 
 def read_clock_ms() -> int:
-    """The time, as every table has it."""
+    """Return the current time in ms since 1970."""
     return time.time_ns() // 1_000_000
 
 
@@ -49,7 +49,7 @@ def add_event(db: Connection, kind: str, details: Mapping[str, Any], *, session_
 def load_events(
     ledger: Ledger, *, after: int = 0, session_id: str | None = None, limit: int = PAGE
 ) -> list[LedgerEvent]:
-    """The events above a number, oldest first."""
+    """Return the events above a number, oldest first."""
     narrowed = "" if session_id is None else "AND session_id = :session"
     query = f"SELECT number, at_ms, session_id, kind, details FROM events WHERE number > :after {narrowed} ORDER BY number LIMIT :limit"  # noqa: E501, S608 - one of two fixed texts
     with ledger.reading() as db:
@@ -60,7 +60,7 @@ def load_events(
 
 
 def load_last_event(ledger: Ledger, session_id: str, *kinds: str) -> LedgerEvent | None:
-    """The last event of a session that is of one of some kinds."""
+    """Return the last event of a session with one of some kinds; None if there is none."""
     marks = ", ".join("?" * len(kinds))
     query = f"SELECT number, at_ms, session_id, kind, details FROM events WHERE session_id = ? AND kind IN ({marks}) ORDER BY number DESC LIMIT 1"  # noqa: E501, S608 - marks only
     with ledger.reading() as db:
@@ -69,7 +69,7 @@ def load_last_event(ledger: Ledger, session_id: str, *kinds: str) -> LedgerEvent
 
 
 def follow_events(ledger: Ledger, *, after: int = 0, session_id: str | None = None) -> Iterator[LedgerEvent]:
-    """All events above a number, page by page, up to the last one there is now."""
+    """Yield all current events above a number, page by page."""
     while page := load_events(ledger, after=after, session_id=session_id):
         yield from page
         after = page[-1].number

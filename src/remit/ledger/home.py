@@ -19,7 +19,7 @@ TAKING, FINISHING, TASKS, MANIFEST, ERRORS = "taking", "finishing", "tasks", "ma
 
 
 class Home:
-    """A workspace's root and its own folder. Nothing is made before something has to be kept."""
+    """The root of a workspace and its folder `.remit`, which is created only when something is stored."""
 
     def __init__(self, root: str) -> None:
         self.root = root
@@ -32,7 +32,7 @@ class Home:
 
     @property
     def is_made(self) -> bool:
-        """Whether anything was kept here before."""
+        """True if the folder exists."""
         return os.path.isdir(self.folder)
 
     @property
@@ -42,7 +42,7 @@ class Home:
 
     @property
     def ledger(self) -> Ledger:
-        """The ledger, opened when first asked for and made if there is none."""
+        """The ledger, which is opened or created on first use."""
         if self._ledger is None:
             from remit.ledger import Ledger  # noqa: PLC0415 - SQLite costs 4 ms
 
@@ -51,7 +51,7 @@ class Home:
         return self._ledger
 
     def make_folder(self, name: str = "") -> str:
-        """Make one of the own folders, if it is not there."""
+        """Create a subfolder of `.remit`, if it is missing."""
         folder = f"{self.folder}/{name}" if name else self.folder
         for place in {self.folder, folder}:
             if os.path.islink(place):  # a repository could lead us anywhere with it
@@ -63,7 +63,7 @@ class Home:
         return folder
 
     def lock(self, name: str) -> AbstractContextManager[None]:
-        """Hold one of the locks."""
+        """Lock one of the workspace's locks."""
         from remit.storage.locks import hold_lock  # noqa: PLC0415 - only where something is written
 
         if not self._lock_folder:

@@ -29,7 +29,7 @@ _COLUMNS = (
 
 
 class HookRun:
-    """One row: our session, what the harness calls it, and what holds for it."""
+    """One run: its session, the harness's names for it, and its limits."""
 
     __slots__ = (
         "agent", "agent_id", "blocks", "deadline_ms", "enforced", "harness", "harness_session", "layers", "parent_id",
@@ -60,7 +60,7 @@ class HookRun:
         self.agent_id = agent_id
         self.parent_id = parent_id
         self.enforced = bool(enforced)
-        """Whether its return is checked."""
+        """True if its return is checked."""
         self.waited = bool(waited)
         """Whether its caller waits, so that the harness tells when the answer reaches it."""
         self.blocks = blocks
@@ -85,7 +85,7 @@ _LAYERS = """
 
 
 def add_hook_run(db: Connection, row: HookRun) -> None:
-    """Write down an agent that the harness is about to start."""
+    """Add a run whose agent the harness is about to start."""
     marks = ", ".join("?" * 13)
     values = (
         row.session_id, row.harness, row.harness_session, row.agent, row.tool_use_id, row.agent_id, row.parent_id,
@@ -96,12 +96,12 @@ def add_hook_run(db: Connection, row: HookRun) -> None:
 
 
 def find_by_agent(db: Connection, harness_session: str, agent_id: str) -> HookRun | None:
-    """The agent that a harness calls so; of several that it has called so in turn, the last."""
+    """Return the last run with a harness's agent id; None if there is none."""
     return _find(db, "harness_session = ? AND agent_id = ?", (harness_session, agent_id))
 
 
 def find_by_call(db: Connection, harness_session: str, tool_use_id: str) -> HookRun | None:
-    """The agent that was asked for by a call."""
+    """Return the run that a tool call requested; None if there is none."""
     return _find(db, "harness_session = ? AND tool_use_id = ?", (harness_session, tool_use_id)) if tool_use_id else None
 
 
@@ -113,7 +113,7 @@ def find_by_path(db: Connection, harness_session: str, path: str, *, is_bound: b
 
 
 def find_by_session(db: Connection, session_id: str) -> HookRun | None:
-    """The agent of one of our sessions."""
+    """Return the run of a session; None if there is none."""
     return _find(db, "session_id = ?", (session_id,))
 
 
@@ -177,13 +177,13 @@ def count_tokens_before(db: Connection, own: HookRun) -> int:
 
 
 def is_over(db: Connection, session_id: str) -> bool:
-    """Whether a delegation is settled, or about to be."""
+    """True if a run is finished or finishing."""
     row = db.execute("SELECT state FROM runs WHERE session_id = ?", (session_id,)).fetchone()
     return row is None or row[0] in ("finishing", "finished")
 
 
 def bind(db: Connection, session_id: str, agent_id: str) -> None:
-    """Remember what the harness calls an agent."""
+    """Store the harness's id of an agent."""
     statement = "UPDATE hook_runs SET agent_id = ? WHERE session_id = ? AND (agent_id IS NULL OR agent_id = ?)"
     db.execute(statement, (agent_id, session_id, agent_id))
 
@@ -195,7 +195,7 @@ def count_block(db: Connection, session_id: str, known: int) -> bool:
 
 
 def add_tool_use(db: Connection, session_id: str, tool: str, path: str | None, *, failed: bool) -> None:
-    """Write down that an agent used a tool."""
+    """Record that an agent used a tool."""
     db.execute(
         "INSERT INTO tool_uses (session_id, tool, path, failed, at_ms) VALUES (?, ?, ?, ?, ?)",
         (session_id, tool, path, int(failed), time.time_ns() // 1_000_000),
@@ -225,7 +225,7 @@ def load_last_use(db: Connection, session_id: str) -> tuple[str, str | None, int
 
 
 def has_used_since(db: Connection, session_id: str, at_ms: int) -> bool:
-    """Whether an agent has used a tool after a moment."""
+    """True if an agent has used a tool since a time."""
     query = "SELECT 1 FROM tool_uses WHERE session_id = ? AND at_ms > ? LIMIT 1"
     return db.execute(query, (session_id, at_ms)).fetchone() is not None
 
@@ -396,7 +396,7 @@ def end_commands(db: Connection, session_id: str, tool_use_id: str = "") -> None
 
 
 def has_command(db: Connection, session_id: str) -> bool:
-    """Whether an agent runs a command."""
+    """True if an agent runs a command."""
     prefix = f"command {session_id} "
     query = "SELECT 1 FROM notes WHERE name >= ? AND name <= ? LIMIT 1"
     return db.execute(query, (prefix, f"{prefix}~")).fetchone() is not None

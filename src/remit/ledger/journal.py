@@ -46,7 +46,7 @@ MAX_BYTES = MAX_HASHED_BYTES
 
 
 class FileChange:
-    """What a file shall become. `before` is what it was when the change was worked out, None where there was none."""
+    """The new content of a file. `before` is its content when the change was computed, None if it was missing."""
 
     def __init__(self, path: str, before: bytes | None, after: bytes, *, hash_before: bytes | None = None) -> None:
         self.path = path
@@ -54,33 +54,33 @@ class FileChange:
         self.before = before
         self.after = after
         self.hash_before = hash_before or take_hash(before)
-        """What it was known by; whoever knows it already says so."""
+        """The hash of the old content; callers that know it pass it."""
 
     @cached_property
     def hash_after(self) -> bytes:
-        """What it will be known by."""
+        """The hash of the new content."""
         return sha256(self.after).digest()
 
 
 class Interrupted(NamedTuple):
-    """A change that was found unfinished, and what was done about it."""
+    """A change that a crash interrupted, and how it was recovered."""
 
     kind: str
     finished: bool
-    """False where it was given up: the true file had not been replaced, so it never happened."""
+    """False if it was rolled back: the first file hadn't been replaced, so the change never happened."""
     left_alone: tuple[str, ...]
-    """Files that somebody else has changed meanwhile."""
+    """Files that were edited meanwhile and left alone."""
 
 
 class _ChangeEvent(NamedTuple):
-    """What is told of a change once it is done."""
+    """The event that is added once a change is done."""
 
     kind: str
     details: dict[str, Any]
 
 
 class _StagedFile(NamedTuple):
-    """One file of a change: where its new content waits, what it replaces, and what either is known by."""
+    """One file of a change: its staged new content, its target, and the hashes of both contents."""
 
     path: str
     waiting: FileTarget
@@ -124,7 +124,7 @@ def write_together(
 
 
 def _write_all(home: Home, steps: list[_StagedFile], wanted: list[FileChange], change_event: _ChangeEvent) -> int:
-    """Set the contents aside, and tell the ledger of them."""
+    """Stage the new contents, write the intent, and replace the files."""
     is_told = False
     try:
         for step, change in zip(steps, wanted, strict=True):
@@ -160,7 +160,7 @@ def _plan(home: Home, held: ExitStack, files: list[tuple[str, bytes | None, byte
 
 
 def _set_aside(step: _StagedFile, data: bytes) -> None:
-    """Write the new content: a full disk is met before anything has happened."""
+    """Write the staged content, so that a full disk fails before anything has changed."""
     try:
         remove_target(step.waiting)
         write_target(step.waiting, data, like=step.target)
@@ -169,7 +169,7 @@ def _set_aside(step: _StagedFile, data: bytes) -> None:
 
 
 def _sync_waiting(steps: list[_StagedFile]) -> None:
-    """See the names of the new contents on disk."""
+    """Sync the folders of the staged contents."""
     try:
         for folder in {step.waiting.folder for step in steps}:
             os.fsync(folder)
@@ -271,13 +271,13 @@ def _cross_out(
 
 
 def has_unfinished(home: Home) -> bool:
-    """Whether a change was begun that nobody has finished; one that is being made right now counts as well."""
+    """True if there is an unfinished change, including one that another process is making right now."""
     with home.ledger.reading() as db:
         return db.execute("SELECT 1 FROM intents LIMIT 1").fetchone() is not None
 
 
 def finish_interrupted(home: Home) -> list[Interrupted]:
-    """Finish what was begun, under the lock that the caller holds: whoever began it is gone."""
+    """Finish or roll back interrupted changes. The caller has the lock, so the process that began them is gone."""
     with home.ledger.reading() as db:
         rows = db.execute("SELECT number, kind, details FROM intents ORDER BY number").fetchall()
     return [_finish(home, number, _ChangeEvent(kind, json.loads(details))) for number, kind, details in rows]

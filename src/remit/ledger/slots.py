@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Slots(NamedTuple):
-    """How many may run at once; None is no limit."""
+    """How many agents may run at once; None is no limit."""
 
     running: int | None = None
     per_agent: int | None = None
