@@ -22,6 +22,7 @@ from remit.server.operations import BASE, OPERATIONS, Operation
 from remit.server.rate_limit import Rates
 from remit.server.security import Place
 from remit.server.tokens import Tokens
+from remit.validation import build_schema, list_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -49,10 +50,10 @@ def make_scope(data: bytes) -> tuple[dict[str, object], bytes]:
     rest = data[4:]
     operation = KNOWN[which % len(KNOWN)]
     path = f"{BASE}{operation.path}"
-    for name in operation.names["properties"]:
+    for name in list_fields(operation.names):
         value = rest[:60] if where & 1 else b"1"
         path = path.replace(f"{{{name}}}", value.decode("latin-1") or "x")
-    names = [*operation.takes["properties"], "x"]
+    names = [*list_fields(operation.takes), "x"]
     query = rest[:200] if where & 2 else f"{names[who % len(names)]}={quote_from_bytes(rest[:60])}".encode()
     headers = [(b"host", HOST.encode()), (b"accept", b"application/json"), (b"content-type", b"application/json")]
     if who & 1:
@@ -72,11 +73,11 @@ def make_scope(data: bytes) -> tuple[dict[str, object], bytes]:
 
 def _make_body(operation: Operation, data: bytes) -> bytes:
     """A body that nearly fits: each name with the bytes as its text, but for one."""
-    names = {} if operation.body is None else operation.body["properties"]
+    names = {} if operation.body is None else build_schema(operation.body)["properties"]
     text = data.decode("utf-8", "replace")
     kept = [name for at, name in enumerate(names) if not data[:1] or at != data[0] % (len(names) + 1)]
     values = {"string": text, "integer": len(text), "number": len(text), "boolean": True, "array": [text]}
-    kinds = {name: names[name].get("type") or names[name]["anyOf"][0]["type"] for name in kept}
+    kinds = {name: names[name].get("anyOf", [names[name]])[0].get("type", "string") for name in kept}
     return json.dumps({name: values.get(kind, {text: text}) for name, kind in kinds.items()}).encode()
 
 

@@ -79,8 +79,8 @@ async function send(address, how) {
     response = await fetch(address, { credentials: "same-origin", redirect: "error", ...how });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    const error = { hint: "start it again: remit serve --open" };
-    throw new Problem({ title: "No answer", detail: "the server does not answer", error });
+    const hint = "start it again: remit serve --open";
+    throw new Problem({ title: "No answer", detail: "the server does not answer", error: { hint } });
   }
   if (response.status === 401) leave();
   const patience_ms = findPatience_ms(response, how);
