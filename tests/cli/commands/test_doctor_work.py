@@ -96,7 +96,7 @@ def test_what_nobody_drives_is_told(remit: Remit, agent: ScriptedAgent) -> None:
     (each,) = load(remit("ps", "--json"))
     os.kill(each["driver_pid"], signal.SIGKILL)
     wait_until(lambda: not load(remit("ps", "--json"))[0]["driven"], "its driver is gone")
-    told = ("warning", f"nobody drives command ({session}), and its agent is alive")
+    told = ("warning", f"nobody drives agent ({session}), and its agent is alive")
     assert read(remit("doctor", "--json"))["abandoned"] == [(*told, f"take it over: remit wait {session}")]
     assert remit("cancel", session).code == 0
     assert "abandoned" not in read(remit("doctor", "--json"))
