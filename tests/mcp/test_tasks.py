@@ -70,7 +70,7 @@ def test_an_id_that_is_none_is_one_clear_error(cleo: Cleo) -> None:
         assert "there is no task 1234" in number["message"]
         for task in ("T1234", 1234):
             moved = peer.fail("task_move", number=task, marker="IN PROGRESS")
-            assert moved["message"] == "the tasks of this workspace are kept by `cleo`"
+            assert moved["message"] == "the tasks of this workspace are in `cleo`"
         assert b"Traceback" not in peer.errors
     assert list_rows(cleo.root) == []
     assert not (cleo.root / "pwned").exists()

@@ -78,7 +78,7 @@ def test_an_id_that_is_none_is_one_clear_error(cleo: Cleo, capfd: pytest.Capture
         assert "there is no task T9999" in unknown["detail"]
         for task in ("T1234", "1234"):
             moved = served.post(f"/tasks/{task}/move", {"marker": "IN PROGRESS"}).problem
-            assert (moved["status"], moved["detail"]) == (400, "the tasks of this workspace are kept by `cleo`")
+            assert (moved["status"], moved["detail"]) == (400, "the tasks of this workspace are in `cleo`")
     assert "Traceback" not in capfd.readouterr().err
     assert list_rows(cleo.root) == []
     assert not (cleo.root / "pwned").exists()
