@@ -253,7 +253,7 @@ def test_branches_that_each_made_tasks_are_merged(tmp_path: Path) -> None:
         store.add(f"Second of {name}", priority="high")
         git(tmp_path, "commit", "-qam", name)
     assert "CONFLICT" in git(tmp_path, "merge", "left", check=False)
-    with pytest.raises(StateError, match="marks of an unfinished merge"):
+    with pytest.raises(StateError, match="markers of an unfinished merge"):
         store.add("More")
     synced = repair(store)
     assert synced.agree

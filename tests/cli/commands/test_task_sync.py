@@ -317,7 +317,7 @@ def test_two_branches_that_took_one_number_are_parted_after_a_merge(repository: 
         assert "<<<<<<< HEAD\n" in read(repository, name)
     original = {name: read(repository, name) for name in ("TODO.md", "state.json")}
     for args in (("task", "list"), ("task", "new", "x"), ("task", "sync")):
-        assert "marks of an unfinished merge" in repository(*args).complaint
+        assert "markers of an unfinished merge" in repository(*args).complaint
     assert {name: read(repository, name) for name in original} == original
     checked = json.loads(repository("task", "sync", "--check", "--json").out)
     assert [(each["code"], each["filename"]) for each in checked] == [
@@ -397,10 +397,10 @@ def test_a_merge_by_hand_that_kept_both_is_parted(repository: Inside) -> None:
     [
         (lambda text: text[:-30], "cut off"),
         (lambda text: text + text, "more than one object"),
-        (lambda text: text.replace('"planned",', '"planned"'), "not JSON"),
+        (lambda text: text.replace('"planned",', '"planned"'), "valid JSON"),
         (lambda _: "", "empty"),
-        (lambda text: text.replace("{", "", 1), "more than one object|not JSON"),
-        (lambda text: text + "\0" * 4096, "not JSON"),
+        (lambda text: text.replace("{", "", 1), "more than one object|valid JSON"),
+        (lambda text: text + "\0" * 4096, "valid JSON"),
     ],
     ids=["cut off", "twice", "no comma", "empty", "no brace", "zeros"],
 )  # fmt: skip
