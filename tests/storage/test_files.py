@@ -342,3 +342,15 @@ def test_a_write_that_fails_half_way_is_taken_back(tmp_path: Path) -> None:
     _, status = os.waitpid(child, 0)
     assert os.WEXITSTATUS(status) in {errno.ENOSPC, errno.EFBIG}
     assert file.read_bytes() == b"one\n"
+
+
+def test_a_pipe_is_written_to_and_stays_one(tmp_path: Path) -> None:
+    """As is a device: a report into /dev/null must not replace it."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE)
+    write_texts(str(pipe), ("a", "b"))
+    assert reader.communicate(timeout=30)[0] == b"ab"
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    write_texts("/dev/null", ("a",))
+    assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)

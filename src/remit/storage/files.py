@@ -256,11 +256,16 @@ def write_text(path: str, text: str, *, make_folders: bool = False) -> None:
 
 
 def write_texts(path: str, texts: Iterable[str], *, make_folders: bool = False) -> None:
-    """Write a text that the user asked for, part by part; the file is there once the last one is."""
+    """Write a text that the user asked for, part by part; a regular file is there once the last part is."""
     try:
         if make_folders:
             os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
-        write_blocks(path, (text.encode("utf-8", "surrogateescape") for text in texts))
+        blocks = (text.encode("utf-8", "surrogateescape") for text in texts)
+        if os.path.exists(path) and not os.path.isfile(path):  # a device or a pipe stays what it is
+            with open(path, "wb") as file:
+                file.writelines(blocks)
+        else:
+            write_blocks(path, blocks)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         hint = "check the folder and its permissions"
