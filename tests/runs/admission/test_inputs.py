@@ -55,7 +55,7 @@ def test_an_unknown_name_is_told_with_the_one_that_was_meant() -> None:
     assert finding.severity == "warning"
     assert finding.hint == snapshot("Did you mean 'task_number'?")
     (other,) = check_inputs(USUAL, {"task_number": "1", "zzz": "1"})
-    assert other.hint == snapshot("Known are: task_number, language.")
+    assert other.hint == snapshot("Available: task_number, language.")
 
 
 def test_a_file_that_names_no_inputs_takes_any() -> None:

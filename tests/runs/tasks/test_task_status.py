@@ -65,7 +65,7 @@ def test_a_program_works_on_a_task(root: str) -> None:
             assert [part.result.status for part in parts] == ["completed", "completed"]
             assert [part.ready.left for part in parts] == [2, 1]
             assert get_marker(ws) == "COMPLETED"
-            with pytest.raises(RefusedError, match="COMPLETED cannot become IMPLEMENTING"):
+            with pytest.raises(RefusedError, match="COMPLETED can't become IMPLEMENTING"):
                 await ws.work("implement", 1, function=make_worker(root))
             with pytest.raises(UsageError, match="no option colour"):
                 await ws.work("implement", 1, colour="red")  # type: ignore[call-arg]
@@ -152,7 +152,7 @@ def test_a_task_that_was_moved_before_it_began_is_not_worked_on(root: str) -> No
     store.move(1, "COMPLETED")
     result = recover(root, session_id)
     assert (result.status, result.stop_reason) == ("failed", "rejected")
-    assert "COMPLETED cannot become RESEARCHING" in result.summary
+    assert "COMPLETED can't become RESEARCHING" in result.summary
     assert get_marker(ws) == "COMPLETED"
     assert not Path(root, "specs/1_cache_the_uploads").exists()
     ws.home.close()
