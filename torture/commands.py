@@ -270,7 +270,7 @@ def grow_old(root: Path) -> int:
     """A delegation was settled long ago, and others have died while they wrote files or made a commit."""
     home = Home(str(root))
     with home.ledger.transaction() as db:
-        for table, column in (("delegations", "created_ms"), ("delegations", "ended_ms"), ("spills", "created_ms")):
+        for table, column in (("runs", "created_ms"), ("runs", "ended_ms"), ("spills", "created_ms")):
             db.execute(f"UPDATE {table} SET {column} = 1")  # noqa: S608 - names from this line
     home.close()
     (root / SCRATCH_FOLDER).mkdir(parents=True, mode=0o700)

@@ -114,10 +114,12 @@ def _is_told(ending: Ending) -> bool:
 
 
 def _is_sentence(said: str) -> bool:
-    """One line that says why, and what to do next."""
+    """One line that says why, and one below it that says what to do next."""
     lines = said.strip().splitlines()
-    errors = [each for each in lines if each.startswith("error: ")]
-    return len(errors) == 1 and "Traceback" not in said and "this is a bug" not in said and "; " in errors[0]
+    errors = [at for at, each in enumerate(lines) if each.startswith("error: ")]
+    if len(errors) != 1 or "Traceback" in said or "this is a bug" in said:
+        return False
+    return any(each.startswith("hint: ") for each in lines[errors[0] + 1 :])
 
 
 def _is_mute(ending: Ending) -> bool:

@@ -29,7 +29,7 @@ _TIMES = re.compile(
     rb"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?)?|(?<!\d)1[78]\d{8}(?:\d{3})?(?!\d)"
 )
 _CHANCE = re.compile(rb"(err_\(time\))_[0-9a-f]{6}")
-_TABLES = ("delegations", "attempts", "events", "spills", "activity", "notes")
+_TABLES = ("runs", "attempts", "events", "spills", "activity", "notes")
 _LASTING = re.compile(r"\.remit(/\.gitignore|/ledger\.db(-wal|-shm|\.lock|\.checkpoint)?|/locks/\w+\.lock|/lint/.*)?")
 
 _TASKS = [
