@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Final
 
 from bench.clock import clock
 from bench.rows import choose, finish, make_row
-from remit.evidence.comparison import compare
 from remit.evidence.take_tree import take_again, take_tree
+from remit.evidence.tree_comparison import compare
 from remit.ledger.home import Home
 
 if TYPE_CHECKING:

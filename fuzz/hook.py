@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import remit.hooks.guard  # noqa: F401 - else the first case of each kind would pay for it
+import remit.hooks.tool_guard  # noqa: F401 - else the first case of each kind would pay for it
 from fuzz import bash_policy
 from fuzz.laws import FRAGMENTS
 from fuzz.target import Target

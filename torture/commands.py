@@ -20,9 +20,9 @@ from remit.cli import run
 from remit.cli.output import complain
 from remit.errors import RemitError, StateError, StorageError
 from remit.git.repository import SCRATCH
-from remit.ledger.condition import list_set_aside
 from remit.ledger.home import Home
 from remit.ledger.hook_runs import add_act
+from remit.ledger.integrity_check import list_set_aside
 from remit.ledger.retention import forget_old
 from remit.ledger.runs import AttemptRow, Run, add_run, advance, list_runs, record_attempt
 from remit.ledger.texts import load_spill, write_spill

@@ -21,7 +21,7 @@ from remit.agents.document import parse_document
 from remit.agents.edits import quote
 from remit.agents.patterns import matches_path
 from remit.agents.profiles import KINDS
-from remit.agents.rules.fields import FIELDS
+from remit.agents.rules.standard_fields import FIELDS
 from remit.agents.scaffold import scaffold
 from remit.errors import UsageError
 from remit.harnesses import claude, codex, opencode

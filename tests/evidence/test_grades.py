@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from remit.errors import UsageError
-from remit.evidence import grades as grades_module
-from remit.evidence.comparison import compare
-from remit.evidence.grades import ArtifactGrade, find_birth, grade_artifacts, list_unclaimed
+from remit.evidence import artifact_grades as grades_module
+from remit.evidence.artifact_grades import ArtifactGrade, find_birth, grade_artifacts, list_unclaimed
 from remit.evidence.take_tree import take_again, take_tree
 from remit.evidence.tree import WorkTree
+from remit.evidence.tree_comparison import compare
 from remit.ledger.home import Home
 from remit.model import ArtifactFacts
 from tests.support.evidence_projects import Project

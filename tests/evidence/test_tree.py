@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from remit.errors import StorageError
-from remit.evidence.area import FOLDER
-from remit.evidence.comparison import compare, find_ids, join_trees
 from remit.evidence.take_tree import take_tree
 from remit.evidence.tree import parse_tree
+from remit.evidence.tree_comparison import compare, find_ids, join_trees
+from remit.evidence.work_tree import FOLDER
 from remit.ledger.home import Home
 from tests.support.evidence_projects import Project, git
 

@@ -18,7 +18,7 @@ import pytest
 
 from remit.confine import find_level
 from remit.runs.admission.limits import Budget
-from remit.runs.resume import make_resume
+from remit.runs.resume_retry import make_resume
 from remit.runs.supervisor import watch
 from remit.runs.workspace import Workspace
 from remit.testing import ScriptedModel, call, fail, say

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from remit.hooks import guard
+from remit.hooks import tool_guard
 from remit.hooks.events import HookEvent
-from remit.hooks.guard import judge_event
+from remit.hooks.tool_guard import judge_event
 from remit.ledger.hook_runs import HookRun
 from remit.policy import Decision, Permissions
 from remit.storage.protected_files import make_path_context
@@ -74,6 +74,6 @@ def test_a_command_for_a_server_is_asked_about_if_it_names_a_protected_file(tmp_
 
 
 def test_every_package_is_known_as_own_code() -> None:
-    package = Path(guard.__file__).parents[1]
+    package = Path(tool_guard.__file__).parents[1]
     folders = {each.name for each in package.iterdir() if each.is_dir() and not each.name.startswith("__")}
-    assert {*folders, "__main__"} == guard._PACKAGES  # noqa: SLF001 - a package that is added has to be added there
+    assert {*folders, "__main__"} == tool_guard._PACKAGES  # noqa: SLF001 - a package that is added has to be added there

@@ -76,7 +76,7 @@ def test_a_use_that_is_only_looked_on_loads_no_machinery(child: Child) -> None:
     assert paths[-1] == ("notes.md",), "it was written down"
     assert "_sqlite3" in loaded
     assert not loaded & HEAVY
-    assert not pick(loaded, "remit.hooks.start_subagent", "remit.hooks.guard", "remit.policy", "remit.returns")
+    assert not pick(loaded, "remit.hooks.start_subagent", "remit.hooks.tool_guard", "remit.policy", "remit.returns")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.ledger import Ledger
-from remit.ledger.condition import examine, has_full_text
+from remit.ledger.integrity_check import examine, has_full_text
 
 if TYPE_CHECKING:
     from pathlib import Path

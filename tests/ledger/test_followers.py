@@ -9,7 +9,7 @@ from remit.ledger import Ledger
 from remit.ledger.events import add_event, read_clock_ms
 from remit.ledger.followers import PAGE, FinishedBatch, finish_batch, take_batch
 from remit.ledger.home import Home
-from remit.ledger.notes import get_note, set_note
+from remit.ledger.key_values import get_note, set_note
 from remit.ledger.retention import forget_old
 from remit.ledger.runs import Run, add_run, advance
 

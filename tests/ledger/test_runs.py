@@ -12,7 +12,7 @@ from remit.ledger.activity import list_acts
 from remit.ledger.events import add_event, load_events, read_clock_ms
 from remit.ledger.home import Home
 from remit.ledger.hook_runs import HookRun, add_act, add_hook_run
-from remit.ledger.notes import set_note
+from remit.ledger.key_values import set_note
 from remit.ledger.retention import Forgotten, forget_if_due, forget_old, measure_bytes
 from remit.ledger.runs import (
     AttemptRow,

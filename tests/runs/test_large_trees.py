@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.evidence.grades import hash_file
+from remit.evidence.artifact_grades import hash_file
 from remit.runs.workspace import Workspace
 
 if TYPE_CHECKING:

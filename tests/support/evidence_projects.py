@@ -5,9 +5,9 @@ import subprocess
 from pathlib import Path
 
 from remit.evidence.changes import Comparison
-from remit.evidence.comparison import compare
 from remit.evidence.take_tree import take_again, take_tree
 from remit.evidence.tree import WorkTree
+from remit.evidence.tree_comparison import compare
 from remit.ledger.home import Home
 
 _ENVIRONMENT = {

@@ -9,7 +9,7 @@ from typing import get_args
 
 from remit import errors
 from remit.errorlog.records import FixStatus
-from remit.evidence.grades import Grade
+from remit.evidence.artifact_grades import Grade
 from remit.ledger.runs import STATES
 from remit.model import ERROR_CODES, STATUSES, FileState, Severity, Transport, VerdictName
 from remit.tasks.moves import NEED_REASON, list_moves

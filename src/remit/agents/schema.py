@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from remit.agents.profiles import CONTEXT_BUDGETS, TOOLS
-from remit.agents.rules.fields import TABLE
+from remit.agents.rules.standard_fields import TABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -54,7 +54,7 @@ def _run(args: list[str]) -> int:
 
             args = apply_root_options(args)
         if "REMIT_SOCKET" in os.environ:  # inside of a confinement
-            from remit.cli.forward import forward, is_forwarded
+            from remit.cli.confined_calls import forward, is_forwarded
 
             if is_forwarded(args):
                 return forward(args)

@@ -16,7 +16,7 @@ from remit.cluster.orders import OrderSource
 from remit.errors import RefusedError, StorageError, UsageError
 from remit.git.bundles import check_commit, pack, push
 from remit.git.clones import has_base
-from remit.ledger.notes import get_note, set_note
+from remit.ledger.key_values import get_note, set_note
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

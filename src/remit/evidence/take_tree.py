@@ -11,8 +11,8 @@ import time
 from typing import TYPE_CHECKING
 
 from remit.errors import StorageError
-from remit.evidence.area import FOLDER, find_checkout, open_area
 from remit.evidence.tree import FolderTree, WorkTree
+from remit.evidence.work_tree import FOLDER, find_checkout, open_area
 from remit.git.git_errors import GitRefused
 from remit.ledger.home import Home
 from remit.light_hash import take_sha256

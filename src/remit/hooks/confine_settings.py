@@ -13,7 +13,7 @@ from remit.errors import RemitError
 from remit.hooks import command_tickets
 
 if TYPE_CHECKING:
-    from remit.hooks.roster import Roster, RosterEntry
+    from remit.hooks.compiled_agents import Roster, RosterEntry
     from remit.ledger.home import Home
 
 

@@ -94,8 +94,8 @@ def _before_tool(event: HookEvent, root: str, environ: Mapping[str, str]) -> dic
 
             return free_command(event, root, environ)
         return _before_collaboration(event, root, environ, None) if event.collaboration else {}
-    from remit.hooks.guard import guard_tool
     from remit.hooks.session_lookup import find_own
+    from remit.hooks.tool_guard import guard_tool
     from remit.ledger.hook_runs import open_quickly
 
     db = open_quickly(f"{root}/.remit/ledger.db")

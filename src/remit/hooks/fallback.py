@@ -9,7 +9,7 @@ import os
 from typing import TYPE_CHECKING
 
 from remit.agent_files.discovery import find_agent_files
-from remit.hooks.roster import fold_name
+from remit.hooks.compiled_agents import fold_name
 from remit.light_json import parse_json
 from remit.storage.transcripts import load_beginning
 

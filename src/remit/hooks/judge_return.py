@@ -270,7 +270,7 @@ def _load_usage(home: Home, row: Run) -> Usage:
 
 
 def _list_own_files(home: Home) -> tuple[str, ...]:
-    from remit.hooks.roster import load_kept
+    from remit.hooks.compiled_agents import load_kept
     from remit.runs.own_files import FilePlaces, list_own_files
 
     return list_own_files(home.root, FilePlaces(*load_kept(home)))

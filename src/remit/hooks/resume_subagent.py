@@ -46,7 +46,7 @@ def find_tree(home: Home, session_id: str, now: WorkTree) -> WorkTree | None:
     earlier = read_before((load_text(home, session_id, BEFORE) or b"").decode("utf-8", "replace")).tree
     if earlier is None or earlier.root != now.root:
         return None
-    from remit.evidence.comparison import join_trees
+    from remit.evidence.tree_comparison import join_trees
 
     with suppress(RemitError):  # the earlier trees are gone
         return join_trees(earlier, now, last_ns=_find_last_ms(home, row) * 1_000_000 + _WHOLE_MS_NS)

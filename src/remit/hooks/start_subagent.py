@@ -16,8 +16,8 @@ from remit.agents.profiles import GIT_WORKFLOW, STATUS_SYNC, UTILITY_AGENTS
 from remit.errors import RefusedError, RemitError
 from remit.harnesses import claude, codex
 from remit.hooks import replies
+from remit.hooks.compiled_agents import USUAL, RosterEntry, load_roster
 from remit.hooks.confine_settings import keep_confine_rules
-from remit.hooks.roster import USUAL, RosterEntry, load_roster
 from remit.hooks.session_lookup import MAIN, find_agent_path, find_own, find_recipient
 from remit.hooks.shell_limits import open_if_enforced
 from remit.hooks.subagent_instructions import render_instructions
@@ -53,8 +53,8 @@ from remit.storage.process_ancestry import find_harness
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from remit.hooks.compiled_agents import Roster
     from remit.hooks.events import HookEvent
-    from remit.hooks.roster import Roster
     from remit.ledger.home import Home
     from remit.ledger.store import Connection
     from remit.result import Result

@@ -32,7 +32,7 @@ def note_command(event: HookEvent, root: str) -> None:
     if found is None and event.session not in known:
         return
     from remit.ledger.home import Home
-    from remit.ledger.notes import set_note
+    from remit.ledger.key_values import set_note
 
     known.pop(event.session, None)
     if found is not None:
@@ -46,6 +46,6 @@ def note_command(event: HookEvent, root: str) -> None:
 
 def get_command(home: Home, session: str) -> str:
     """The last command that the user gave in a session; empty for none."""
-    from remit.ledger.notes import get_note
+    from remit.ledger.key_values import get_note
 
     return str(json.loads(get_note(home.ledger, _NOTE) or "{}").get(session, ""))

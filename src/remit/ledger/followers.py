@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from remit.ledger.notes import get_note, set_note
+from remit.ledger.key_values import get_note, set_note
 
 if TYPE_CHECKING:
     from remit.ledger.store import Ledger

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from remit.errors import BusyError, StorageError
 from remit.ledger.events import add_event, read_clock_ms
-from remit.ledger.notes import get_note, set_note
+from remit.ledger.key_values import get_note, set_note
 from remit.ledger.texts import find_spill
 from remit.light_namedtuple import NamedTuple
 from remit.storage.files import remove

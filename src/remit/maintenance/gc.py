@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from remit.config import Settings
-    from remit.evidence.upkeep import Removed
+    from remit.evidence.cleanup import Removed
     from remit.ledger.home import Home
     from remit.ledger.retention import Forgotten
     from remit.ledger.runs import Run
@@ -133,7 +133,7 @@ def _clear_sessions(home: Home, failures: list[str], *, dry_run: bool) -> tuple[
 
 def _clear_evidence(home: Home, failures: list[str], *, dry_run: bool) -> Removed:
     """Private repositories of folders that are gone, and trees that no session names."""
-    from remit.evidence.upkeep import Removed, clear_evidence
+    from remit.evidence.cleanup import Removed, clear_evidence
 
     return clear_evidence(home, failures, dry_run=dry_run) if os.path.lexists(home.ledger_file) else Removed()
 

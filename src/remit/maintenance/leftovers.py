@@ -19,7 +19,7 @@ from remit.errors import BusyError, StorageError
 from remit.git.repository import SCRATCH
 from remit.hooks import command_tickets
 from remit.lazy_regex import lazy
-from remit.ledger.condition import examine
+from remit.ledger.integrity_check import examine
 from remit.storage.machine import is_alive
 
 if TYPE_CHECKING:

@@ -15,9 +15,7 @@ from jiter import from_json
 
 from remit.model import ACCEPTABLE, NOTHING, Expectation, Verdict
 from remit.returns.formats import MANIFEST, get_format
-from remit.returns.parsed_message import ParsedMessage
-from remit.returns.rules import ParseIssue, name_verdict
-from remit.returns.select_return import (
+from remit.returns.locate_return import (
     MAX_MESSAGE_CHARS,
     choose_reading,
     find_blanks,
@@ -25,6 +23,8 @@ from remit.returns.select_return import (
     find_return,
     normalize,
 )
+from remit.returns.parsed_message import ParsedMessage
+from remit.returns.rules import ParseIssue, name_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

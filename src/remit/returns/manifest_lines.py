@@ -17,8 +17,8 @@ from remit.model import Diagnostic, TextSpan
 from remit.positions import LineIndex, escape_key
 from remit.returns.formats import MANIFEST
 from remit.returns.formats.manifest import read_aliases
+from remit.returns.locate_return import find_blanks
 from remit.returns.rules import RETURN_RULES, ParseIssue, ReturnContext, run_return_rules
-from remit.returns.select_return import find_blanks
 from remit.returns.shapes import drop_empty_items, find_escape, name_type
 from remit.returns.tolerant_json import UnreadableError, parse_object
 

@@ -74,7 +74,7 @@ def is_intact(left: ReportedFiles, contents: Contents) -> bool:
     same = [each.path for each in left.artifacts if each.sha256 and each.path not in left.noted]
     if any(found[path].size_bytes not in {size for size, _ in contents[path]} for path in same):
         return False
-    from remit.evidence.grades import hash_file  # noqa: PLC0415 - only for files that are there
+    from remit.evidence.artifact_grades import hash_file  # noqa: PLC0415 - only for files that are there
 
     for path in same:
         digest, _, _ = hash_file(os.path.realpath(os.path.join(left.root, path)))

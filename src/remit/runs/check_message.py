@@ -52,7 +52,7 @@ def check(
     if root is None and manifest is None:
         verdict = returns.check(text, return_format=format, session_id=session_id, agent=agent, manifest_tail=tail)
         return _name_encoding(verdict, text)
-    from remit.evidence.facts import find_facts, follow_to_file, load_findings  # noqa: PLC0415 - only here
+    from remit.evidence.return_facts import find_facts, follow_to_file, load_findings  # noqa: PLC0415 - only here
     from remit.evidence.workspace_root import find_workspace_root  # noqa: PLC0415
 
     words = load_settings(root).returns.status_words if root is not None else {}

@@ -22,7 +22,7 @@ from remit.runs.judging.judge import JudgingContext, judge_answer
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from remit.evidence.grades import ArtifactGrade
+    from remit.evidence.artifact_grades import ArtifactGrade
     from remit.ledger.runs import Run
     from remit.model import Diagnostic, JsonRepair
     from remit.runs.workspace import Workspace

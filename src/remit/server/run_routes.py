@@ -38,11 +38,11 @@ def open_workspace() -> closing[Home]:
 
 def list_delegations(asked: Asked) -> Mapping[str, Any]:
     """A page of the list."""
-    from remit.views import run_list
+    from remit.views import run_pages
 
-    wanted = run_list.RunQuery(**_read_task({name: asked.query[name] for name in _FILTERS if name in asked.query}))
+    wanted = run_pages.RunQuery(**_read_task({name: asked.query[name] for name in _FILTERS if name in asked.query}))
     with open_workspace() as home:
-        return run_list.list_runs(
+        return run_pages.list_runs(
             home, wanted, limit=asked.query.get("limit", USUAL), cursor=asked.query.get("cursor", "")
         )
 

@@ -19,9 +19,9 @@ from remit.tasks import state_edits
 from remit.tasks.archived import parse_archive
 from remit.tasks.check_files import apply_repair
 from remit.tasks.drift import check_drift, is_difference, task_lost
+from remit.tasks.last_valid_state import RestoredState, load_last_version
 from remit.tasks.merge_sides import check_merged, join_sides, join_states
 from remit.tasks.plan import parse_plan, set_plan_status
-from remit.tasks.recover import RestoredState, load_last_version
 from remit.tasks.repair import plan_repair
 from remit.tasks.state import parse_state
 from remit.tasks.store import list_folders, read_tasks

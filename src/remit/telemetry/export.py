@@ -209,7 +209,7 @@ def _describe_failure(signal: str, what: str, *, is_final: bool = False) -> str:
 
 def _report_once_a_day(home: Home, told: str) -> str:
     from remit.ledger.events import read_clock_ms
-    from remit.ledger.notes import get_note, set_note
+    from remit.ledger.key_values import get_note, set_note
 
     note, now_ms = "telemetry reported", read_clock_ms()
     last = get_note(home.ledger, note) or ""

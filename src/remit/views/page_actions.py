@@ -18,7 +18,7 @@ from remit.runs.admission.tree_usage import load_tree
 from remit.runs.hosted_runs import HostedRuns
 from remit.runs.progress import is_in_harness
 from remit.runs.request import Request, build_request
-from remit.runs.resume import make_resume, make_retry
+from remit.runs.resume_retry import make_resume, make_retry
 from remit.runs.wait_cancel import list_open
 from remit.runs.workspace import Workspace
 from remit.storage.peers import ConnectionEnd, Peers, find_maker, find_peers, load_environ

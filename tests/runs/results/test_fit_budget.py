@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from remit.errors import UsageError
-from remit.evidence.grades import ArtifactGrade
+from remit.evidence.artifact_grades import ArtifactGrade
 from remit.model import AgentError, Artifact, ArtifactFacts, Diagnostic
 from remit.result import DEFAULT_TOKENS, MIN_TOKENS, FailedStep, Result, ResultArtifact, ResultUsage
 from remit.returns import token_count

@@ -190,7 +190,7 @@ def permissions_side_missing(case: AgentFileContext) -> Iterator[AgentViolation]
     Fix (unsafe): adds the missing side: allow reading everything and writing nothing, or deny writing to .git.
     """
     from remit.agents.rules.field_shapes import is_missing  # noqa: PLC0415
-    from remit.agents.rules.fields import TABLE  # noqa: PLC0415 - only standard files have these fields
+    from remit.agents.rules.standard_fields import TABLE  # noqa: PLC0415 - only standard files have these fields
 
     document = case.document
     table = document.get_section("permissions")

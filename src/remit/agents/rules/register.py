@@ -154,8 +154,8 @@ _CLAUDE = ("claude_fields", "claude_tools")
 _OPENCODE = ("opencode_fields", "opencode_permissions")
 MODULES: dict[Profile, tuple[str, ...]] = {
     "standard": (
-        *_MARKDOWN, "body", "confinement", "context", "delegation", "error_handling", "fields", "limits",
-        "opencode_permissions", "outputs", "permissions", "permission_scope", "sections", "steps",
+        *_MARKDOWN, "body", "confinement", "context", "delegation", "error_handling", "standard_fields",
+        "timeout_values", "opencode_permissions", "outputs", "permissions", "permission_scope", "sections", "steps",
     ),
     "claude": (*_MARKDOWN, *_CLAUDE, "confinement", "permissions"),
     "opencode": (*_MARKDOWN, *_OPENCODE, "confinement", "permissions"),

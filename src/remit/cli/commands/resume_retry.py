@@ -30,7 +30,7 @@ def resume(session: str, prompt: tuple[str, ...], *, detach: bool, output_format
     files that the earlier run changed count as its own. To repeat a failed run from the beginning, use remit retry. ID
     can be cut short at either end; - is the last run. Exit code as of remit run.
     """
-    from remit.runs.resume import make_resume
+    from remit.runs.resume_retry import make_resume
     from remit.runs.workspace import Workspace
     from remit.views.run_details import find_session
 
@@ -52,7 +52,7 @@ def retry(session: str, *, detach: bool, output_format: str, **given: Any) -> in
     that command, which also moves the task. ID can be cut short at either end; - is the last run. Exit code as of remit
     run.
     """
-    from remit.runs.resume import make_retry
+    from remit.runs.resume_retry import make_retry
     from remit.runs.workspace import Workspace
     from remit.views.run_details import find_session
 

@@ -30,8 +30,8 @@ def _check_workspace(patient: DoctorContext) -> Iterator[HealthCheck]:
 
 
 def _check_ledger(patient: DoctorContext) -> Iterator[HealthCheck]:
-    from remit.ledger.condition import examine, list_set_aside
     from remit.ledger.home import Home
+    from remit.ledger.integrity_check import examine, list_set_aside
 
     file = Home(patient.root).ledger_file
     found = examine(file, seconds=_LEDGER_SECONDS)

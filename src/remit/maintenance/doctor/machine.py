@@ -40,7 +40,7 @@ def _check_python(patient: DoctorContext) -> Iterator[HealthCheck]:
 
 
 def _check_sqlite(patient: DoctorContext) -> Iterator[HealthCheck]:
-    from remit.ledger.condition import has_full_text, read_version
+    from remit.ledger.integrity_check import has_full_text, read_version
 
     del patient
     numbers = read_version()

@@ -84,7 +84,7 @@ def _count_agents(found: Sequence[object]) -> str:
 def _check_formats(patient: DoctorContext) -> Iterator[HealthCheck]:
     """The format of each agent, and what declares it (D3)."""
     from remit.runs.choose_agent import list_agents
-    from remit.runs.formats import list_formats
+    from remit.runs.choose_format import list_formats
 
     agents = list_agents(patient.root, exclude=patient.settings.lint.exclude)
     for name, declared in list_formats(agents, patient.settings, root=patient.root).items():

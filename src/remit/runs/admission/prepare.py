@@ -43,8 +43,8 @@ from remit.runs.choose_agent import (
     list_targets,
     no_agent_file,
 )
+from remit.runs.choose_format import find_format
 from remit.runs.consent import check_trust
-from remit.runs.formats import find_format
 from remit.runs.instructions import InstructionFacts, Submit, fill_tokens, list_tokens, render_briefing
 from remit.runs.manifest_tokens import check_tokens, list_blanks, list_given
 from remit.runs.request import render_request
@@ -341,7 +341,7 @@ def _find_agent(
     if found.agent is None and (request.function is not None or request.command is not None):
         is_meant = request.function is not None or request.agent == request.lifecycle
         if not is_meant and ":" in request.agent:
-            from remit.runs.formats import load_plugins  # noqa: PLC0415 - only for an agent of a plugin
+            from remit.runs.choose_format import load_plugins  # noqa: PLC0415 - only for an agent of a plugin
 
             is_meant = request.agent in load_plugins(root)
         return ChosenAgent(request.agent), None, () if is_meant else (no_agent_file(request.agent, found.known),)

@@ -26,8 +26,8 @@ from remit.model import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from remit.evidence.artifact_grades import ArtifactGrade
     from remit.evidence.changes import Comparison, TreeChange
-    from remit.evidence.grades import ArtifactGrade
     from remit.model import Diagnostic, Return, Status
     from remit.runners import RunOutput, Usage
     from remit.runs.judging.judge import AttemptVerdict
@@ -166,7 +166,7 @@ def _gather_writes(ended: AttemptEnd, comparison: Comparison) -> WrittenFiles:
 
 def _list_made(told: Conclusion) -> Iterator[tuple[str, str]]:
     """The places of all that the tree credits to the agent."""
-    from remit.evidence.grades import PROVED  # noqa: PLC0415 - whoever has judged has it already
+    from remit.evidence.artifact_grades import PROVED  # noqa: PLC0415 - whoever has judged has it already
 
     for artifact in told.artifacts:
         graded = told.grades.get(artifact.path)
@@ -430,7 +430,7 @@ def _salvage(ended: AttemptEnd) -> tuple[Artifact, ...]:
 
 def _grade_salvaged(ended: AttemptEnd, artifacts: tuple[Artifact, ...]) -> dict[str, ArtifactGrade]:
     """What the tree says of them: they changed, and by whom, where that is known."""
-    from remit.evidence.grades import ArtifactGrade  # noqa: PLC0415 - whoever has judged has it already
+    from remit.evidence.artifact_grades import ArtifactGrade  # noqa: PLC0415 - whoever has judged has it already
 
     known = {} if ended.judgement is None else dict(ended.judgement.grades)
     changes = () if ended.comparison is None else (*ended.comparison.created, *ended.comparison.changed)

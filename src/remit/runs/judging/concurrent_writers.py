@@ -22,7 +22,7 @@ from remit.runs.judging.conclusion import WrittenFiles
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from remit.evidence.grades import ArtifactGrade
+    from remit.evidence.artifact_grades import ArtifactGrade
     from remit.runners import ToolUse
 
 _TICK_MS = 50

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from remit import returns
 from remit.errors import RemitError
+from remit.evidence.artifact_grades import CONTRADICTED, PROVED, WRITE, grade_artifacts, list_unclaimed
 from remit.evidence.artifacts import inspect_artifacts
-from remit.evidence.facts import find_bases, find_facts, follow_to_file, load_findings
-from remit.evidence.grades import CONTRADICTED, PROVED, WRITE, grade_artifacts, list_unclaimed
+from remit.evidence.return_facts import find_bases, find_facts, follow_to_file, load_findings
 from remit.evidence.written_path import find_way
 from remit.light_namedtuple import NamedTuple
 from remit.manifest.prefix_check import Beginning, has_kept
@@ -35,8 +35,8 @@ from remit.storage.safe_path import find_inside, name_below
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
+    from remit.evidence.artifact_grades import ArtifactGrade
     from remit.evidence.changes import Comparison, TreeChange
-    from remit.evidence.grades import ArtifactGrade
     from remit.evidence.tree import WorkTree
     from remit.model import Expectation, Return, Severity, Status, Verdict, VerdictName
     from remit.runners import ToolUse
@@ -223,8 +223,8 @@ def compare_trees(
     Without Remit's own files, and without the manifest if the agent has an entry in it. `is_below` says what was
     accepted of a nested run: its caller need not name that too. `after` is the tree now, if it was just taken.
     """
-    from remit.evidence.comparison import compare  # noqa: PLC0415 - starts git
     from remit.evidence.take_tree import take_again  # noqa: PLC0415
+    from remit.evidence.tree_comparison import compare  # noqa: PLC0415 - starts git
 
     if scene.before is None:
         return None, ()

@@ -21,8 +21,8 @@ from remit.runs.judging.conclusion import Conclusion, WrittenFiles
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    from remit.evidence.artifact_grades import ArtifactGrade
     from remit.evidence.changes import TreeChange
-    from remit.evidence.grades import ArtifactGrade
     from remit.ledger.home import Home
     from remit.ledger.runs import Run
     from remit.runners import Usage
@@ -154,7 +154,7 @@ def _hash_again(artifact: ResultArtifact, file: str, edited: Collection[str]) ->
     """The artifact as it is now, if it is one of the files that were edited."""
     if not artifact.sha256 or os.path.realpath(file) not in edited:
         return artifact
-    from remit.evidence.grades import hash_file  # noqa: PLC0415 - whoever has judged has it already
+    from remit.evidence.artifact_grades import hash_file  # noqa: PLC0415 - whoever has judged has it already
 
     digest, _, found = hash_file(os.path.realpath(file))
     return artifact if found is None else artifact._replace(sha256=digest or "", size_bytes=found.st_size)

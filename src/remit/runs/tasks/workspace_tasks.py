@@ -136,7 +136,7 @@ class Tasks:
 
     def focus(self, number: int) -> Moved | None:
         """Take a task up: it becomes IN PROGRESS if it may, and is the one in focus. None where it moved nowhere."""
-        from remit.ledger.notes import set_note  # noqa: PLC0415 - only for this
+        from remit.ledger.key_values import set_note  # noqa: PLC0415 - only for this
         from remit.tasks.moves import list_moves  # noqa: PLC0415
 
         self._check_begun()
@@ -151,7 +151,7 @@ class Tasks:
 
     def get_focus(self) -> int | None:
         """The task in focus."""
-        from remit.ledger.notes import get_note  # noqa: PLC0415 - only for this
+        from remit.ledger.key_values import get_note  # noqa: PLC0415 - only for this
 
         note = get_note(self.home.ledger, _FOCUS) if self.home.is_made else None
         number = int(note) if note is not None and note.isdigit() else None

@@ -170,7 +170,7 @@ class _Trees:
     """The trees before and after, asked for some files."""
 
     def __init__(self, before: WorkTree, after: WorkTree, names: list[str]) -> None:
-        from remit.evidence.comparison import compare, find_ids  # noqa: PLC0415 - starts git
+        from remit.evidence.tree_comparison import compare, find_ids  # noqa: PLC0415 - starts git
 
         self.before = before
         comparison = compare(before, after)
@@ -190,7 +190,7 @@ class _Trees:
 
     def had(self, places: Sequence[str], blob: str) -> bool:
         """Whether one of some places had this content before the run."""
-        from remit.evidence.comparison import find_ids  # noqa: PLC0415 - starts git
+        from remit.evidence.tree_comparison import find_ids  # noqa: PLC0415 - starts git
 
         return blob in find_ids(self.before, places).values()
 

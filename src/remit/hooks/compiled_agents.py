@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from remit.globs import matches_stars
 from remit.harnesses import claude, codex, opencode
-from remit.ledger.notes import get_note, set_note
+from remit.ledger.key_values import get_note, set_note
 from remit.light_hash import take_sha256
 from remit.light_namedtuple import NamedTuple
 from remit.model import NOTHING
@@ -98,7 +98,7 @@ class Roster(NamedTuple):
         if found is not None:
             return found
         from remit.config.runs import AgentSettings, find_agent_settings
-        from remit.runs.formats import DeclaredFormat, choose_format
+        from remit.runs.choose_format import DeclaredFormat, choose_format
 
         tables = {key: AgentSettings(**table) for key, table in self.tables.items()}
         plugins = {key: DeclaredFormat(*declared) for key, declared in self.plugins.items()}
@@ -181,7 +181,7 @@ def load_kept(home: Home) -> tuple[str | None, ...]:
 def _mark_files(root: str) -> str:
     """A hash over names, sizes and times of the files; it changes when a file does."""
     from remit.agent_files.discovery import find_agent_files
-    from remit.runs.formats import CLEO, list_plugin_files
+    from remit.runs.choose_format import CLEO, list_plugin_files
 
     files = [f"{root}/remit.toml", f"{root}/pyproject.toml", f"{root}/{CLEO}", *list_plugin_files(root)]
     files += [each.file for each in find_agent_files((), root=root)]
@@ -198,7 +198,7 @@ def _mark_files(root: str) -> str:
 
 def _compile(home: Home) -> dict[str, Any]:
     from remit.runs.choose_agent import list_files_of_agents
-    from remit.runs.formats import find_workspace_format, load_plugins
+    from remit.runs.choose_format import find_workspace_format, load_plugins
     from remit.runs.own_files import get_file_places
     from remit.storage.settings import load_settings
 
@@ -225,7 +225,7 @@ def _compile(home: Home) -> dict[str, Any]:
 def _describe(agent: ChosenAgent, settings: Settings, root: str) -> RosterEntry:
     from remit.config.runs import find_agent_settings
     from remit.runs.choose_agent import describe_permissions, list_targets
-    from remit.runs.formats import find_format
+    from remit.runs.choose_format import find_format
 
     own, definition = find_agent_settings(settings.delegation.agents, agent.name), agent.definition
     declared = find_format(agent.name, agent, settings, root=root)

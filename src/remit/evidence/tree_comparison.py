@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from remit.errors import StorageError, UsageError
-from remit.evidence.area import NOT_THERE, TreeDifference, Trees, find_place
 from remit.evidence.changes import Comparison, TreeChange
 from remit.evidence.take_tree import MAX_SECONDS
+from remit.evidence.work_tree import NOT_THERE, TreeDifference, Trees, find_place
 from remit.git.git_errors import GitRefused
 from remit.ledger.home import FOLDER as OWN
 

@@ -7,8 +7,8 @@ import time
 from typing import TYPE_CHECKING
 
 from remit.errors import BusyError
-from remit.evidence.area import FOLDER, Trees
 from remit.evidence.saved_tree import BEFORE, read_before
+from remit.evidence.work_tree import FOLDER, Trees
 from remit.git.git_errors import GitRefused
 from remit.ledger.texts import load_text
 from remit.light_namedtuple import NamedTuple

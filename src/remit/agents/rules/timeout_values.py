@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from remit.agents import edits
 from remit.agents.profiles import TIMEOUTS_S, is_read_by_claude
 from remit.agents.rules.field_lookup import is_absent, is_number, show
-from remit.agents.rules.fields import get_kind, get_limit_s
 from remit.agents.rules.register import AgentFileContext, AgentViolation, agent_rule
+from remit.agents.rules.standard_fields import get_kind, get_limit_s
 from remit.lazy_regex import lazy
 from remit.light_namedtuple import NamedTuple
 
