@@ -103,7 +103,7 @@ def main(folder: Path) -> int:
             tell(text)
         wrong += remit(project, *args) != expected
     tell("What was caught, and where everything is.")
-    for args in (("ps", "--all"), ("errors",), ("status",)):
+    for args in (("ps", "--all"), ("errors", "list"), ("status",)):
         wrong += remit(project, *args) > 1
     print("$ git log --oneline", flush=True)
     git(project, "--no-pager", "log", "--oneline")
