@@ -393,7 +393,7 @@ import os, sys, time
 sys.path.append({str(Path(shim.__file__).parent)!r})
 import shim
 fields = b"cwd=/ contain=group deadline_ms=0 out_cap=100 err_cap=100 mark=/ ".replace(b" ", bytes(1))
-run = shim.Run(shim.Order(fields), -1, os.pipe()[0])
+run = shim.AgentProcess(shim.Order(fields), -1, os.pipe()[0])
 run.contained, run.told, run.woken = "namespace", os.pipe()[0], os.pipe()[0]
 run.sinks = [shim.Sink(os.open("/dev/zero", os.O_RDONLY), os.open("kept", os.O_WRONLY | os.O_CREAT), 100)]
 run.keeper = os.posix_spawn("/bin/true", ["true"], {{}})

@@ -1,7 +1,7 @@
 """What every format must do, as tests to run on one's own.
 
     class TestMyFormat(FormatSuite):
-        format = MINE
+        return_format = MINE
         samples = ({"state": "done", "files": ["a.md"]}, {"state": "gave up", "why": "no access"})
 
 Owns the conformance suite of `remit.returns.formats`. pytest collects the methods of a subclass whose name begins

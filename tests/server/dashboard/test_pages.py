@@ -85,7 +85,7 @@ def get_focus(seen: Seen) -> str | None:
 
 def test_agents_have_their_findings_and_are_found_by_them(seen: Seen) -> None:
     page = seen.open("/agents", wait=".agent")
-    assert "ghost does not exist" in (page.locator(".cards").text_content() or "")
+    assert "the agent ghost doesn't exist" in (page.locator(".cards").text_content() or "")
     page.keyboard.press("/")
     page.keyboard.type("ghost")
     wait_until(lambda: page.locator(".agent").count() == 1, "one file is left")

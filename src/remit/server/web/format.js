@@ -139,7 +139,8 @@ const ENDINGS = { timeout: ["timed out", "warn", "clock"], cancelled: ["cancelle
 
 /**
  * How a delegation stands: a word, the colour of it, the shape of its mark, and why where the word does not say it.
- * @param {{standing: string, state: string, status?: string|null, verdict?: string|null, stop_reason?: string|null}} told
+ * @param {{standing: string, state: string, status?: string|null, verdict?: string|null,
+ *   stop_reason?: string|null}} told
  * @returns {Standing}
  */
 export function describe(told) {

@@ -29,7 +29,8 @@ export function page(root) {
 function renderPage(told) {
   if (told.backend === "local") {
     return empty("All work is done by this machine",
-      "With backend set to a PostgreSQL, workers on other machines take it. Each is started with:", "remit worker start");
+      "With backend set to a PostgreSQL, workers on other machines take it. Each is started with:",
+      "remit worker start");
   }
   const there = told.workers.filter((each) => each.state !== "gone");
   const live = there.filter((each) => each.live).length;
