@@ -134,9 +134,12 @@ def test_tokens_of_the_manifest_protocol_are_filled() -> None:
 
 def test_a_token_that_nothing_fills_is_a_finding() -> None:
     work = WORK._replace(prompt="{{TOPIC}} {{TASK_ID}}", format="manifest")
-    assert [finding.code for finding in fill_tokens(work.prompt, work).findings] == ["MAN020", "MAN021"]
+    assert {name: each.code for name, each in fill_tokens(work.prompt, work).findings.items()} == {
+        "TOPIC": "MAN020",
+        "TASK_ID": "MAN021",
+    }
     other = work._replace(format="standard")
-    assert fill_tokens(work.prompt, other) == (work.prompt, ())
+    assert fill_tokens(work.prompt, other) == (work.prompt, {})
 
 
 def test_what_could_not_be_loaded_is_told() -> None:

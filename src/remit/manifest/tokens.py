@@ -85,17 +85,17 @@ DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
 
 
 class Resolved(NamedTuple):
-    """A text with its tokens filled, and diagnostics about the others."""
+    """A text with its tokens filled, and a diagnostic for each other token."""
 
     text: str
-    findings: tuple[Diagnostic, ...]
+    findings: Mapping[str, Diagnostic]
 
 
 def resolve_tokens(template: str, given: Mapping[str, str], *, defaults: Mapping[str, str] = OPTIONAL) -> Resolved:
     """Fill the tokens of a text. A token that can't be filled stays, and gets a diagnostic."""
     filling = _Filling(given, defaults)
     text = filling.fill(template)
-    return Resolved(text, tuple(filling.findings.values()))
+    return Resolved(text, filling.findings)
 
 
 def find_tokens(text: str) -> list[str]:

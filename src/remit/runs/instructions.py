@@ -323,7 +323,7 @@ def list_tokens(work: InstructionFacts) -> dict[str, str]:
 
 def fill_tokens(text: str, work: InstructionFacts) -> Resolved:
     """A text with its tokens filled, for the format that has them; what nothing fills stays and is a finding."""
-    return resolve_tokens(text, list_tokens(work)) if work.format == MANIFEST.name else Resolved(text, ())
+    return resolve_tokens(text, list_tokens(work)) if work.format == MANIFEST.name else Resolved(text, {})
 
 
 # --- the messages after it -------------------------------------------------------------------------------------------

@@ -44,14 +44,13 @@ def check_tokens(work: InstructionFacts, body: str, findings: Sequence[Diagnosti
 
     An input that fills one is no stranger to the agent.
     """
-    unfilled = {found.message: found for text in (work.prompt, body) for found in fill_tokens(text, work).findings}
+    unfilled = {**fill_tokens(work.prompt, work).findings, **fill_tokens(body, work).findings}
     used = {f"/inputs/{name}".upper() for text in (work.prompt, body) for name in find_tokens(text)}
     known = [each for each in findings if each.code != _UNKNOWN_INPUT or (each.pointer or "").upper() not in used]
-    return (*(found._replace(hint=_describe_fix(found)) for found in unfilled.values()), *known)
+    return (*(found._replace(hint=_describe_fix(name, found)) for name, found in unfilled.items()), *known)
 
 
-def _describe_fix(finding: Diagnostic) -> str:
-    name = finding.message.partition(" ")[0]  # each of them begins with the token
+def _describe_fix(name: str, finding: Diagnostic) -> str:
     how = "Name the task with --task N" if name == _TASK else f"Give {name}=VALUE among the inputs (--input)"
     return f"{finding.hint} {how}." if finding.hint.endswith("?") else f"{how}, or take it out."
 

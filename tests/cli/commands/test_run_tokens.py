@@ -41,8 +41,10 @@ def test_tokens_of_the_agents_own_file_are_filled_or_it_is_not_started(remit: Re
     remit("task", "new", "Cache the uploads")
     ended = remit("run", "recorder", "Look.", "--command", "cat", "--input", "TOPIC_SLUG=uploads")
     assert ended.code == 2
-    told = "recorder was not started: TASK_ID was not given; COLOUR is not a token; name the task with --task N"
-    assert told in ended.complaint
+    assert ended.complaint == (
+        "recorder was not started: no value for the required token TASK_ID; unknown token COLOUR; "
+        "name the task with --task N, or take it out"
+    )
     assert list_rows(remit.folder) == []
     given = ("--input", "topic_slug=uploads", "--input", "COLOUR=red", "--task", "1")
     ended = remit("run", "recorder", "Look into {{TOPIC_SLUG}}.", "--command", "cat", *given)
