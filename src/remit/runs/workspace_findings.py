@@ -166,7 +166,7 @@ def _explain_excluded(finding: Diagnostic, file: str) -> Diagnostic:
     if finding.code != _NO_FILE:
         return finding
     hint = "Give --write-file (over MCP write_file), and it is made; or write it first."
-    return finding._replace(message=f"the findings file '{file}' is not there, or empty", hint=hint)
+    return finding._replace(message=f"the findings file '{file}' doesn't exist or is empty", hint=hint)
 
 
 class Manifest:

@@ -79,7 +79,7 @@ def test_without_its_file_an_entry_is_not_added_and_the_way_out_is_told(workspac
     """R4.14."""
     ended = workspace("findings", "add", *GIVEN)
     assert ended.code == 1
-    assert f"error[RET089]: the findings file '{TODAY}_upload-limits.md' doesn't exist, or empty\n" in ended.text
+    assert f"error[RET089]: the findings file '{TODAY}_upload-limits.md' doesn't exist or is empty\n" in ended.text
     assert "Give --write-file" in ended.text
     assert "checklist" not in ended.text  # which one, nobody who adds by hand could know
     assert not (workspace.folder / "claudedocs").exists()

@@ -81,11 +81,11 @@ def gone() -> int:
 
 def test_an_empty_folder_has_nothing_and_gets_nothing(inside: Inside) -> None:
     assert inside("gc").text == snapshot("✓ nothing to remove\n")
-    assert load(inside("gc", "--json"))["delegations"] == 0
+    assert load(inside("gc", "--json"))["runs"] == 0
     assert list(inside.folder.iterdir()) == []
 
 
-def test_old_delegations_go_and_everything_else_stays(workspace: Inside) -> None:
+def test_old_runs_go_and_everything_else_stays(workspace: Inside) -> None:
     delegate(workspace, "old", days_ago=91)
     delegate(workspace, "open", days_ago=91, finished=False)
     delegate(workspace, "young", days_ago=89)
@@ -94,11 +94,11 @@ def test_old_delegations_go_and_everything_else_stays(workspace: Inside) -> None
     home.close()
     before = list_files(workspace.folder)
     planned = load(workspace("gc", "--dry-run", "--json"))
-    assert (planned["delegations"], planned["spills"], planned["dry_run"]) == (1, 1, True)
+    assert (planned["runs"], planned["spills"], planned["dry_run"]) == (1, 1, True)
     assert is_known(workspace, "old")
     ended = workspace("gc")
     assert ended.code == 0
-    assert ended.text.startswith("✓ removed: 1 delegation, 2 events, 1 spill (")
+    assert ended.text.startswith("✓ removed: 1 run, 2 events, 1 spill (")
     assert [is_known(workspace, name) for name in ("old", "open", "young")] == [False, True, True]
     assert list_files(workspace.folder) == before
     assert workspace("gc").text == snapshot("✓ nothing to remove\n")
@@ -106,9 +106,9 @@ def test_old_delegations_go_and_everything_else_stays(workspace: Inside) -> None
 
 def test_the_settings_say_how_long(workspace: Inside) -> None:
     delegate(workspace, "old", days_ago=5)
-    assert load(workspace("gc", "--json"))["delegations"] == 0
+    assert load(workspace("gc", "--json"))["runs"] == 0
     workspace.write("remit.toml", "[retention]\ndays = 4\n")
-    assert load(workspace("gc", "--json"))["delegations"] == 1
+    assert load(workspace("gc", "--json"))["runs"] == 1
 
 
 def test_files_that_crashes_left_go(workspace: Inside, gone: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,7 +176,7 @@ def test_what_cannot_be_searched_is_told_and_the_rest_goes(
     assert not (workspace.folder / left).exists()
 
 
-def test_worktrees_of_old_delegations_go_and_those_with_young_ones_stay(workspace: Inside) -> None:
+def test_worktrees_of_old_runs_go_and_those_with_young_ones_stay(workspace: Inside) -> None:
     for name, days_ago, finished in (("old", 91, True), ("open", 91, False), ("young", 1, True)):
         delegate(workspace, name, days_ago=days_ago, finished=finished)
         add_worktree(str(workspace.folder), name)
@@ -288,7 +288,7 @@ def test_large_output_counts_as_much_as_rows(workspace: Inside) -> None:
     for name, days in (("sess_older", 3), ("sess_newer", 2)):
         delegate(workspace, name, days_ago=days)
         (make_session(workspace, name) / "out").write_bytes(b"x" * 800_000)
-    assert load(workspace("gc", "--json"))["delegations"] == 1
+    assert load(workspace("gc", "--json"))["runs"] == 1
     assert not is_known(workspace, "sess_older")
     assert is_known(workspace, "sess_newer")
 
@@ -321,7 +321,7 @@ def test_where_brokers_cannot_be_counted_that_is_told_and_the_rest_goes(workspac
     assert ended.code == 1
     assert ".remit/supervisors" in ended.text
     assert "this is a bug" not in ended.text
-    assert "✓ removed: 1 delegation" in ended.text
+    assert "✓ removed: 1 run" in ended.text
 
 
 def test_a_worktree_whose_work_is_on_a_branch_goes_at_once(workspace: Inside) -> None:

@@ -71,7 +71,7 @@ def _show(cleared: GcResult, *, dry_run: bool) -> None:
 
 def _describe(cleared: GcResult) -> list[str]:
     totals = [
-        (cleared.runs, "delegation"),
+        (cleared.runs, "run"),
         (cleared.events, "event"),
         (cleared.spills, "spill"),
         (len(cleared.worktrees), "worktree"),

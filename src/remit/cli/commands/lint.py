@@ -238,7 +238,7 @@ def _show_sarif(named: dict[str, tuple[Diagnostic, ...]]) -> None:
     say_json(shape_sarif(named, version=__version__, explain=_explain(named)))
     total = sum(map(len, named.values()))
     if total > MAX_RESULTS:
-        say(f"the log holds the gravest {MAX_RESULTS} of {total} findings, as many as are shown", stderr=True)
+        note(f"the log contains only the most severe diagnostics: {MAX_RESULTS} of {total}")
 
 
 def _show_github(named: dict[str, tuple[Diagnostic, ...]]) -> None:
