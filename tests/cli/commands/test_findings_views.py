@@ -156,7 +156,7 @@ def test_tasks_that_cannot_be_read_do_not_hide_the_entry(workspace: Inside) -> N
         (("show", "zzz"), "there is no entry 'zzz'; remit findings list shows what there is"),
         (("show", "--line", "77"), "there is no entry on line 77; remit findings validate tells of every line"),
         (("show", "--line", "x"), "'x' is not a number from 1; give a whole number"),
-        (("list", "!!"), "there is no word to look for; give letters or digits"),
+        (("list", "!!"), "no word to search for; give words with letters or digits"),
         (("list", "--limit", "5000"), "5000 entries are too many for a page; give at most 1000, or use export"),
         (("list", "--manifest", "gone.jsonl"), "can't be read: no such file or directory"),
     ],
@@ -263,4 +263,4 @@ def test_a_link_that_leads_out_is_not_followed(workspace: Inside, words: list[st
 def test_what_is_no_text_is_told_as_such(workspace: Inside, words: list[str]) -> None:
     ended = workspace("findings", *words)
     assert ended.code == 2
-    assert "is not a text in UTF-8" in ended.complaint
+    assert "isn't valid UTF-8" in ended.complaint

@@ -115,14 +115,14 @@ def test_nothing_is_proved_by_what_did_not_run() -> None:
 def test_without_hooks_it_says_how_to_install_them(place: Inside) -> None:
     ended = check(place)
     assert ended.code == 2
-    assert b"Remit's hooks are not installed for Claude Code" in ended.err
+    assert b"Remit's hooks aren't installed for Claude Code" in ended.err
     assert b"remit hooks install claude" in ended.err
     assert list(place.folder.iterdir()) == []
 
 
 def test_without_the_harness_it_cannot_run(ready: Inside) -> None:
     ended = check(ready, "opencode")
-    assert (ended.code, b"opencode is not on the path" in ended.err) == (2, True)
+    assert (ended.code, b"opencode isn't on the PATH" in ended.err) == (2, True)
 
 
 def test_one_harness_that_is_missing_does_not_keep_the_other_from_being_checked(ready: Inside) -> None:
@@ -130,7 +130,7 @@ def test_one_harness_that_is_missing_does_not_keep_the_other_from_being_checked(
     (ready.folder / SHARED).write_text('{"disableAllHooks": true}')
     ended = check(ready, "opencode", "claude")
     assert ended.code == 1
-    assert b"opencode is not on the path" in ended.err
+    assert b"opencode isn't on the PATH" in ended.err
     assert ended.text.splitlines()[-1] == "✗ 6 of 6 promises broken"
 
 
@@ -191,7 +191,7 @@ def test_hooks_that_are_switched_off_break_the_promises(ready: Inside, path: str
     file.write_text('{"disableAllHooks": true}')
     ended = check(ready)
     assert ended.code == 1
-    assert ended.text.count(f"broken: '{file}' switches hooks off") == 6
+    assert ended.text.count(f"broken: '{file}' disables hooks") == 6
     assert ended.text.count("hint: remove disableAllHooks from it") == 1
     assert ended.text.splitlines()[-1] == "✗ 6 of 6 promises broken"
 
@@ -199,8 +199,8 @@ def test_hooks_that_are_switched_off_break_the_promises(ready: Inside, path: str
 @pytest.mark.parametrize(
     ("answer", "code", "why"),
     [
-        ("", 2, "codex did not list the hooks that it would call"),
-        ('{"id":2,"result":[]}', 2, "codex did not list the hooks that it would call"),
+        ("", 2, "codex didn't list the hooks that it would call"),
+        ('{"id":2,"result":[]}', 2, "codex didn't list the hooks that it would call"),
         ('{"id":2,"result":{"data":[{"hooks":[]}]}}', 1, "Codex does not trust this folder"),
         ('{"id":2,"result":{"data":[{"hooks":[HOOK]}]}}', 1, "you have not trusted it in Codex"),
     ],

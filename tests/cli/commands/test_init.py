@@ -280,13 +280,13 @@ def test_a_link_of_attributes_is_refused_since_git_would_not_follow_it(repositor
     put(repository, "attributes.txt", "")
     (repository.folder / ".gitattributes").symlink_to("attributes.txt")
     ended = repository("init", "--yes")
-    assert (ended.code, "which git does not follow" in ended.complaint) == (2, True)
+    assert (ended.code, "which git doesn't follow" in ended.complaint) == (2, True)
     assert (repository.folder / "attributes.txt").read_text() == ""
 
 
 @pytest.mark.parametrize(
     ("content", "sentence"),
-    [(b"*.x text\n" * 200_000, "has more than 1,048,576 bytes"), (b"\x7fELF\0\0", "is not text")],
+    [(b"*.x text\n" * 200_000, "has more than 1,048,576 bytes"), (b"\x7fELF\0\0", "isn't text")],
 )
 def test_attributes_that_cannot_be_edited_are_told(repository: Inside, content: bytes, sentence: str) -> None:
     (repository.folder / ".gitattributes").write_bytes(content)
@@ -376,7 +376,7 @@ def test_without_the_program_git_it_says_what_it_did_not_write(
         first, again = repository("init", "--yes"), repository("init")
     undone = (
         f".gitattributes is not written, for git does not say how it merges {MANIFEST}: can't start git: "
-        "it isn't in PATH; see that git is installed and can be started, then try again"
+        "it isn't in PATH; check that git is installed and starts, then try again"
     )
     assert (planned.code, json.loads(planned.out)["undone"]) == (1, [undone])
     for ended, verdict in ((first, "written, but not everything"), (again, "nothing was written, and something is")):

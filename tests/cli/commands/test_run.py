@@ -129,8 +129,10 @@ TypeError: boom
 ! Claude Code ended with exit code 7: at main
 """)
     (group,) = json.loads(inside("errors", "list", "--json").out)["groups"]
-    assert group["newest"]["details"] == "TypeError: boom\n    at main"
-    assert "  details:\n    TypeError: boom\n        at main\n" in inside("errors", "show", group["newest"]["id"]).text
+    assert group["records"][0]["details"] == "TypeError: boom\n    at main"
+    assert (
+        "  details:\n    TypeError: boom\n        at main\n" in inside("errors", "show", group["records"][0]["id"]).text
+    )
 
 
 @pytest.mark.slow

@@ -841,7 +841,7 @@ def test_an_id_of_an_outside_system_works_in_every_command(outside: Inside) -> N
     assert (outside.folder / "seen").read_text().count("focus set T1234\n") == 2
     for args in (("set-status", "T1234", "PLANNING"), ("block", "T1234", "--reason", "x"), ("phases", "T1234")):
         assert outside("task", *args).complaint.startswith(
-            "the tasks of this workspace are kept by `./tool`; only show"
+            "the tasks of this workspace are in `./tool`; Remit passes only show"
         )
 
 
