@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Callable
 from types import FrameType
 
 import pytest
@@ -111,6 +112,19 @@ def test_the_issued_session_id_decides() -> None:
     for text in (fenced(standard()) + fenced(other), fenced(other) + fenced(standard())):
         assert check(text, session_id=ISSUED).payload == standard()
         assert not check(text).accepted
+
+
+@pytest.mark.parametrize("render", [pretty, line])
+def test_a_return_cut_off_inside_its_id_is_malformed_and_contradicts(render: Callable[[object], str]) -> None:
+    """R0.1: the beginning of the issued id isn't another id."""
+    text = render(FAILED)
+    for end in range(text.index(ISSUED), text.index(ISSUED) + len(ISSUED)):
+        alone = check(text[:end], session_id=ISSUED)
+        assert (alone.name, "RET040" in codes(alone)) == ("malformed", False)
+        after = check(f"{fenced(standard())}\n{text[:end]}", session_id=ISSUED)
+        assert (after.name, codes(after)) == ("ambiguous", ["RET008"])
+    other = check(render(standard({"/metadata/session_id": OTHER}))[:-2], session_id=ISSUED)
+    assert "RET040" in codes(other)
 
 
 def test_a_cut_off_return_after_the_good_one_contradicts_it() -> None:

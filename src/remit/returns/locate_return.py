@@ -117,8 +117,10 @@ class _Judged:
 
     @property
     def is_cut(self) -> bool:
-        """Whether it ends before its id."""
-        return not self.session_id and any(flaw.kind == "cut" for flaw in self.candidate.parsed.flaws)
+        """Whether it ends before or inside its id, which may be the issued one."""
+        given, issued = self.session_id, self.case.expectation.session_id or ""
+        may_be_issued = not given or (isinstance(given, str) and issued.startswith(given))
+        return may_be_issued and any(flaw.kind == "cut" for flaw in self.candidate.parsed.flaws)
 
     def is_after(self, other: _Judged) -> bool:
         return self.candidate.parsed.start > other.candidate.parsed.start

@@ -30,9 +30,11 @@ def wrong_session(case: ReturnContext) -> Iterator[ReturnViolation]:
     issued = case.expectation.session_id
     if issued is None or not case.has_format("standard"):
         return
+    is_cut = any(case.list_issues("cut"))
     for pointer in ("/metadata/session_id", "/session_id"):
         given = case.get(*pointer[1:].split("/"))
-        if isinstance(given, str) and given != issued:
+        is_rest_lost = is_cut and isinstance(given, str) and issued.startswith(given)  # RET005 reports that
+        if isinstance(given, str) and given != issued and not is_rest_lost:
             yield ReturnViolation(
                 f"the session id is not the issued one, {issued}", f"Set metadata.session_id to {issued}.", pointer
             )
