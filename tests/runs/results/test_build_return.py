@@ -242,6 +242,17 @@ def test_the_text_of_a_manifest_result_is_its_sentence() -> None:
     assert render_sentence(make_result("completed", "exited", "standard", "manifest")) == SENTENCES["complete"]
 
 
+@pytest.mark.parametrize("status", ["partial", "failed", "blocked"])
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("blank", ["<0>", "...", "{{WHY}}", " "])
+def test_texts_that_say_nothing_are_replaced(name: FormatName, status: Status, blank: str) -> None:
+    fault = FAULT._replace(message=blank, recommendation=blank)
+    result = make_result(status, "exited", name, next_steps=(blank,), errors=(fault,))
+    shaped = fit_result(result).to_dict()
+    assert find_errors(shaped, name) == []
+    assert blank == " " or blank not in json.dumps(shaped)
+
+
 TEXTS = st.text(min_size=1, max_size=300).filter(str.strip)
 
 

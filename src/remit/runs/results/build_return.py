@@ -13,6 +13,7 @@ from remit.model import Artifact, Return
 from remit.returns.convert import KnownMetadata, convert_return, name_hyper_type
 from remit.returns.formats import HYPER, MANIFEST, STANDARD, get_format
 from remit.returns.formats.manifest import write_reason
+from remit.returns.placeholders import is_placeholder
 
 if TYPE_CHECKING:
     from remit.model import AgentError
@@ -40,9 +41,16 @@ def write_return(result: Result) -> Result:
 def _make_return(result: Result, own: Format, target: Format) -> Return:
     words = {status: word for word, status in own.statuses.items()}
     agent = result.agent or "agent"
-    steps = tuple(step for step in result.next_steps if step.strip())
+    errors = tuple(
+        fault._replace(
+            message=fault.message if _is_filled(fault.message, "message") else fault.code,
+            recommendation=fault.recommendation if _is_filled(fault.recommendation, "recommendation") else "",
+        )
+        for fault in result.errors
+    )
+    steps = tuple(step for step in result.next_steps if _is_filled(step, "next_steps"))
     if result.status == "partial" and not steps:
-        steps = tuple(fault.recommendation for fault in result.errors if fault.recommendation) or (result.show,)
+        steps = tuple(fault.recommendation for fault in errors if fault.recommendation) or (result.show,)
     if own is MANIFEST:
         steps = _list_follow_ups(result, steps)
     elif len(steps) > 1 and target is STANDARD:
@@ -53,11 +61,10 @@ def _make_return(result: Result, own: Format, target: Format) -> Return:
         artifacts=tuple(_list_artifacts(result, own, target)),
         faults=tuple(
             fault._replace(
-                message=(fault.message.strip() and fault.message) or fault.code,
-                recommendation=(fault.recommendation.strip() and fault.recommendation) or f"See {result.show}",
+                recommendation=fault.recommendation or f"See {result.show}",
                 derived=fault.derived - {"code"} if own is STANDARD else fault.derived,  # 002 reads the code
             )
-            for fault in result.errors
+            for fault in errors
         ),
         next_steps=steps,
         agent=agent.rpartition(":")[2] if target is HYPER else agent,  # a plugin's agent returns its file's name (R3.8)
@@ -99,6 +106,11 @@ def _list_follow_ups(result: Result, steps: tuple[str, ...]) -> tuple[str, ...]:
 def _name_code(fault: AgentError) -> str:
     """An error as a reason in a manifest entry, which has no field for its code."""
     return fault.message if fault.derived else f"{fault.code}: {fault.message}"
+
+
+def _is_filled(text: str, key: str) -> bool:
+    """Whether a text under a key says something: a return with a blank in it would be refused."""
+    return bool(text.strip()) and not is_placeholder(text, key)
 
 
 def _clip(text: str) -> str:
