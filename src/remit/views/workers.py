@@ -52,7 +52,7 @@ def load_cluster(home: Home) -> dict[str, Any]:
         return {"backend": "local"}
     rows = [] if cluster.look is None else [row for row in cluster.look.rows if row.state == "running"]
     leases = [_build_lease(row) | {"here": _is_known(home, row.session_id)} for row in rows[:_MOST_LEASES]]
-    return {"engine": "postgresql"} | build_cluster(cluster) | {"leases": leases}
+    return {"backend": "postgresql"} | build_cluster(cluster) | {"leases": leases}
 
 
 def _is_known(home: Home, session_id: str) -> bool:
