@@ -260,7 +260,7 @@ def test_show_names_worker_fence_and_how_long_it_waited(stage: Stage) -> None:
     assert "waited    0" in told
     assert f"arrived   3 files, by branch remit/{OWN}\n" in told
     found = stage.ask("show")
-    assert found["machine"]["fence"] == 1
+    assert found["run"]["machine"]["fence"] == 1
     assert found["arrived"] == details
 
 

@@ -35,7 +35,7 @@ def test_each_run_has_an_id_that_is_passed_returned_and_kept(project: Project) -
         result = project.run(program)
         session = find_session(program)
         assert session in json.dumps(result)
-        shown = project.json("show", session)
+        shown = project.json("show", session)["run"]
         assert (shown["session_id"], shown["depth"]) == (session, 1)
         assert shown["path"][0] == "orchestrator"
         given.add(session)
@@ -62,7 +62,7 @@ def test_a_chain_of_three_runs_and_a_fourth_or_a_cycle_does_not(project: Project
     lead = call(project, {"researcher": researcher})
     assert project.run(lead, agent="lead")["status"] == "completed"
     for depth, program in enumerate((lead, researcher, searcher), 1):
-        shown = project.json("show", find_session(program))
+        shown = project.json("show", find_session(program))["run"]
         assert (shown["depth"], shown["path"]) == (depth, ["orchestrator", *names[:depth]])
         assert shown["deadline_ms"] > shown["created_ms"]
     assert helper.prompts == []
@@ -82,7 +82,8 @@ def test_an_error_goes_up_the_chain_and_into_the_log(project: Project) -> None:
     project.run(lead, agent="lead")
     ((_, code, out, _),) = lead.calls
     assert (code, json.loads(out)["errors"][0]["code"]) == (1, "BUILD_ERROR")
-    (logged,) = (each["newest"] for each in project.json("errors", "list")["groups"] if each["code"] == "BUILD_ERROR")
+    (group,) = (each for each in project.json("errors", "list")["groups"] if each["code"] == "BUILD_ERROR")
+    (logged,) = group["records"]
     assert logged["session_id"] == find_session(builder)
     assert (logged["delegation_path"], logged["failed_at_depth"]) == (["orchestrator", "lead", "builder"], 2)
 
@@ -105,7 +106,7 @@ def test_each_kind_of_work_has_its_timeout(project: Project, kind: str, seconds:
     project.add_agent("worker", kind)
     program = project.program(DONE)
     project.run(program, agent="worker")
-    shown = project.json("show", find_session(program))
+    shown = project.json("show", find_session(program))["run"]
     assert (shown["deadline_ms"] - shown["created_ms"]) / 1000 == pytest.approx(seconds, abs=60)
 
 

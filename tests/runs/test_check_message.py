@@ -449,7 +449,7 @@ def test_a_manifest_entry_is_converted(desk: Desk) -> None:
 def test_a_code_is_explained() -> None:
     told = remit.explain("ret040")
     assert (told.code, told.name, told.severity, told.verdict) == ("RET040", "wrong-session", "error", "missing")
-    assert told.documentation.startswith("The session id is not the one that was issued.")
+    assert told.documentation.startswith("The session id isn't the issued one.")
     assert [each.code for each in explain_all()] == sorted(each.code for each in explain_all())
 
 

@@ -117,7 +117,11 @@ def test_inputs_are_json_or_lines(prompt: str, inputs: dict[str, Any]) -> None:
         ("status-sync-manager", {"task_number": "one", "new_status": "planned"}, "'one' isn't the number of a task"),
         ("status-sync-manager", {"task_number": 1, "new_status": "finished"}, "'finished' isn't a status"),
         ("status-sync-manager", {"task_number": 9, "new_status": "planned"}, "task 9"),
-        ("status-sync-manager", {"task_number": 1, "new_status": "completed"}, "NOT STARTED cannot become COMPLETED"),
+        (
+            "status-sync-manager",
+            {"task_number": 1, "new_status": "completed"},
+            "a task that is NOT STARTED can't become COMPLETED",
+        ),
         ("status-sync-manager", {"task_number": 1, "new_status": "blocked"}, "'blocked' needs a reason"),
         ("status-sync-manager", {"operation": "create_task"}, "'create_task' isn't available; run `remit task new"),
         (

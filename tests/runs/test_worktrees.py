@@ -169,7 +169,7 @@ def test_a_branch_of_that_name_that_lacks_the_work_is_told(root: Path, agent: Sc
     command = f"{agent.obeys({'ok.md': 'Done.'}).command} && git branch remit/$REMIT_SESSION_ID"
     told = run(root, f"sh -c {shlex.quote(command)}")
     (step,) = told.failed_steps
-    assert f"git cannot make the branch remit/{told.session_id}" in step.message
+    assert f"git can't create the branch remit/{told.session_id}" in step.message
     assert told.notes == ()
 
 

@@ -80,7 +80,7 @@ def test_a_task_is_shown_with_its_sessions_and_moves(root: Path) -> None:
 
 def test_a_move_that_may_not_be_is_refused(root: Path) -> None:
     add_tasks("Greet people")
-    with pytest.raises(UsageError, match="not a marker"):
+    with pytest.raises(UsageError, match="isn't a marker"):
         stores.move_task(1, "sideways")
     with pytest.raises(RemitError):
         stores.move_task(1, "blocked")  # without a reason
