@@ -1,7 +1,7 @@
 """The one shape of a result: what a caller gets from every interface, typed for Python; its JSON is in `schemas.py`.
 
-Owns the names under the key `remit`. The rest of the JSON is a return in the format of the run; those names stay in
-`contract.formats`. A hook loads this module, so it imports nothing but plain values.
+Owns the names under the key `remit`. The rest of the JSON is a return in the format of the run; `returns.formats` has
+those names. A hook loads this module, so it imports nothing but plain values.
 """
 
 from __future__ import annotations

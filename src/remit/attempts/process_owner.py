@@ -1,4 +1,4 @@
-"""Enclosing: which living agent a process belongs to, however it hides."""
+"""The owner of a process: which running agent it belongs to, by namespaces, ancestors and shims."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Doubt: what is told where not all that an agent made is where it should be. It is never more than `partial`."""
+"""Downgrade a result whose files did not all arrive: it gets an agent error and is `partial` at best."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def name_files(paths: Sequence[str]) -> str:
 
 
 def doubt(report: Result, conclusion: Conclusion, message: str, advice: str) -> tuple[Result, Conclusion]:
-    """The result and the conclusion of work that is not all there."""
+    """The result and the conclusion with an agent error added, and `partial` in place of `completed`."""
     status: Any = "partial" if conclusion.status == "completed" else conclusion.status
     fault = AgentError("execution", message, ERROR_CODES["execution"], recoverable=True, recommendation=advice)
     steps = (advice, *conclusion.next_steps)

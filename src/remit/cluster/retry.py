@@ -1,7 +1,7 @@
-"""Patience: a database that is away comes back, and what is to be said to it is said then.
+"""Retry: repeat a database operation until the database answers, and wait for events and tasks with a time limit.
 
-Owns the waiting. `asyncio.wait_for` of Python 3.11 is not used: of one that is cancelled at the moment in which it has
-what it waited for, the cancellation is lost, and whoever asked for the end of a task waits for ever.
+`asyncio.wait_for` of Python 3.11 is not used: if it is cancelled at the moment in which the awaited task finishes, the
+cancellation is lost, and the code that cancelled it waits forever.
 """
 
 from __future__ import annotations

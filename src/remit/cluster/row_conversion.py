@@ -1,4 +1,4 @@
-"""Shapes: a delegation as the cluster's tables have it, and what they have as a row of the ledger."""
+"""Row conversion: a run of the ledger as a row of the cluster's tables, and such a row as a run of the ledger."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NAMES = ("budget", "may_call", "max_depth", "timeout_s", "timeout_default_s", "
 
 
 def shape_posted(row: Run, order: bytes) -> submissions.Posted:
-    """A delegation, as the cluster knows it."""
+    """A run of the ledger as a row for the cluster."""
     terms: dict[str, Any] = {name: row.details[name] for name in _NAMES if name in row.details}
     return submissions.Posted(
         row.session_id, row.root_id, row.parent_id, row.agent, row.depth, row.path, row.runner, terms, order
@@ -25,7 +25,7 @@ def shape_posted(row: Run, order: bytes) -> submissions.Posted:
 
 
 def shape_row(row: session_rows.SessionRow) -> Run:
-    """What the cluster knows of a session, as the ledger has it. Times are those of this machine's clock."""
+    """A row of the cluster as a run of the ledger, with times of this machine's clock."""
     now_ms = read_clock_ms()
     left_ms, state = row.deadline_left_ms, STATES[row.state]
     return Run(

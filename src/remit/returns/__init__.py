@@ -1,10 +1,10 @@
-"""The contract: a final message becomes a verdict. Pure: nothing here reads the disk, the clock or the environment.
+"""Turn a final message into a verdict. Pure: nothing here reads the disk, the clock or the environment.
 
-read_message   message → Reading (which object is meant, what stands in the way)
-choose_reading  returns that were handed in + the final message → the Reading that counts
-attach_entry   the manifest's last line → Reading (`manifest` only)
-judge          Reading + facts from the disk → Verdict
-check          all of it, for callers that have the facts already
+read_message    message → ParsedMessage: the object that is the return, and the problems of reading it
+choose_reading  submitted returns + the final message, each a ParsedMessage → the one that counts
+attach_entry    adds the manifest's last line to a ParsedMessage (`manifest` only)
+judge           ParsedMessage + facts from the disk → Verdict
+check           read_message, attach_entry and judge, for callers that have the facts already
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def attach_entry(reading: ParsedMessage, manifest_tail: str | None, *, rival: st
 def judge(
     reading: ParsedMessage, *, evidence: Mapping[str, ArtifactFacts] = NOTHING, findings_text: str | None = None
 ) -> Verdict:
-    """Weigh a reading against what is on disk."""
+    """The verdict on a parsed message, given the facts from the disk."""
     reading.evidence = evidence
     reading.findings_text = findings_text
     findings = reading.explain()

@@ -1,4 +1,4 @@
-"""A reading: what was found in a message, and the diagnostics and the canonical return that follow from it."""
+"""A parsed message: what was found in a message, and the diagnostics and the canonical return that follow from it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Afar: the way from a workspace to the machines that work for it.
+"""The cluster client: the connection of a workspace to the cluster's database, with the cluster's key.
 
-Owns the connection, the key, and one look for all who follow something: what PostgreSQL says of the sessions is fetched
-together, when it tells of a change and now and then, and handed to each errand.
+One query serves all remote runs of the process. It reads the changed rows when PostgreSQL reports a change, and all
+rows at intervals. Each remote run gets its own row; the other rows of the tree are copied to the ledger.
 """
 
 from __future__ import annotations

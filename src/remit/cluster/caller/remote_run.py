@@ -1,7 +1,7 @@
-"""An errand: one delegation that another machine does, from the order to the conclusion.
+"""A remote run: one run on another machine, seen from its caller, from the order to the conclusion.
 
-Owns the caller's side of it: send, follow, and take in what came of it. Nothing is kept in memory that PostgreSQL or
-the ledger does not have, so that a process which takes over after a crash does the same as the one that began.
+Sends the order, follows the worker, and imports the outcome. All state is in PostgreSQL or the ledger, so a process
+that takes over after a crash continues like the one that started.
 """
 
 from __future__ import annotations

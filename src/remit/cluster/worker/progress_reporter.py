@@ -1,7 +1,7 @@
-"""Telling: what a worker lets others know of a session while its agent works.
+"""Progress reports: what a worker writes to the cluster's database about a session while its agent works.
 
-Owns the mirror towards the caller: last words, usage, output, and what is saved of the work so far. Nothing is said
-twice, and nothing that cannot be said now holds the agent up: it is said later.
+These are the last text, the usage, the output, and checkpoints of the work so far. Unchanged
+values aren't written again, and a write that fails doesn't delay the agent: it is repeated later.
 """
 
 from __future__ import annotations
