@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from remit.confine import find_level
 from tests.support.claude_scripts import PLAN, SCRIPTS
 from tests.support.harness_hooks import (
     STANDARD,
@@ -95,8 +96,10 @@ def check_denied(stage: Stage, row: Run) -> None:
     assert not (stage.root / ".claude" / "agents" / "other.md").exists()
     assert (stage.root / "allowed").read_text() == "fine\n"  # the fault is not that nothing runs
     for step in range(1, 7):
-        (told,) = list_results(stage, "reach", step)
-        assert "Remit" in told, step
+        (result,) = list_results(stage, "reach", step)
+        # a plain write to protected settings runs, and the kernel refuses it
+        refuser = "read-only file system" if step == 6 and find_level().has_files else "Remit"
+        assert refuser in result, step
     assert (row.agent, row.status) == ("keeper", "completed")
 
 
