@@ -85,8 +85,9 @@ def test_the_orchestrator_decides_by_what_comes_back(tmp_path: Path) -> None:
     assert played.returncode == 0, played.stdout + played.stderr
     told = played.stdout
     counts = [told.count(f"researcher: {word}") for word in ("partial (unproven)", "completed", "failed")]
-    assert counts == [3, 2, 1]
-    assert told.count("FABRICATED") == 1
+    # the liar's first claim is unproven if others were still at work, and false if it ran alone on a busy machine
+    assert counts in ([3, 2, 1], [2, 2, 2])
+    assert told.count("FABRICATED") == counts[2]
     assert "2 of 3 were answered" in told
     assert told.index("implementer: partial") < told.index("Go on from what is there: checks.md")
     assert told.index("Go on from") < told.index("implementer: completed")
