@@ -61,7 +61,7 @@ def _check_unfinished(patient: DoctorContext, unfinished: int) -> Iterator[Healt
 
     if unfinished and find_lock_holder(f"{patient.root}/.remit/locks/{TASKS}.lock") is None:
         told = f"{unfinished} {'change' if unfinished == 1 else 'changes'} of tasks stopped half-way"
-        yield HealthCheck("unfinished", "warning", told, "nothing to do: whoever reads the tasks next finishes it")
+        yield HealthCheck("unfinished", "warning", told, "nothing to do: the next task command finishes it")
 
 
 def _check_locks(patient: DoctorContext) -> Iterator[HealthCheck]:

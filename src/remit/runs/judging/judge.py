@@ -488,7 +488,7 @@ def nested_run_unfinished(agents: Sequence[str], severity: Severity) -> Diagnost
     """
     more = f" and {len(agents) - 1} more" if len(agents) > 1 else ""
     message = f"{agents[0][:200]}{more} was handed work and is not back"
-    return Diagnostic("EVD004", severity, message, "Wait for whoever was handed work.", pointer="/status")
+    return Diagnostic("EVD004", severity, message, "Wait for the agents that you called.", pointer="/status")
 
 
 def starting_tree_lost(reason: str = "") -> Diagnostic:
