@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _BATCH = 500
 
 
-class Show:
+class DiagnosticOutput:
     """Collects lines of output and sends them in batches; counts what it was given."""
 
     opening = closing = ""
@@ -64,7 +64,7 @@ class Show:
         return ", ".join(count(total, severity) for severity, total in self.totals.items() if total)
 
 
-class Concise(Show):
+class ConciseDiagnostics(DiagnosticOutput):
     """For editors and logs: a line for each finding."""
 
     def render(self, finding: Diagnostic, filename: str, text: SourceText) -> str | None:
@@ -78,7 +78,7 @@ class Concise(Show):
         say(sentence)
 
 
-class Full(Concise):
+class FullDiagnostics(ConciseDiagnostics):
     """For people: each finding with the line that it is about, up to a number that somebody reads."""
 
     def render(self, finding: Diagnostic, filename: str, text: SourceText) -> str | None:
@@ -100,7 +100,7 @@ class Full(Concise):
         super().close(sentence)
 
 
-class Json(Show):
+class JsonDiagnostics(DiagnosticOutput):
     """For programs: one list."""
 
     opening, closing = "[", "]"
@@ -118,7 +118,7 @@ class Json(Show):
         return f"{comma}{render_json(build_diagnostic(finding, filename))}"
 
 
-class Github(Show):
+class GithubDiagnostics(DiagnosticOutput):
     """For GitHub Actions: an annotation for each finding."""
 
     def render(self, finding: Diagnostic, filename: str, text: SourceText) -> str | None:
@@ -127,4 +127,9 @@ class Github(Show):
         return render_github(finding, filename)
 
 
-SHOWS: dict[str, type[Show]] = {"full": Full, "concise": Concise, "json": Json, "github": Github}
+DIAGNOSTIC_OUTPUTS: dict[str, type[DiagnosticOutput]] = {
+    "full": FullDiagnostics,
+    "concise": ConciseDiagnostics,
+    "json": JsonDiagnostics,
+    "github": GithubDiagnostics,
+}

@@ -19,6 +19,9 @@ from remit.spelling import find_similar
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+_MIN_PURPOSE_COLUMNS = 30
+"""The purpose of a command is printed below the command if fewer columns are left beside it."""
+
 
 class Commands(options.Command, click.Group):
     """A group of the table, or the root, whose name is empty. It loads a command when it is called."""
@@ -137,10 +140,28 @@ def root(ctx: click.Context, *, version: bool) -> int:
         say(f"remit {__version__}")
         ctx.exit()
     if ctx.invoked_subcommand is None:
-        from remit.cli.commands.welcome import welcome
-
-        welcome()
+        _show_next_steps()
     return 0
+
+
+def _show_next_steps() -> None:
+    """Print what Remit is, the commands that are useful in this folder, and the command that lists all others."""
+    from remit.cli.output import get_paint, say
+    from remit.maintenance.next_steps import suggest_steps
+    from remit.terminal import find_width, fold, quote
+
+    paint = get_paint()
+    steps = [*suggest_steps(), ("remit --help", "list all commands")]
+    width = max(len(command) for command, _ in steps)
+    columns = find_width()
+    say("\n".join(fold("Remit runs AI coding agents and verifies what they say they did.", columns)))
+    say("\nWhat you can do next in this folder:")
+    is_narrow = columns is not None and columns - width - 4 < _MIN_PURPOSE_COLUMNS
+    margin = " " * (6 if is_narrow else width + 4)
+    for command, purpose in steps:
+        lines = fold(quote(purpose), None if columns is None else columns - len(margin))
+        gap = f"\n{margin}" if is_narrow else " " * (width - len(command) + 2)
+        say(f"  {paint('strong', quote(command))}{gap}{f'{chr(10)}{margin}'.join(lines)}")
 
 
 def invoke(args: list[str]) -> int:

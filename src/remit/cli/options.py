@@ -91,6 +91,13 @@ def parse_depth(value: str) -> int:
     return int(value)
 
 
+def parse_number(value: str) -> int:
+    """A whole number from 1."""
+    if not (value.isascii() and value.isdigit() and len(value) < MAX_DIGITS and int(value) > 0):
+        raise UsageError(f"'{value}' is not a number from 1", hint="give a whole number")
+    return int(value)
+
+
 def parse_seconds(value: str) -> float:
     """A duration in seconds, with or without a fraction."""
     whole, _, fraction = value.partition(".")

@@ -481,7 +481,7 @@ def test_an_older_ledger_is_announced_then_kept_and_named(workspace: Inside) -> 
     kept = f"{home.folder}/ledger.version-1.db"
     ended = workspace("doctor", "--json")
     assert load(ended)["ledger"][0][0] == "warning"
-    told = f"the ledger of an older version is kept as '{kept}', and a new one was begun"
+    told = f"the ledger of an older version was kept as '{kept}', and a new one was created"
     assert json.loads(ended.err) == {"note": told}
     ended = workspace("doctor", "--json")
     assert ended.err == b""

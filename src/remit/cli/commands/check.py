@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from remit.cli import options
-from remit.cli.message_input import STDIN, choose_sources, name_source
+from remit.cli.input import STDIN, choose_sources, name_source
 from remit.cli.output import complain, get_paint, say, say_json
 from remit.errors import InputError
 from remit.model import ACCEPTABLE
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 @options.manifest
 @click.option("-q", "--quiet", is_flag=True, help="Show only returns that aren't accepted.")
 @options.output_format("full", "concise", "json", "github")
-def check(files: tuple[str, ...], *, quiet: bool, output_format: str, **asked: Any) -> int:  # noqa: ANN401 - as the app has it
+def check(files: tuple[str, ...], *, quiet: bool, output_format: str, **asked: Any) -> int:  # noqa: ANN401 - options
     """Check the final messages of agents: find the return in each FILE and verify it.
 
     Without FILE, or with -, the message is read from standard input. Exit code 0: all accepted, 1: at least one not
@@ -53,7 +53,7 @@ def check(files: tuple[str, ...], *, quiet: bool, output_format: str, **asked: A
     """
     from remit.runs import check_message
 
-    show = SHOWS[output_format](quiet=quiet)
+    show = VERDICT_OUTPUTS[output_format](quiet=quiet)
     complaints: set[str] = set()
     verdicts: list[VerdictName | None] = []
     for source in choose_sources(files, command="check"):
@@ -79,7 +79,7 @@ def _decide_exit(verdicts: Sequence[VerdictName | None]) -> int:
     return ACCEPTED if all(verdict in ACCEPTABLE for verdict in verdicts) else NOT_ACCEPTED
 
 
-class Full:
+class FullVerdicts:
     """For people: a line for each message, and each finding with the line that it is about."""
 
     def __init__(self, *, quiet: bool) -> None:
@@ -102,7 +102,7 @@ class Full:
             say(render_summary(verdicts))
 
 
-class Concise(Full):
+class ConciseVerdicts(FullVerdicts):
     """For editors and logs: a line for each finding, then one for the message."""
 
     def add(self, verdict: Verdict, filename: str, message: bytes) -> None:
@@ -113,7 +113,7 @@ class Concise(Full):
             say("\n".join([*lines, render_headline(verdict, filename, paint=self.paint)]))
 
 
-class Json:
+class JsonVerdicts:
     """For programs: one object at the end."""
 
     def __init__(self, *, quiet: bool) -> None:
@@ -132,7 +132,7 @@ class Json:
         say_json({"accepted": _decide_exit(verdicts) == ACCEPTED, "results": self.results})
 
 
-class Github:
+class GithubVerdicts:
     """For GitHub Actions: an annotation for each finding, on the lines of the message's file."""
 
     def __init__(self, *, quiet: bool) -> None:
@@ -151,4 +151,9 @@ class Github:
         """An annotation stands for itself."""
 
 
-SHOWS: dict[str, type[Full | Json | Github]] = {"full": Full, "concise": Concise, "json": Json, "github": Github}
+VERDICT_OUTPUTS: dict[str, type[FullVerdicts | JsonVerdicts | GithubVerdicts]] = {
+    "full": FullVerdicts,
+    "concise": ConciseVerdicts,
+    "json": JsonVerdicts,
+    "github": GithubVerdicts,
+}

@@ -87,7 +87,7 @@ def _revoke(*, as_json: bool) -> int:
 
 
 def _agree(*, yes: bool, only_show: bool, as_json: bool) -> int:
-    from remit.cli.prompt import ask, can_ask
+    from remit.cli.input import ask, can_ask
     from remit.runs import consent
 
     found = consent.get_trust()

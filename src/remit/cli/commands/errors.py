@@ -136,11 +136,11 @@ def _show_list(found: Errors, *, singly: bool) -> None:
 
 def _show_findings(found: Errors) -> None:
     """What is wrong with the file, on standard output like all findings."""
-    from remit.cli.diagnostics_output import SHOWS
+    from remit.cli.diagnostics_output import DIAGNOSTIC_OUTPUTS
     from remit.views.excerpt import SourceText
 
     if found.findings:
-        show = SHOWS["full"]()
+        show = DIAGNOSTIC_OUTPUTS["full"]()
         for finding in found.findings:
             show.add(finding, name_file(found.file), SourceText(found.data))
         show.flush()

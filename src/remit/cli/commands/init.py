@@ -34,7 +34,7 @@ def init(*, yes: bool, dry_run: bool, output_format: str) -> int:
 
 def _set_up(*, yes: bool, may_ask: bool, output_format: str) -> int:
     """Set the workspace itself up."""
-    from remit.cli.prompt import ask, can_ask
+    from remit.cli.input import ask, can_ask
     from remit.maintenance import init
 
     setup = init.plan_setup()

@@ -11,7 +11,6 @@ import click
 
 from remit.cli import options
 from remit.cli.commands import completion
-from remit.cli.commands.findings_options import parse_count
 from remit.cli.output import get_paint, say, say_json, warn_of_settings
 from remit.errors import UsageError
 from remit.terminal import escape, quote, write_bytes
@@ -28,8 +27,8 @@ _LOOK_S = 0.2
 @click.command(cls=options.Command)
 @click.argument("session", metavar="[ID]", required=False, shell_complete=completion.complete_sessions)
 @click.option("--follow", "-f", is_flag=True, help="Continue until the run ends.")
-@click.option("-n", "--lines", type=parse_count, metavar="N", help="Only the last N lines, before those to come.")
-@click.option("--attempt", type=parse_count, metavar="N", help="Only this attempt.")
+@click.option("-n", "--lines", type=options.parse_number, metavar="N", help="Only the last N lines.")
+@click.option("--attempt", type=options.parse_number, metavar="N", help="Only this attempt.")
 @click.option("--err", is_flag=True, help="Standard error instead of standard output.")
 @click.option("--raw", is_flag=True, help="Raw bytes, including secrets.")
 @options.output_format("full", "json")

@@ -6,8 +6,8 @@ import os
 import time
 from typing import TYPE_CHECKING
 
+from remit.cli.input import name_source
 from remit.cli.live import TELL_EVERY_S, Screen, render_clock
-from remit.cli.message_input import name_source
 from remit.cli.output import get_paint, say, say_json
 from remit.cli.result_output import render_remarks, render_result_line
 from remit.terminal import escape, quote

@@ -8,7 +8,7 @@ import click
 
 from remit.cli import options
 from remit.cli.commands.task_changes import tell_interrupted
-from remit.cli.diagnostics_output import SHOWS
+from remit.cli.diagnostics_output import DIAGNOSTIC_OUTPUTS
 from remit.cli.output import name_file, say, say_json
 from remit.errors import UsageError
 from remit.spelling import did_you_mean
@@ -17,7 +17,7 @@ from remit.views.json_objects import build_diagnostic, build_interrupted_change
 from remit.views.render import ACCEPTED, NOT_ACCEPTED, count
 
 if TYPE_CHECKING:
-    from remit.cli.diagnostics_output import Show
+    from remit.cli.diagnostics_output import DiagnosticOutput
     from remit.model import Diagnostic
     from remit.runs.tasks.workspace_tasks import How
     from remit.tasks.sync import SyncResult
@@ -75,7 +75,7 @@ def _check(output_format: str) -> int:
     from remit.runs.tasks import workspace_tasks
     from remit.storage.spec_root import FOLDERS
 
-    show = SHOWS[output_format]()
+    show = DIAGNOSTIC_OUTPUTS[output_format]()
     checked = workspace_tasks.check_sync()
     if checked is None:
         show.close(f"no tasks found in {', '.join(FOLDERS[:-1])} or {FOLDERS[-1]}: nothing to compare")
@@ -87,7 +87,7 @@ def _check(output_format: str) -> int:
     return NOT_ACCEPTED if checked.differences else ACCEPTED
 
 
-def _show(show: Show, findings: tuple[Diagnostic, ...], filename: str, data: bytes) -> None:
+def _show(show: DiagnosticOutput, findings: tuple[Diagnostic, ...], filename: str, data: bytes) -> None:
     from remit.views.excerpt import SourceText
 
     text = SourceText(data)
@@ -110,7 +110,7 @@ def _report(synced: SyncResult, root: str, output_format: str) -> int:
             }
         )
         return code
-    show = SHOWS[output_format]()
+    show = DIAGNOSTIC_OUTPUTS[output_format]()
     for left in synced.interrupted:
         say(tell_interrupted(left))
     shown = synced.done[:_MAX_DONE] if output_format == "full" else synced.done
@@ -128,7 +128,7 @@ def _report(synced: SyncResult, root: str, output_format: str) -> int:
     return code
 
 
-def _render_verdict(show: Show, *, agree: bool, where: str = "") -> str:
+def _render_verdict(show: DiagnosticOutput, *, agree: bool, where: str = "") -> str:
     """Return the last line: whether the two files agree, marked as a success only if there are no warnings either."""
     if not agree:
         return f"{show.paint('error', '✗')} {where}state.json and TODO.md do not agree · {show.count()}"

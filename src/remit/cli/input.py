@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 
 from remit.errors import UsageError
+from remit.terminal import write
 
 STDIN = "<stdin>"
 
@@ -27,3 +28,19 @@ def choose_sources(files: tuple[str, ...], *, command: str) -> tuple[str, ...]:
 def name_source(source: str) -> str:
     """What a source is called in answers."""
     return STDIN if source == "-" else source
+
+
+def can_ask() -> bool:
+    """Whether a person reads the output and can answer."""
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
+
+
+def ask(question: str, *, default: bool) -> bool:
+    """Ask once; an empty answer is the one in capitals, no answer at all is no."""
+    write(f"{question} [{'Y/n' if default else 'y/N'}] ", stream=sys.stdout)
+    answer = sys.stdin.readline(100)
+    if not answer:
+        write("\n", stream=sys.stdout)
+        return False
+    word = answer.strip().lower()
+    return default if not word else word in ("y", "yes")

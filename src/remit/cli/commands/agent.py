@@ -7,12 +7,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from remit.cli import options
-from remit.cli.output import get_paint, name_file, say, say_json
+from remit.cli.commands import completion
+from remit.cli.output import get_paint, hand_over, name_file, say, say_json
+from remit.terminal import count_columns, cut, escape, quote
 from remit.views.json_objects import build_diagnostic
 from remit.views.render import ACCEPTED, NOT_ACCEPTED, count, render_line
 
 if TYPE_CHECKING:
     from remit.agent_files.write import CompiledFile, MigratedFile
+    from remit.agents.definition import Definition
+    from remit.agents.graph import Graph
+
 
 _KINDS = options.offer("planning", "implementation", "research", "review", "utility")
 
@@ -28,7 +33,7 @@ _KINDS = options.offer("planning", "implementation", "research", "review", "util
 )
 @click.option("--folder", metavar="DIR", help="Folder for the file. Default: where this workspace keeps its agents.")
 @options.output_format("full", "json")
-def new(kind: str, name: str, *, output_format: str, **asked: Any) -> int:  # noqa: ANN401 - as the app has it
+def new(kind: str, name: str, *, output_format: str, **asked: Any) -> int:  # noqa: ANN401 - options
     """Create an agent file NAME of a KIND: planning, implementation, research, review or utility.
 
     The file is complete and has no lint problems; files that it needs are created, too. Exit code 0: created, 2: could
@@ -193,3 +198,114 @@ _WORDS = {
 def _sum_up(done: list[CompiledFile]) -> str:
     states = [each.state for each in done]
     return ", ".join(f"{states.count(state)} {word}" for state, word in _WORDS.items() if state in states)
+
+
+_MIN_DESCRIPTION = 20
+
+
+@click.command("list", cls=options.Command)
+@click.argument("paths", nargs=-1, metavar="[PATH…]")
+@options.output_format("full", "json")
+def list_agents(paths: tuple[str, ...], *, output_format: str) -> int:
+    """List the agents that the files below each PATH, or all of the workspace, define: name, kind, file, description.
+
+    Exit code 0: listed, 2: could not run.
+    """
+    from remit.agent_files.lint import load_graph
+
+    found = sorted(load_graph(paths).agents.values(), key=lambda agent: agent.name)
+    if output_format == "json":
+        say_json([_shape_agent(agent) for agent in found])
+        return ACCEPTED
+    widths = [max(map(len, column), default=0) for column in zip(*map(_list_cells, found), strict=True)]
+    room = max(_MIN_DESCRIPTION, count_columns() - sum(widths) - 2 * len(widths))
+    for agent in found:
+        name, *cells = (cell.ljust(width) for cell, width in zip(_list_cells(agent), widths, strict=True))
+        description = cut(quote(" ".join(agent.description.split())), room)
+        say("  ".join((get_paint()("strong", name), *cells, description)).rstrip())
+    say(count(len(found), "agent") if found else "no agent files found; `remit agent new` creates one")
+    return ACCEPTED
+
+
+def _list_cells(agent: Definition) -> tuple[str, ...]:
+    return escape(agent.name), escape(agent.kind or ""), escape(agent.path)
+
+
+def _shape_agent(agent: Definition) -> dict[str, str | None]:
+    return {
+        "name": agent.name,
+        "kind": agent.kind,
+        "profile": agent.profile,
+        "path": agent.path,
+        "description": agent.description,
+    }
+
+
+@click.command(cls=options.Command)
+@click.argument("paths", nargs=-1, metavar="[PATH…]")
+@options.output_format("tree", "mermaid", "dot", "json")
+def graph(paths: tuple[str, ...], *, output_format: str) -> int:
+    """Draw which agents may call which, how deep, and for how long. Cycles are red.
+
+    Exit code 0: drawn, 1: drawn, and it has a cycle, 2: could not run.
+    """
+    from remit.agent_files import lint
+    from remit.agents import graph_render
+
+    found = lint.load_graph(paths)
+    if output_format == "json":
+        say_json(graph_render.shape_graph(found))
+    elif output_format == "tree":
+        _show_graph(found)
+    else:
+        hand_over(lint.render_graph(found, output_format))
+    return NOT_ACCEPTED if found.cycles else ACCEPTED
+
+
+def _show_graph(found: Graph) -> None:
+    from remit.agents import graph_render
+    from remit.terminal import escape
+
+    paint = get_paint()
+    if not found.agents:
+        say("no agent files found; name a file or a folder")
+        return
+    for line in graph_render.render_tree(found):
+        text = escape(line.text)
+        shown = paint("error", text) if line.fault else text if line.lead else paint("strong", text)
+        say(f"{paint('frame', line.lead)}{shown}")
+    calls = sum(len(targets) for targets in found.edges.values())
+    say(f"\n{count(len(found.agents), 'agent')}, {count(calls, 'call')}, {count(len(found.cycles), 'circle')}")
+
+
+_ANSWER_STYLES = {"allow": ("good", "✓"), "ask": ("warning", "?"), "deny": ("error", "✗")}
+
+
+@click.command(cls=options.Command)
+@click.argument("agent", shell_complete=completion.complete_agents)
+@click.argument("tool")
+@click.argument("subject", required=False, default="")
+@options.output_format("full", "json")
+def can(*, agent: str, tool: str, subject: str, output_format: str) -> int:
+    """Check whether AGENT may use TOOL on SUBJECT, a command or a file. Nothing is run.
+
+    TOOL is bash, read, write, edit, grep, glob or mcp__SERVER__TOOL. The permissions of the agent's file apply, and the
+    files that no agent may write. Of a command, the programs count: the kernel limits its files.
+
+    remit agent can planner bash "rm -rf build"
+
+    Exit code 0: allowed; 1: denied, or the user is asked; 2: could not run.
+    """
+    from remit.hooks.explain_permission import explain_call
+
+    told = explain_call(agent, tool, subject)
+    decision = told.decision
+    if output_format == "json":
+        say_json({**told._asdict(), "decision": decision.answer, "reason": decision.reason, "rule": decision.rule})
+    else:
+        style, mark = _ANSWER_STYLES[decision.answer]
+        reason = f": {escape(decision.reason)}" if decision.reason else ""
+        say(f"{get_paint()(style, f'{mark} {decision.answer}')}{reason}")
+        if told.note:
+            say(f"note: {told.note}")
+    return ACCEPTED if decision.answer == "allow" else NOT_ACCEPTED

@@ -1,4 +1,4 @@
-"""`remit drive`: what `remit run --detach` starts. Nobody types it, and no help shows it."""
+"""`remit hook`, where it is asked for with options; without any, the hook itself answers and this is not loaded."""
 
 from __future__ import annotations
 
@@ -10,10 +10,25 @@ from remit.cli import options
 from remit.cli.output import say_json
 from remit.cli.result_output import get_result_code
 from remit.errors import UsageError
+from remit.harnesses import HOOKED
 from remit.views.json_objects import build_result
 
 if TYPE_CHECKING:
     from remit.result import Result
+
+
+@click.command(cls=options.Command)
+@click.argument("harness", type=click.Choice(HOOKED))
+def hook(harness: str) -> int:
+    """Read one event of HARNESS as JSON from standard input, and print the decision.
+
+    A harness starts this: remit hooks install claude sets it up. Without a decision it prints nothing. Exit code 0: the
+    output counts; 2: the event could not be read, and the action is refused.
+    """
+    from remit.hooks.main import main
+
+    main([harness])
+    return 0
 
 
 def _parse_handle(value: str) -> int:

@@ -1,4 +1,4 @@
-"""`remit findings reindex`, `stats` and `export`: the manifest as a whole."""
+"""`remit findings export`: the matching findings as JSON, CSV or Markdown."""
 
 from __future__ import annotations
 
@@ -7,96 +7,22 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from remit.cli import options
-from remit.cli.commands.findings_options import FILTERS, count_entries, filters, manifest_file, tell_bad_lines
-from remit.cli.output import get_paint, hand_over, name_file, say, say_json
+from remit.cli.commands.findings import FILTERS, filters, manifest_file, report_bad_lines
+from remit.cli.output import get_paint, hand_over, name_file, say
 from remit.errors import UsageError
 from remit.spelling import did_you_mean
-from remit.terminal import escape, quote
-from remit.views.render import ACCEPTED, count, escape_json
+from remit.terminal import escape
+from remit.views.render import ACCEPTED, escape_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from remit.manifest.counts import Statistics
     from remit.manifest.entries import ManifestEntry
 
 _COLUMNS = (
     "id", "date", "status", "title", "file", "topics", "key_findings", "actionable", "needs_followup", "linked_tasks",
 )  # fmt: skip
 _BATCH = 500
-_DOUBLES_SHOWN = 5
-
-
-@click.command(cls=options.Command)
-@manifest_file
-@options.output_format("full", "json")
-def reindex(*, manifest: str | None, output_format: str) -> int:
-    """Rebuild the index of the manifest from its file. Findings can be added and read meanwhile.
-
-    This is rarely needed: Remit compares the index with the file whenever something else has changed the file. Only a
-    change within one tick of the system's clock after an entry was added could go unnoticed. Exit code 0: rebuilt,
-    2: could not run.
-    """
-    from remit.runs.workspace_findings import Manifest
-
-    opened = Manifest(manifest)
-    done = opened.rebuild()
-    if output_format == "json":
-        say_json({"manifest": name_file(opened.file), **done._asdict()})
-    else:
-        bad = f", {count(done.bad_lines, 'line')} that can't be read" if done.bad_lines else ""
-        say(f"{get_paint()('good', '✓')} {escape(name_file(opened.file))}: {count_entries(done.entries)}{bad}")
-    return ACCEPTED
-
-
-@click.command(cls=options.Command)
-@manifest_file
-@options.output_format("full", "json")
-def stats(*, manifest: str | None, output_format: str) -> int:
-    """Count findings by status, topic and date, and problems of the file.
-
-    Exit code 0: counted, 2: could not run.
-    """
-    from remit.runs.workspace_findings import Manifest
-
-    opened = Manifest(manifest)
-    counted = opened.count()
-    if output_format == "json":
-        say_json(
-            {
-                "manifest": name_file(opened.file),
-                **counted._asdict(),
-                "statuses": dict(counted.statuses),
-                "topics": dict(counted.topics),
-                "doubled_ids": dict(counted.doubled_ids),
-            }
-        )
-    else:
-        for label, text in _tell(counted):
-            say(f"{label:<12} {text}")
-    return ACCEPTED
-
-
-def _tell(counted: Statistics) -> Iterator[tuple[str, str]]:
-    yield "entries", f"{counted.entries:,} on {counted.lines:,} line{'' if counted.lines == 1 else 's'}"
-    if counted.first_day is not None:
-        yield "from", f"{counted.first_day} to {counted.last_day}"
-    yield "statuses", ", ".join(f"{number:,} {quote(word) or 'without one'}" for word, number in counted.statuses)
-    yield "pending", f"{counted.pending:,}"
-    yield "actionable", f"{counted.actionable:,}"
-    if counted.topics:
-        yield "topics", ", ".join(f"{quote(topic)} ({number:,})" for topic, number in counted.topics)
-    if counted.without_id:
-        yield "without id", f"{counted.without_id:,}, found by line only"
-    if counted.doubled_ids:
-        shown = ", ".join(
-            f"{quote(entry_id)} ({number:,} times)" for entry_id, number in counted.doubled_ids[:_DOUBLES_SHOWN]
-        )
-        yield "doubled ids", f"{shown}{', …' if len(counted.doubled_ids) > _DOUBLES_SHOWN else ''}"
-    if counted.bad_lines:
-        yield "bad lines", f"{counted.bad_lines:,}; remit findings validate tells why"
-    if counted.is_torn:
-        yield "last line", "cut off; remit findings validate tells where"
 
 
 @click.command(cls=options.Command)
@@ -124,7 +50,7 @@ def export(*, form: str, output: str | None, as_json: bool, manifest: str | None
     else:
         write_export(output, texts)
         say(f"{get_paint()('good', '✓')} {escape(name_file(output))} written")
-    tell_bad_lines(opened)
+    report_bad_lines(opened)
     return ACCEPTED
 
 
