@@ -22,8 +22,7 @@ from remit.cluster.database.submissions import Posted
 from remit.cluster.database.workers import RegisteredWorker, enter, set_draining
 from remit.ledger.events import add_event, read_clock_ms
 from remit.ledger.home import Home
-from remit.ledger.remote_rows import OWNER
-from remit.ledger.runs import Run, add_run, advance, load_run
+from remit.ledger.runs import REMOTE_OWNER, Run, add_run, advance, load_run
 from remit.runs.request import Request
 from remit.views import workers as shown
 from remit.views.run_pages import list_runs
@@ -185,7 +184,7 @@ def test_what_nobody_here_follows_is_asked_of_the_database(stage: Stage) -> None
     child_row = load_run(home.ledger, CHILD)
     home.close()
     assert child_row is not None
-    assert child_row.owner == OWNER
+    assert child_row.owner == REMOTE_OWNER
 
 
 def test_what_waits_says_for_how_long_and_that_no_worker_is_there(stage: Stage) -> None:

@@ -11,8 +11,7 @@ import pytest
 
 from remit.hooks import delay_stop
 from remit.hooks.events import HookEvent
-from remit.ledger.callers import note_doing
-from remit.ledger.hook_runs import find_by_agent, has_message, open_quickly, take_messages
+from remit.ledger.hook_runs import find_by_agent, has_message, note_doing, open_quickly, take_messages
 from tests.support.hook_session import Stage
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from remit.ledger import Ledger
 from remit.ledger.events import add_event, read_clock_ms
 from remit.ledger.followers import PAGE, FinishedBatch, finish_batch, take_batch
 from remit.ledger.home import Home
-from remit.ledger.key_values import get_note, set_note
 from remit.ledger.retention import forget_old
 from remit.ledger.runs import Run, add_run, advance
 
@@ -95,12 +94,12 @@ def test_many_come_in_pages(home: Home) -> None:
 
 def test_what_others_say_is_not_read_again_and_again(home: Home) -> None:
     assert take(home.ledger) is None
-    before = get_note(home.ledger, "follower one")
+    before = home.ledger.get_note("follower one")
     with home.ledger.transaction() as db:
         for _ in range(1200):
             add_event(db, "progress", {}, session_id="sess_1_00000a")
     assert take(home.ledger) is None
-    assert get_note(home.ledger, "follower one") != before
+    assert home.ledger.get_note("follower one") != before
     assert list_sessions(take(home.ledger)) == []
     made = settle(home, "a")
     assert list_sessions(take(home.ledger)) == made
@@ -119,7 +118,7 @@ def test_what_was_forgotten_meanwhile_stops_nobody(home: Home) -> None:
 @pytest.mark.parametrize("note", ["", "12", "a b c", "1 2 -3", "1 2 3 4", "\u0661 2 3"])
 def test_a_note_that_is_none_begins_anew(home: Home, note: str) -> None:
     made = settle(home, "a")
-    set_note(home.ledger, "follower one", note)
+    home.ledger.set_note("follower one", note)
     assert list_sessions(take(home.ledger)) == made
 
 

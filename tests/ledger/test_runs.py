@@ -8,11 +8,9 @@ import pytest
 
 from remit.errors import InputError, StateError, StorageError
 from remit.ledger import retention
-from remit.ledger.activity import list_acts
-from remit.ledger.events import add_event, load_events, read_clock_ms
+from remit.ledger.events import add_event, list_acts, load_events, read_clock_ms
 from remit.ledger.home import Home
 from remit.ledger.hook_runs import HookRun, add_act, add_hook_run
-from remit.ledger.key_values import set_note
 from remit.ledger.retention import Forgotten, forget_if_due, forget_old, measure_bytes
 from remit.ledger.runs import (
     AttemptRow,
@@ -103,7 +101,7 @@ def test_attempts_are_kept_in_their_order(tmp_path: Path) -> None:
         record_attempt(db, "s1", AttemptRow(2, 20))
         record_attempt(db, "s1", AttemptRow(1, 10, 15, "exited", "invalid", None, [{"code": "RET001"}], {"tokens": 5}))
     assert [each.number for each in list_attempts(home.ledger, "s1")] == [1, 2]
-    assert list_attempts(home.ledger, "s1")[0].findings == [{"code": "RET001"}]
+    assert list_attempts(home.ledger, "s1")[0].diagnostics == [{"code": "RET001"}]
 
 
 def test_lists_are_narrowed_and_paged(tmp_path: Path) -> None:
@@ -163,7 +161,7 @@ def test_who_is_stopped_after_forgetting_has_told_of_it(tmp_path: Path, monkeypa
         forget_old(home, days=90, megabytes=1000)
     assert list_runs(home.ledger) == []
     rows = home.ledger.db.execute("SELECT details FROM events WHERE kind = 'forgotten'").fetchall()
-    assert [each[0] for each in rows] == ['{"delegations":1}']
+    assert [each[0] for each in rows] == ['{"runs":1}']
 
 
 def test_while_it_is_too_large_the_oldest_are_forgotten(tmp_path: Path) -> None:
@@ -217,10 +215,10 @@ def test_notes_of_hooks_go_with_the_runs_and_sessions_that_they_are_about(tmp_pa
             add_hook_run(db, HookRun(name, "claude", f"harness-{name}", "worker"))
         settle(home, name)
     of_runs = ("command {} call", "instructions {}", "kept {} call", "names {}", "names {} call")
-    of_sessions = ("doing harness-{} ", "doing harness-{} {}", "untold harness-{}  {}", "user harness-{}")
+    of_sessions = ("doing harness-{} ", "doing harness-{} {}", "message harness-{}  {}", "user harness-{}")
     others = {"kept ", "roster", "follower otlp", "focus"}
     for note in (*(form.format(name, name) for form in (*of_runs, *of_sessions) for name in ("old", "young")), *others):
-        set_note(home.ledger, note, "1")
+        home.ledger.set_note(note, "1")
     assert forget_old(home, days=90, megabytes=1000, dry_run=True).runs == 1
     assert home.ledger.db.execute("SELECT count(*) FROM notes").fetchone() == (22,)
     assert forget_old(home, days=90, megabytes=1000).runs == 1
@@ -246,5 +244,5 @@ def test_it_is_done_by_itself_once_a_day(tmp_path: Path) -> None:
     make(home, "older", days_ago=100)
     settle(home, "older")
     assert forget_if_due(home, days=90, megabytes=1).runs == 0
-    set_note(home.ledger, "last gc", str(read_clock_ms() - 2 * DAY_MS))
+    home.ledger.set_note("last gc", str(read_clock_ms() - 2 * DAY_MS))
     assert forget_if_due(home, days=90, megabytes=1).runs == 1

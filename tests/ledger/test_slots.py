@@ -9,8 +9,7 @@ import pytest
 from remit.ledger import slots
 from remit.ledger.events import add_event
 from remit.ledger.home import Home
-from remit.ledger.remote_rows import OWNER as AFAR
-from remit.ledger.runs import Run, add_run, advance, list_runs
+from remit.ledger.runs import REMOTE_OWNER, Run, add_run, advance, list_runs
 from remit.ledger.slots import Slots, list_strangers, list_unwanted, take_slot
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ def admit(home: Home, name: str, *, parent: str | None = None, awaited: bool = F
 def test_only_open_ones_are_looked_at(tmp_path: Path, query: str) -> None:
     home = Home(str(tmp_path))
     plan = home.ledger.db.execute(f"EXPLAIN QUERY PLAN {query}", {"agent": "worker", "root": "one"}).fetchall()
-    assert "delegations_open" in plan[0][3]
+    assert "runs_open" in plan[0][3]
     assert not any(step[3].startswith("SCAN") for step in plan)
 
 
@@ -75,12 +74,12 @@ def test_open_ones_come_newest_first_and_without_a_look_at_the_others(tmp_path: 
     assert [row.session_id for row in list_runs(home.ledger, only_open=True)] == ["new", "old"]
     home.ledger.db.set_trace_callback(None)
     plan = home.ledger.db.execute(f"EXPLAIN QUERY PLAN {said[-1]}").fetchall()
-    assert "delegations_open" in plan[0][3]
+    assert "runs_open" in plan[0][3]
 
 
 def test_runs_of_other_machines_are_not_ahead_in_this_machines_line(tmp_path: Path) -> None:
     home = Home(str(tmp_path))
-    for name, owner in (("one", "own"), ("two", "neighbor"), ("three", AFAR)):
+    for name, owner in (("one", "own"), ("two", "neighbor"), ("three", REMOTE_OWNER)):
         row = Run(name, "worker", 1, ("orchestrator", "worker"), created_ms=len(name), owner=owner)
         add_run(home.ledger, row)
     with home.ledger.reading() as db:

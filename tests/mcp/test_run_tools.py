@@ -16,7 +16,7 @@ from remit.attempts.folders import list_living
 from remit.confine import find_level
 from remit.ledger.events import load_events, read_clock_ms
 from remit.ledger.home import Home
-from remit.ledger.hook_runs import OWNER
+from remit.ledger.hook_runs import HOOKS_OWNER
 from remit.ledger.runs import Run, add_run
 from remit.testing.agent import ScriptedAgent
 from tests.support.mcp_peer import Peer, make_workspace
@@ -462,7 +462,7 @@ def add_harness_run(root: Path) -> str:
     now_ms = read_clock_ms()
     session_id = "sess_1794800000_refer1"
     row = Run(session_id, "scribe", 1, ("orchestrator", "scribe"), state="running", started_ms=now_ms,
-                     runner="claude", deadline_ms=now_ms + 60_000, owner=OWNER,
+                     runner="claude", deadline_ms=now_ms + 60_000, owner=HOOKS_OWNER,
                      details={"is_harness_run": True, "may_call": ["*"]})  # fmt: skip
     home = Home(str(root))
     add_run(home.ledger, row)

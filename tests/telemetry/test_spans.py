@@ -133,7 +133,7 @@ def test_a_sum_is_not_told_as_one_of_its_parts(home: Home) -> None:
 
 def test_attempts_are_spans_below_it(home: Home) -> None:
     tried = (
-        AttemptRow(1, 2000, 4000, "exited", "invalid", findings=[{"code": "RET002"}, {"code": "RET004"}, "odd"]),
+        AttemptRow(1, 2000, 4000, "exited", "invalid", diagnostics=[{"code": "RET002"}, {"code": "RET004"}, "odd"]),
         AttemptRow(2, 4500, 6000, "crashed"),
         AttemptRow(3, 0, None, "exited", "accepted"),
     )

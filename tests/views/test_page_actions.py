@@ -16,7 +16,7 @@ import pytest
 
 from remit.attempts.process_owner import find_enclosing
 from remit.errors import RefusedError, RemitError, UsageError
-from remit.ledger.hook_runs import OWNER, HookRun, add_hook_run
+from remit.ledger.hook_runs import HOOKS_OWNER, HookRun, add_hook_run
 from remit.ledger.runs import Run, list_runs, load_run
 from remit.runs.consent import TrustRequest, get_executing, grant_trust
 from remit.storage.peers import ConnectionEnd, Peers
@@ -243,7 +243,7 @@ def test_who_shows_the_ticket_of_another_agent_is_refused(root: Path, door: Door
 def test_who_runs_inside_the_agent_of_a_harness_is_refused(root: Path, door: Door) -> None:
     """The harness does nothing but wait for it, so that whatever runs below the harness is the agent's."""
     with opened(root) as home:
-        insert(home, Kept(0, state="running", owner=OWNER))
+        insert(home, Kept(0, state="running", owner=HOOKS_OWNER))
         with home.ledger.transaction() as db:
             own = HookRun(name(0), "claude", "4f6e", "builder", agent_id="a1", process=find_mark(os.getpid()))
             add_hook_run(db, own)

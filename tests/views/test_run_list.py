@@ -223,4 +223,4 @@ def test_the_first_page_of_many_comes_at_once(root: Path) -> None:
         plan = [*home.ledger.db.execute(
             "EXPLAIN QUERY PLAN SELECT count(*) FROM runs WHERE state = 'finished' AND agent = 'x'"
         )]  # fmt: skip
-        assert "COVERING INDEX" in str(plan) or "delegations_by_agent" in str(plan)
+        assert "COVERING INDEX" in str(plan) or "runs_by_agent" in str(plan)

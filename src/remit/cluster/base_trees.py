@@ -16,7 +16,6 @@ from remit.cluster.orders import OrderSource
 from remit.errors import RefusedError, StorageError, UsageError
 from remit.git.bundles import check_commit, pack, push
 from remit.git.clones import has_base
-from remit.ledger.key_values import get_note, set_note
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,12 +49,12 @@ async def send_base(afar: ClusterClient, root: str, base: BaseTree, session_id: 
         await asyncio.to_thread(push, root, base.commit, remote, branch)
         return OrderSource(remote, branch, history=True)
     note = f"{_NOTE}{afar.db.display}"
-    sent = [_BaseStep(*step) for step in json.loads(get_note(afar.home.ledger, note) or "[]")]
+    sent = [_BaseStep(*step) for step in json.loads(afar.home.ledger.get_note(note) or "[]")]
     if not await _has_all(afar.db, sent):
         sent = []
     steps = await _send(afar, root, base.commit, sent)
     if steps != sent:
-        set_note(afar.home.ledger, note, json.dumps(steps))
+        afar.home.ledger.set_note(note, json.dumps(steps))
     return OrderSource(parcel=steps[-1].name, below=tuple(step.name for step in steps[:-1]))
 
 

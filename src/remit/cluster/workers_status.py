@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from remit.config.cluster import BACKEND, LOCAL, fill_backend
 from remit.errors import ClusterError, ConfigError, InputError, RemitError
-from remit.ledger.remote_rows import OWNER
+from remit.ledger.runs import REMOTE_OWNER
 from remit.storage.settings import load_settings
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class SessionPlace(NamedTuple):
 
 def is_elsewhere(row: Run) -> bool:
     """Whether another machine does a delegation."""
-    return row.owner == OWNER or bool(row.details.get("afar"))
+    return row.owner == REMOTE_OWNER or bool(row.details.get("afar"))
 
 
 def find_place(row: Run, told: SessionRow | None, taken: Mapping[str, Any] | None) -> SessionPlace | None:
@@ -210,18 +210,17 @@ def watch(home: Home, session_id: str | None = None, *, seconds: float = LOOK_S)
 def note(home: Home, rows: Iterable[SessionRow]) -> None:
     """Let the ledger know of those that other machines keep, as far as it does not."""
     from remit.cluster.row_conversion import shape_row  # noqa: PLC0415 - only with other machines
-    from remit.ledger.remote_rows import mirror  # noqa: PLC0415
-    from remit.ledger.runs import load_run  # noqa: PLC0415
+    from remit.ledger.runs import load_run, mirror_remote_run  # noqa: PLC0415
 
     new = []
     for row in rows:
         known, told = load_run(home.ledger, row.session_id), shape_row(row)
-        if known is None or (known.owner == OWNER and _sum_up(known) != _sum_up(told)):
+        if known is None or (known.owner == REMOTE_OWNER and _sum_up(known) != _sum_up(told)):
             new.append(told)
     if new:
         with home.ledger.transaction() as db:
             for each in new:
-                mirror(db, each)
+                mirror_remote_run(db, each)
 
 
 def _sum_up(row: Run) -> tuple[object, ...]:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from remit.globs import matches_stars
 from remit.harnesses import claude, codex, opencode
-from remit.ledger.key_values import get_note, set_note
 from remit.light_hash import take_sha256
 from remit.light_namedtuple import NamedTuple
 from remit.model import NOTHING
@@ -158,11 +157,11 @@ def fold_name(name: str) -> str:
 def load_roster(home: Home) -> Roster:
     """Return the roster of the current files. Raises ConfigError if the settings aren't valid."""
     mark = _mark_files(home.root)
-    kept = get_note(home.ledger, _NOTE)
+    kept = home.ledger.get_note(_NOTE)
     if kept is not None and kept.startswith(f"{mark}\n"):
         return _read(json.loads(kept.partition("\n")[2]))
     roster = _compile(home)
-    set_note(home.ledger, _NOTE, f"{mark}\n{json.dumps(roster, separators=(',', ':'))}")
+    home.ledger.set_note(_NOTE, f"{mark}\n{json.dumps(roster, separators=(',', ':'))}")
     return _read(roster)
 
 
@@ -173,7 +172,7 @@ def compile_roster(home: Home) -> Roster:
 
 def load_kept(home: Home) -> tuple[str | None, ...]:
     """The folders of the workspace when an agent was last admitted, without reading the files again."""
-    note = get_note(home.ledger, _NOTE)
+    note = home.ledger.get_note(_NOTE)
     known = {} if note is None else json.loads(note.partition("\n")[2])
     return tuple(known.get("kept", ()))
 

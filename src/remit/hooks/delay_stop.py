@@ -11,8 +11,7 @@ import time
 from typing import TYPE_CHECKING
 
 from remit.hooks import replies
-from remit.ledger.callers import will_receive
-from remit.ledger.hook_runs import find_by_agent, find_calling_agent, has_message
+from remit.ledger.hook_runs import find_by_agent, find_calling_agent, has_message, will_receive
 
 if TYPE_CHECKING:
     from remit.hooks.events import HookEvent

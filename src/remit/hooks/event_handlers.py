@@ -123,7 +123,7 @@ def _before_collaboration(
         return admit_follow_up(event, open_home(root), environ)
     db = open_quickly(f"{root}/.remit/ledger.db") if event.is_waiting else None
     if db is not None:
-        from remit.ledger.callers import note_doing
+        from remit.ledger.hook_runs import note_doing
 
         note_doing(db, event.session, None if own is None else own.session_id, "waiting")
     return {}
@@ -220,8 +220,7 @@ def _end_lost_children(event: HookEvent, root: str) -> dict[str, Any]:
 
 def _note_idle(event: HookEvent, root: str, own: HookRun | None) -> None:
     """Record that a caller's turn is over, so that an event of its own comes before its next request."""
-    from remit.ledger.callers import note_doing
-    from remit.ledger.hook_runs import open_quickly
+    from remit.ledger.hook_runs import note_doing, open_quickly
 
     db = open_quickly(f"{root}/.remit/ledger.db")
     if db is not None:
@@ -360,7 +359,7 @@ def _take_messages(event: HookEvent, root: str, own: HookRun | None) -> str:
     session_id = own.session_id if event.agent_id and own is not None else None
     if event.harness != "codex":
         return take_messages(db, event.session, session_id)
-    from remit.ledger.callers import forget_doing, take_instructions
+    from remit.ledger.hook_runs import forget_doing, take_instructions
 
     forget_doing(db, event.session, session_id)  # first, so that no agent ends between this and what is taken
     given = take_instructions(db, session_id) if session_id and event.kind == claude.AFTER_TOOL else ""

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from remit.errors import RemitError
 from remit.hooks.shell_limits import close_if_idle
-from remit.ledger.activity import list_acts
-from remit.ledger.events import read_clock_ms
+from remit.ledger.events import list_acts, read_clock_ms
 from remit.ledger.hook_runs import has_used_since
 from remit.ledger.runs import advance, count_attempts, load_run
 from remit.ledger.texts import keep_texts, load_text
@@ -97,7 +96,7 @@ def end_observed(home: Home, row: Run, stop_reason: str) -> None:
     with home.ledger.transaction() as db:
         advance(db, row.session_id, "finished", ended_ms=read_clock_ms(), stop_reason=stop_reason)
         close_if_idle(db, home.root, row.session_id)
-    if list_acts(home.ledger, row.session_id, only_untold=True):
+    if list_acts(home.ledger, row.session_id, only_unreported=True):
         from remit.runs.finish.steps import report_activity
 
         with suppress(RemitError):  # it stays in the ledger

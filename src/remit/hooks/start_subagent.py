@@ -23,10 +23,9 @@ from remit.hooks.shell_limits import open_if_enforced
 from remit.hooks.subagent_instructions import render_instructions
 from remit.hooks.user_commands import get_command
 from remit.lazy_regex import lazy
-from remit.ledger.callers import leave_instructions
 from remit.ledger.events import add_event, read_clock_ms
 from remit.ledger.hook_runs import (
-    OWNER,
+    HOOKS_OWNER,
     HookRun,
     add_hook_run,
     find_by_agent,
@@ -34,6 +33,7 @@ from remit.ledger.hook_runs import (
     find_by_path,
     find_by_session,
     is_over,
+    leave_instructions,
     list_open,
     list_unbound,
 )
@@ -453,7 +453,7 @@ def _make_row(
     return Run(
         admitted.session_id, admitted.agent, admitted.depth, admitted.path, parent_id=admitted.parent_id,
         root_id=admitted.root_id, task_number=number, deadline_ms=admitted.deadline_ms,
-        owner=OWNER, awaited=not wish.event.is_background and admitted.parent_id is not None,
+        owner=HOOKS_OWNER, awaited=not wish.event.is_background and admitted.parent_id is not None,
         runner=wish.event.harness, details=_place(config, root, environ).as_details(),
     )  # fmt: skip
 

@@ -32,20 +32,17 @@ def note_command(event: HookEvent, root: str) -> None:
     if found is None and event.session not in known:
         return
     from remit.ledger.home import Home
-    from remit.ledger.key_values import set_note
 
     known.pop(event.session, None)
     if found is not None:
         known[event.session] = found[1]
     home = Home(root)
     try:
-        set_note(home.ledger, _NOTE, json.dumps(dict(list(known.items())[-_MOST_SESSIONS:])))
+        home.ledger.set_note(_NOTE, json.dumps(dict(list(known.items())[-_MOST_SESSIONS:])))
     finally:
         home.close()
 
 
 def get_command(home: Home, session: str) -> str:
     """The last command that the user gave in a session; empty for none."""
-    from remit.ledger.key_values import get_note
-
-    return str(json.loads(get_note(home.ledger, _NOTE) or "{}").get(session, ""))
+    return str(json.loads(home.ledger.get_note(_NOTE) or "{}").get(session, ""))

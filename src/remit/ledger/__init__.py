@@ -4,9 +4,11 @@ Many processes write to it. It is local and never committed. Its tables about ta
 their files and can be rebuilt.
 
 - `store.py` opens the database with its schema (`schema.py`); `home.py` has the folder `.remit` and its locks.
-- `runs.py`, `slots.py`, `remote_rows.py` and `hook_runs.py` change runs; `queries.py` and `history.py` read them.
-- `events.py` and `followers.py` are the event log; `journal.py` changes several files atomically; `texts.py` stores
-  large texts; `retention.py` deletes old runs; `condition.py` checks the file without changing it.
+- `runs.py` and `slots.py` change runs, `hook_runs.py` those that a harness started; `queries.py` and `history.py` read
+  them.
+- `events.py` has the event log and the file activity; `followers.py` reads it for telemetry.
+- `journal.py` changes several files atomically; `texts.py` stores prompts and answers.
+- `retention.py` deletes old runs; `integrity_check.py` checks the file without changing it.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["VERSION", "Ledger"]
 
-VERSION = 13
+VERSION = 14
 """Of the tables in `schema.py`. Hooks compare it, too, so it is here, where nothing else has to be loaded."""
 
 

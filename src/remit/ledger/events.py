@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from remit.light_namedtuple import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from sqlite3 import Connection
 
     from remit.ledger.store import Ledger
+
 
 PAGE = 500
 
@@ -73,3 +74,29 @@ def follow_events(ledger: Ledger, *, after: int = 0, session_id: str | None = No
     while page := load_events(ledger, after=after, session_id=session_id):
         yield from page
         after = page[-1].number
+
+
+class FileAct(NamedTuple):
+    """One thing that a session did to a file."""
+
+    path: str
+    operation: str
+    at_ms: int
+    session_id: str
+    parent_id: str | None = None
+    number: int = 0
+
+
+def list_acts(ledger: Ledger, session_id: str, *, only_unreported: bool = False) -> list[FileAct]:
+    """What a session did, in order; or only what the files have not been told yet."""
+    query = "SELECT path, operation, at_ms, session_id, parent_id, number FROM activity WHERE session_id = ?"
+    with ledger.reading() as db:
+        rows = db.execute(
+            f"{query}{' AND NOT written' if only_unreported else ''} ORDER BY number", (session_id,)
+        ).fetchall()
+    return [FileAct(*row) for row in rows]
+
+
+def mark_reported(db: Connection, acts: Iterable[FileAct]) -> None:
+    """Remember that the files have been told."""
+    db.executemany("UPDATE activity SET written = 1 WHERE number = ?", [(act.number,) for act in acts])

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from remit.ledger.key_values import get_note, set_note
-
 if TYPE_CHECKING:
     from remit.ledger.store import Ledger
 
@@ -106,10 +104,10 @@ def _list_finished(ledger: Ledger, after: int, until: int) -> list[FinishedEvent
 
 
 def _load(ledger: Ledger, follower: str) -> Cursor | None:
-    words = (get_note(ledger, f"{_NOTE}{follower}") or "").split()
+    words = (ledger.get_note(f"{_NOTE}{follower}") or "").split()
     numbers = [int(word) for word in words if word.isascii() and word.isdigit()]
     return Cursor(*numbers) if len(numbers) == len(Cursor._fields) else None
 
 
 def _store(ledger: Ledger, follower: str, cursor: Cursor) -> None:
-    set_note(ledger, f"{_NOTE}{follower}", " ".join(map(str, cursor)))
+    ledger.set_note(f"{_NOTE}{follower}", " ".join(map(str, cursor)))

@@ -55,9 +55,9 @@ def list_past(ledger: Ledger) -> list[PastRun]:
     query = """
         SELECT session_id, agent, (ended_ms - started_ms) / 1000.0, json_extract(details, '$.timeout_s'), stop_reason,
             verdict, status, (SELECT count(*) FROM attempts WHERE session_id = done.session_id),
-            (SELECT json_group_array(json_extract(told.value, '$.code'))
-             FROM attempts, json_each(attempts.findings) AS told
-             WHERE attempts.session_id = done.session_id AND json_extract(told.value, '$.severity') = 'error')
+            (SELECT json_group_array(json_extract(diagnostic.value, '$.code'))
+             FROM attempts, json_each(attempts.diagnostics) AS diagnostic
+             WHERE attempts.session_id = done.session_id AND json_extract(diagnostic.value, '$.severity') = 'error')
         FROM runs AS done
         WHERE state = 'finished' AND started_ms IS NOT NULL AND ended_ms IS NOT NULL
         ORDER BY created_ms DESC LIMIT ?

@@ -14,11 +14,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from sqlite3 import Connection
+    from typing import Literal
 
-_MAX_WORDS = 4_000
+    Doing = Literal["waiting", "idle"]
+
+_MAX_MESSAGE = 4_000
+_IDLE_MS = 5_000
+"""After a caller's Stop hook the harness needs a moment to end its turn."""
 MAIN = "@main"
 """What the agent of a whole session is called, which has no id of its own."""
-OWNER = "hooks"
+HOOKS_OWNER = "hooks"
 """Whose the rows are: nobody drives them but the harness."""
 GRACE_MS = 10 * 60 * 1000
 """So long after its deadline an agent of a harness is thought to be lost: the harness itself has no deadlines."""
@@ -252,8 +257,8 @@ def find_calling_agent(db: Connection, own: HookRun) -> str | None:
 
 def leave_message(db: Connection, own: HookRun, text: str) -> None:
     """Keep a sentence for the caller of an agent, because the harness gives the caller the answer as it is."""
-    name = f"{_name_words(own.harness_session)}{find_calling_agent(db, own) or ''} {own.session_id}"
-    db.execute("INSERT OR REPLACE INTO notes (name, value) VALUES (?, ?)", (name, text[:_MAX_WORDS]))
+    name = f"{_name_messages(own.harness_session)}{find_calling_agent(db, own) or ''} {own.session_id}"
+    db.execute("INSERT OR REPLACE INTO notes (name, value) VALUES (?, ?)", (name, text[:_MAX_MESSAGE]))
 
 
 def take_messages(db: Connection, harness_session: str, session_id: str | None) -> str:
@@ -261,7 +266,7 @@ def take_messages(db: Connection, harness_session: str, session_id: str | None) 
 
     The session itself gets those of agents that are over, too: their notifications go to it.
     """
-    prefix = _name_words(harness_session)
+    prefix = _name_messages(harness_session)
     rows = db.execute("SELECT name, value FROM notes WHERE name > ? AND name < ?", (prefix, f"{prefix}~")).fetchall()
     found = []
     for name, text in rows:
@@ -274,20 +279,63 @@ def take_messages(db: Connection, harness_session: str, session_id: str | None) 
 
 def has_message(db: Connection, own: HookRun) -> bool:
     """Whether a sentence about an agent is kept that its caller has not been given yet."""
-    prefix = _name_words(own.harness_session)
+    prefix = _name_messages(own.harness_session)
     query = "SELECT 1 FROM notes WHERE name > ? AND name < ? AND name LIKE ?"
     return db.execute(query, (prefix, f"{prefix}~", f"% {own.session_id}")).fetchone() is not None
 
 
 def drop_message(db: Connection, own: HookRun) -> None:
     """Forget the sentence about an agent: its caller is given the whole result."""
-    prefix = _name_words(own.harness_session)
+    prefix = _name_messages(own.harness_session)
     query = "DELETE FROM notes WHERE name > ? AND name < ? AND name LIKE ?"
     db.execute(query, (prefix, f"{prefix}~", f"% {own.session_id}"))
 
 
-def _name_words(harness_session: str) -> str:
-    return f"untold {harness_session} "
+def _name_messages(harness_session: str) -> str:
+    return f"message {harness_session} "
+
+
+# --- whether the caller of an agent waits for it or is idle --------------------------------------------------------
+# Codex delivers an agent's answer with the next request of its caller, whatever the caller does. So an agent whose
+# return was rejected may end only if its caller gets the verdict with that request.
+
+
+def note_doing(db: Connection, harness_session: str, session_id: str | None, doing: Doing) -> None:
+    """Note that a caller waits for its agents, so that it hears of a verdict first; or that its turn is over."""
+    value = f"{doing} {time.time_ns() // 1_000_000}"
+    db.execute(
+        "INSERT OR REPLACE INTO notes (name, value) VALUES (?, ?)", (_name_doing(harness_session, session_id), value)
+    )
+
+
+def forget_doing(db: Connection, harness_session: str, session_id: str | None) -> None:
+    """Note that a caller's model may be asked any moment."""
+    db.execute("DELETE FROM notes WHERE name = ?", (_name_doing(harness_session, session_id),))
+
+
+def will_receive(db: Connection, harness_session: str, session_id: str | None) -> bool:
+    """Whether the next request of a caller comes after an event in which it gets what is kept for it."""
+    row = db.execute("SELECT value FROM notes WHERE name = ?", (_name_doing(harness_session, session_id),)).fetchone()
+    doing, _, at_ms = ("", "", "0") if row is None else str(row[0]).partition(" ")
+    return doing == "waiting" or (doing == "idle" and time.time_ns() // 1_000_000 - int(at_ms) >= _IDLE_MS)
+
+
+def _name_doing(harness_session: str, session_id: str | None) -> str:
+    return f"doing {harness_session} {session_id or ''}"
+
+
+def leave_instructions(db: Connection, session_id: str, text: str) -> None:
+    """Keep the instructions of a run whose agent is at work already, until its next event."""
+    db.execute("INSERT OR REPLACE INTO notes (name, value) VALUES (?, ?)", (f"instructions {session_id}", text))
+
+
+def take_instructions(db: Connection, session_id: str) -> str:
+    """Those instructions; they are given once."""
+    name = f"instructions {session_id}"
+    row = db.execute("SELECT value FROM notes WHERE name = ?", (name,)).fetchone()
+    if row is not None:
+        db.execute("DELETE FROM notes WHERE name = ?", (name,))
+    return "" if row is None else str(row[0])
 
 
 # --- for a process that lives for a moment ---------------------------------------------------------------------------

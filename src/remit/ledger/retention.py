@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from remit.errors import BusyError, StorageError
 from remit.ledger.events import add_event, read_clock_ms
-from remit.ledger.key_values import get_note, set_note
 from remit.ledger.texts import find_spill
 from remit.light_namedtuple import NamedTuple
 from remit.storage.files import remove
@@ -29,7 +28,7 @@ _LAST_RUN = "last gc"
 _ROW_BYTES = 100
 _TEXTS = {
     "runs": "length(details) + length(path)",
-    "attempts": "length(findings) + length(usage)",
+    "attempts": "length(diagnostics) + length(usage)",
     "events": "length(details)",
     "activity": "length(path)",
     "texts": "length(content)",
@@ -45,9 +44,9 @@ _DATED = {
     "tool_uses": "at_ms",
 }
 """What a session leaves that may have no delegation of its own, and when."""
-_NOTES_OF_NOBODY = """
+_ORPHANED_NOTES = """
     DELETE FROM notes WHERE substr(name, 1, instr(name, ' ')) IN (
-        'command ', 'doing ', 'instructions ', 'kept ', 'names ', 'untold ', 'user '
+        'command ', 'doing ', 'instructions ', 'kept ', 'message ', 'names ', 'user '
     ) AND {owner} <> '' AND NOT EXISTS (
         SELECT 1 FROM runs WHERE session_id = {owner}
     ) AND NOT EXISTS (SELECT 1 FROM hook_runs WHERE harness_session = {owner})
@@ -86,13 +85,13 @@ def forget_old(home: Home, *, days: int, megabytes: int, dry_run: bool = False) 
         with home.ledger.transaction() as db:
             db.execute("PRAGMA incremental_vacuum").fetchall()
         home.ledger.checkpoint()
-        set_note(home.ledger, _LAST_RUN, str(read_clock_ms()))
+        home.ledger.set_note(_LAST_RUN, str(read_clock_ms()))
     return total
 
 
 def forget_if_due(home: Home, *, days: int, megabytes: int) -> Forgotten:
     """Do so if it was last done more than a day ago."""
-    last = get_note(home.ledger, _LAST_RUN) or ""
+    last = home.ledger.get_note(_LAST_RUN) or ""
     if last.isdigit() and read_clock_ms() - int(last) < DAY_MS:
         return Forgotten()
     return forget_old(home, days=days, megabytes=megabytes)
@@ -174,7 +173,7 @@ def _forget(home: Home, sessions: list[str], *, dry_run: bool) -> Forgotten:
         if not dry_run:
             for table in ("attempts", "hook_runs", *_DATED, "runs"):
                 db.execute(f"DELETE FROM {table} WHERE session_id IN ({marks})", sessions)  # noqa: S608 - names from above
-            add_event(db, "forgotten", {"delegations": len(sessions)})  # who follows the ledger shows what is gone
+            add_event(db, "forgotten", {"runs": len(sessions)})  # who follows the ledger shows what is gone
             _remove_files(home, spills)
     return Forgotten(events=events, spills=len(spills), folders=len(folders))
 
@@ -200,7 +199,7 @@ def _forget_loose(home: Home, horizon: int, *, dry_run: bool) -> Forgotten:
             for table, when in _DATED.items():
                 db.execute(f"DELETE FROM {table} WHERE {when} < ? AND ({old})", (horizon,))  # noqa: S608
             db.execute("DELETE FROM events WHERE session_id IS NULL AND number <= ?", (beyond,))
-            db.execute(_NOTES_OF_NOBODY)
+            db.execute(_ORPHANED_NOTES)
             _remove_files(home, spills)
     return Forgotten(events=events, spills=len(spills))
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from remit.ledger.store import Ledger
 
+
 STATES = ("admitted", "running", "finishing", "finished")
 
 
@@ -65,7 +66,7 @@ class AttemptRow(NamedTuple):
     verdict: str | None = None
     answer: str | None = None
     """The spill that holds it."""
-    findings: Sequence[Any] = ()
+    diagnostics: Sequence[Any] = ()
     usage: Mapping[str, Any] = NOTHING
     repairs: Sequence[Any] = ()
     """What had to be repaired before the answer could be read."""
@@ -76,10 +77,10 @@ class AttemptRow(NamedTuple):
 COLUMNS = "session_id, agent, depth, path, parent_id, root_id, task_number, state, created_ms, started_ms, deadline_ms, ended_ms, stop_reason, verdict, status, owner, awaited, ticket, runner, tokens, cost_usd, turns, details"  # noqa: E501 - the order of Run
 
 _AWAITED = Run._fields.index("awaited")
-_TRIED = "number, started_ms, ended_ms, stop_reason, verdict, answer, findings, usage, repairs, claims"
-_UNTIL_NOW = """
+_ATTEMPT_COLUMNS = "number, started_ms, ended_ms, stop_reason, verdict, answer, diagnostics, usage, repairs, claims"
+_UPDATE_ATTEMPT = """
     ON CONFLICT (session_id, number) DO UPDATE SET ended_ms = excluded.ended_ms, stop_reason = excluded.stop_reason,
-    verdict = excluded.verdict, answer = excluded.answer, findings = excluded.findings, usage = excluded.usage,
+    verdict = excluded.verdict, answer = excluded.answer, diagnostics = excluded.diagnostics, usage = excluded.usage,
     repairs = excluded.repairs, claims = excluded.claims
 """
 
@@ -144,9 +145,9 @@ def count_attempts(ledger: Ledger, session_id: str) -> int:
 def record_attempt(db: Connection, session_id: str, attempt: AttemptRow) -> None:
     """Record what became of an attempt. Its begin is kept if it was recorded."""
     db.execute(
-        f"INSERT INTO attempts (session_id, {_TRIED}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) {_UNTIL_NOW}",  # noqa: S608 - fixed
+        f"INSERT INTO attempts (session_id, {_ATTEMPT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) {_UPDATE_ATTEMPT}",  # noqa: E501, S608 - fixed
         (
-            session_id, *attempt[:6], to_json(list(attempt.findings)), to_json(dict(attempt.usage)),
+            session_id, *attempt[:6], to_json(list(attempt.diagnostics)), to_json(dict(attempt.usage)),
             to_json(list(attempt.repairs)), to_json(list(attempt.claims)),
         ),
     )  # fmt: skip
@@ -212,7 +213,7 @@ def find_sessions(ledger: Ledger, part: str, *, limit: int = 10) -> list[str]:
 def list_attempts(ledger: Ledger, session_id: str) -> list[AttemptRow]:
     """Every attempt of a run."""
     with ledger.reading() as db:
-        query = f"SELECT {_TRIED} FROM attempts WHERE session_id = ? ORDER BY number"  # noqa: S608 - fixed
+        query = f"SELECT {_ATTEMPT_COLUMNS} FROM attempts WHERE session_id = ? ORDER BY number"  # noqa: S608 - fixed
         rows = db.execute(query, (session_id,)).fetchall()
     return [AttemptRow(*row[:6], *map(json.loads, row[6:])) for row in rows]
 
@@ -222,3 +223,47 @@ def read_row(row: tuple[Any, ...]) -> Run:
     values = [*row]
     values[3], values[-1] = tuple(json.loads(row[3])), json.loads(row[-1])
     return Run(*values)._replace(awaited=bool(row[_AWAITED]))
+
+
+REMOTE_OWNER = "remote"
+_MIRRORED = ("started_ms", "deadline_ms", "ended_ms", "stop_reason", "verdict", "status", "tokens", "cost_usd", "turns")
+_MIRROR_UPDATE = ", ".join(f"{name} = coalesce(excluded.{name}, {name})" for name in _MIRRORED)
+
+
+def mirror_remote_run(db: Connection, delegation: Run) -> None:
+    """Write down what another machine says of a delegation; a row that is driven here is left alone."""
+    known = db.execute("SELECT state, owner FROM runs WHERE session_id = ?", (delegation.session_id,)).fetchone()
+    is_over = known is not None and known[0] == "finished"
+    if known is not None and (known[1] != REMOTE_OWNER or is_over or _is_later(known[0], delegation.state)):
+        return
+    row = delegation._replace(owner=REMOTE_OWNER, created_ms=delegation.created_ms or read_clock_ms(), ticket=None)
+    values = [*row]
+    values[3], values[-1] = to_json(list(row.path)), to_json(dict(row.details))
+    db.execute(
+        f"INSERT INTO runs ({COLUMNS}) VALUES ({', '.join('?' * len(values))}) "  # noqa: S608 - fixed
+        f"ON CONFLICT (session_id) DO UPDATE SET state = excluded.state, {_MIRROR_UPDATE}",
+        values,
+    )
+    if known is None:
+        add_event(db, "admitted", {"agent": row.agent, "depth": row.depth}, session_id=row.session_id)
+    if (known[0] if known is not None else "admitted") != row.state:
+        add_event(db, row.state, {"status": row.status}, session_id=row.session_id)
+
+
+def _is_later(state: str, other: str) -> bool:
+    return STATES.index(state) > STATES.index(other)
+
+
+_TAKEN = """
+    SELECT ids.value, details FROM json_each(?) AS ids CROSS JOIN events ON number = (
+        SELECT number FROM events WHERE session_id = ids.value AND kind = 'taken' ORDER BY number DESC LIMIT 1
+    )
+"""
+
+
+def list_taken(ledger: Ledger, session_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Who took each of some delegations last: worker, host and fence."""
+    if not session_ids:
+        return {}
+    with ledger.reading() as db:
+        return {name: json.loads(told) for name, told in db.execute(_TAKEN, (json.dumps([*session_ids]),))}

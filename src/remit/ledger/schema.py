@@ -40,16 +40,16 @@ _RUNS = (
     """,
     # A page of all runs, whatever it is narrowed to, and how many there are, without reading their rows.
     """
-    CREATE INDEX delegations_browsed ON runs (
+    CREATE INDEX runs_browsed ON runs (
         created_ms, session_id, parent_id, state, agent, verdict, status, stop_reason, task_number
     )
     """,
-    "CREATE INDEX delegations_by_agent ON runs (agent, created_ms)",
-    "CREATE INDEX delegations_by_parent ON runs (parent_id) WHERE parent_id IS NOT NULL",
-    "CREATE INDEX delegations_by_root ON runs (root_id)",
-    "CREATE INDEX delegations_open ON runs (state) WHERE state <> 'finished'",
-    "CREATE INDEX delegations_by_end ON runs (ended_ms)",
-    "CREATE UNIQUE INDEX delegations_by_ticket ON runs (ticket) WHERE ticket IS NOT NULL",
+    "CREATE INDEX runs_by_agent ON runs (agent, created_ms)",
+    "CREATE INDEX runs_by_parent ON runs (parent_id) WHERE parent_id IS NOT NULL",
+    "CREATE INDEX runs_by_root ON runs (root_id)",
+    "CREATE INDEX runs_open ON runs (state) WHERE state <> 'finished'",
+    "CREATE INDEX runs_by_end ON runs (ended_ms)",
+    "CREATE UNIQUE INDEX runs_by_ticket ON runs (ticket) WHERE ticket IS NOT NULL",
     # Each time that the agent answered, or was asked to and did not; with what its answer claims.
     """
     CREATE TABLE attempts (
@@ -60,7 +60,7 @@ _RUNS = (
         stop_reason TEXT,
         verdict TEXT,
         answer TEXT,
-        findings TEXT NOT NULL DEFAULT '[]',
+        diagnostics TEXT NOT NULL DEFAULT '[]',
         usage TEXT NOT NULL DEFAULT '{}',
         repairs TEXT NOT NULL DEFAULT '[]',
         claims TEXT NOT NULL DEFAULT '[]',

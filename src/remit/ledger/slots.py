@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remit.ledger.events import add_event, read_clock_ms
-from remit.ledger.remote_rows import OWNER as AFAR
-from remit.ledger.runs import advance
+from remit.ledger.runs import REMOTE_OWNER, advance
 from remit.light_namedtuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ _LEFT = """
 
 _STRANGERS = """
     SELECT created_ms FROM runs
-    WHERE state = 'admitted' AND state <> 'finished' AND owner IS NOT :owner AND owner IS NOT :afar
+    WHERE state = 'admitted' AND state <> 'finished' AND owner IS NOT :owner AND owner IS NOT :remote
 """
 
 
@@ -80,7 +79,7 @@ def take_slot(
 
 def list_strangers(db: Connection, owner: str) -> list[int]:
     """Since when the runs wait that other supervisors of this machine have admitted."""
-    return [row[0] for row in db.execute(_STRANGERS, {"owner": owner, "afar": AFAR})]
+    return [row[0] for row in db.execute(_STRANGERS, {"owner": owner, "remote": REMOTE_OWNER})]
 
 
 def list_holders(db: Connection) -> list[tuple[str, str]]:

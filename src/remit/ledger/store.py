@@ -131,7 +131,9 @@ class Ledger:
                 if db.in_transaction:
                     db.execute("ROLLBACK")
                 raise
-        self._checkpoint_if_long()
+        with suppress(OSError):
+            if os.stat(f"{self.file}-wal").st_size > MAX_LOG_BYTES:
+                checkpoint_if_free(db, self.file)
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -139,13 +141,19 @@ class Ledger:
         with _translate_errors(self.file):
             yield self._connection
 
-    def _checkpoint_if_long(self) -> None:
-        try:
-            size = os.stat(f"{self.file}-wal").st_size
-        except OSError:
-            return
-        if size > MAX_LOG_BYTES:
-            checkpoint_if_free(self._connection, self.file)
+    def get_note(self, name: str) -> str | None:
+        """Return a single fact that the workspace remembers, such as the task in focus; None if it isn't known."""
+        with self.reading() as db:
+            row = db.execute("SELECT value FROM notes WHERE name = ?", (name,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def set_note(self, name: str, value: str | None) -> None:
+        """Store a single fact; None removes it."""
+        with self.transaction() as db:
+            if value is None:
+                db.execute("DELETE FROM notes WHERE name = ?", (name,))
+            else:
+                db.execute("INSERT OR REPLACE INTO notes (name, value) VALUES (?, ?)", (name, value))
 
     def checkpoint(self) -> bool:
         """Move the log into the file, unless another process is doing so; whether it was done."""

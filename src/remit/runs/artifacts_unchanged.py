@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from remit.errors import StateError
 from remit.evidence.artifacts import inspect_accepted
-from remit.ledger.activity import list_acts
+from remit.ledger.events import list_acts
 from remit.ledger.runs import load_run
 from remit.light_namedtuple import NamedTuple
 from remit.runs.admission.run_config import read_run_config

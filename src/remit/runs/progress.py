@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from remit.config.runs import LimitSettings
 from remit.errors import RemitError
 from remit.ledger.events import load_events
-from remit.ledger.hook_runs import GRACE_MS, OWNER, load_last_use
+from remit.ledger.hook_runs import GRACE_MS, HOOKS_OWNER, load_last_use
 from remit.ledger.runs import list_runs, load_run
 from remit.ledger.slots import Slots, list_holders, list_waiting
 from remit.storage.secrets import redact
@@ -135,12 +135,12 @@ class ProgressReader:
 
 def is_in_harness(row: Run, now_ms: int) -> bool:
     """Whether a harness has started the agent of a delegation and is to tell of its end; not once it is long late."""
-    return row.owner == OWNER and row.state != "finished" and now_ms <= (row.deadline_ms or 0) + GRACE_MS
+    return row.owner == HOOKS_OWNER and row.state != "finished" and now_ms <= (row.deadline_ms or 0) + GRACE_MS
 
 
 def load_harness_activity(home: Home, row: Run) -> tuple[str, int] | None:
     """The tool that an agent of a harness used last, and when; None for others, and for one that has used none."""
-    if row.owner != OWNER or row.state == "finished":
+    if row.owner != HOOKS_OWNER or row.state == "finished":
         return None
     with home.ledger.reading() as db:
         used = load_last_use(db, row.session_id)

@@ -209,11 +209,10 @@ def _describe_failure(signal: str, what: str, *, is_final: bool = False) -> str:
 
 def _report_once_a_day(home: Home, told: str) -> str:
     from remit.ledger.events import read_clock_ms
-    from remit.ledger.key_values import get_note, set_note
 
     note, now_ms = "telemetry reported", read_clock_ms()
-    last = get_note(home.ledger, note) or ""
+    last = home.ledger.get_note(note) or ""
     if last.isdigit() and 0 <= now_ms - int(last) < _DAY_MS:
         return ""
-    set_note(home.ledger, note, str(now_ms))
+    home.ledger.set_note(note, str(now_ms))
     return told

@@ -173,7 +173,7 @@ def _describe_attempts(told: RunTelemetry, own: Span) -> Iterator[Span]:
         error = (
             str(attempt.stop_reason) if not is_ended else attempt.verdict if attempt.verdict not in ACCEPTABLE else ""
         )
-        codes = [_clean(str(each.get("code"))) for each in attempt.findings[:_MOST_CODES] if isinstance(each, dict)]
+        codes = [_clean(str(each.get("code"))) for each in attempt.diagnostics[:_MOST_CODES] if isinstance(each, dict)]
         attributes: dict[str, Value | None] = {
             "gen_ai.agent.name": own.attributes["gen_ai.agent.name"],
             "gen_ai.conversation.id": own.attributes["gen_ai.conversation.id"],

@@ -260,7 +260,7 @@ def build_attempt(attempt: AttemptRow, answer: AnswerSizeObject | None) -> Attem
         "ended_ms": kept.ended_ms,
         "stop_reason": kept.stop_reason,
         "verdict": kept.verdict,
-        "findings": [_build_stored_diagnostic(each, filename) for each in kept.findings],
+        "findings": [_build_stored_diagnostic(each, filename) for each in kept.diagnostics],
         "repairs": [_build_stored_repair(each) for each in kept.repairs],
         "claims": [*kept.claims],
         "usage": dict(kept.usage),

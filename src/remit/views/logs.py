@@ -17,7 +17,7 @@ from remit.attempts.results import load_result
 from remit.cluster.workers_status import is_elsewhere
 from remit.errors import RunnerError, UsageError
 from remit.ledger.events import read_clock_ms
-from remit.ledger.hook_runs import OWNER, list_later_uses
+from remit.ledger.hook_runs import HOOKS_OWNER, list_later_uses
 from remit.ledger.runs import count_attempts, list_attempts, load_run
 from remit.ledger.texts import list_texts, load_text
 from remit.model import ACCEPTABLE
@@ -113,7 +113,7 @@ class RunLog:
     def is_abandoned(self) -> bool:
         """Whether nobody drives it, and its agent has ended: nothing comes until somebody does."""
         row = self._load_row()
-        if row.owner == OWNER:
+        if row.owner == HOOKS_OWNER:
             return row.ended_ms is None and not is_in_harness(row, read_clock_ms())
         if is_elsewhere(row):
             return self.trouble is not None and not self.trouble.recoverable
@@ -247,7 +247,7 @@ class _Hooks:
         text = redact(self._load_answer(attempt).decode("utf-8", "replace")).rstrip("\n")
         yield from (LogLine(attempt.number, "final", line) for line in (text.split("\n") if text else ()))
         if attempt.verdict not in ACCEPTABLE:
-            codes = dict.fromkeys(str(each.get("code", "")) for each in attempt.findings if isinstance(each, dict))
+            codes = dict.fromkeys(str(each.get("code", "")) for each in attempt.diagnostics if isinstance(each, dict))
             told = f": {', '.join([*codes][:_MAX_CODES])}" if codes else ""
             yield LogLine(attempt.number, "trouble", redact(f"{attempt.verdict or 'no answer'}{told}"))
 

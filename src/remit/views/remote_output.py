@@ -13,8 +13,7 @@ from remit.attempts.folders import AttemptFolder, find_folder, make_attempt
 from remit.attempts.output import add_copy, measure_copy
 from remit.cluster.workers_status import find_address, is_elsewhere, run
 from remit.errors import ClusterError, RemitError
-from remit.ledger.remote_rows import OWNER
-from remit.ledger.runs import begin_attempt, count_attempts
+from remit.ledger.runs import REMOTE_OWNER, begin_attempt, count_attempts
 from remit.storage.supervisors import is_present
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ class RemoteOutput:
 
     def fetch(self, row: Run) -> None:
         """Fetch what is new, where nobody does, and not more often than it is worth it."""
-        is_here = row.owner != OWNER and (row.ended_ms is not None or is_present(self.home, row.owner))
+        is_here = row.owner != REMOTE_OWNER and (row.ended_ms is not None or is_present(self.home, row.owner))
         if not is_elsewhere(row) or is_here or self.is_done or time.monotonic() < self._next_s:
             return
         try:

@@ -17,11 +17,9 @@ from remit.errors import RemitError, UsageError
 from remit.ledger.events import load_last_event, read_clock_ms
 from remit.ledger.history import list_steps
 from remit.ledger.home import Home
-from remit.ledger.hook_runs import OWNER
+from remit.ledger.hook_runs import HOOKS_OWNER
 from remit.ledger.queries import NOTHING_HEARD, load_last_activity
-from remit.ledger.remote_rows import OWNER as AFAR
-from remit.ledger.remote_rows import list_taken
-from remit.ledger.runs import find_sessions, list_attempts, list_runs, load_run
+from remit.ledger.runs import REMOTE_OWNER, find_sessions, list_attempts, list_runs, list_taken, load_run
 from remit.ledger.texts import list_texts, load_text
 from remit.model import NOTHING
 from remit.runs.admission.run_config import read_run_config
@@ -101,7 +99,7 @@ class Standing(NamedTuple):
     @property
     def is_lost(self) -> bool:
         """Whether its harness should have told of its end long ago."""
-        return self.is_abandoned and self.row.owner == OWNER
+        return self.is_abandoned and self.row.owner == HOOKS_OWNER
 
     @property
     def word(self) -> str:
@@ -257,7 +255,7 @@ class _OpenRuns:
         if not is_followed:
             seen = seen._replace(idle_s=0)  # nobody listens here
         waits = heard.waits_for if row.state == "running" else ()
-        is_driven = is_followed or row.owner == AFAR  # its own caller does, wherever that is
+        is_driven = is_followed or row.owner == REMOTE_OWNER  # its own caller does, wherever that is
         pid = self._pids.get(row.owner)
         return Standing(_at(seen, place), is_driven, pid, place.state == "running", waits, self.now_ms, "", place)
 
@@ -282,7 +280,7 @@ def _update(row: Run, told: SessionRow) -> Run:
 
 def _load_progress(row: Run, folder: str | None, heard: LastActivity, now_ms: int) -> RunProgress:
     """What was last heard of it: by its supervisor, and in what its agent printed."""
-    told, used = heard.progress, heard.use if row.owner == OWNER else None
+    told, used = heard.progress, heard.use if row.owner == HOOKS_OWNER else None
     details: dict[str, Any] = {} if told is None else told.details
     printed_ms = None if folder is None else find_last_output_ms(folder)
     said, used_ms = (str(details.get("said") or ""), None) if used is None else (name_use(used[0], used[1]), used[2])

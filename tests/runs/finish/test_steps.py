@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from inline_snapshot import snapshot
 
-from remit.ledger.activity import list_acts
-from remit.ledger.events import load_events
+from remit.ledger.events import list_acts, load_events
 from remit.ledger.home import Home
 from remit.ledger.hook_runs import add_act
 from remit.model import AgentError, Artifact, ArtifactFacts
@@ -132,7 +131,7 @@ def test_a_delegation_is_settled_and_a_second_time_changes_nothing(tmp_path: Pat
         "git": "there",
     }
     check_settled(tmp_path)
-    assert list_acts(home.ledger, "s1", only_untold=True) == []
+    assert list_acts(home.ledger, "s1", only_unreported=True) == []
     assert [event.kind for event in load_events(home.ledger, session_id="s1")] == ["finish_steps", "finish_steps"]
 
 
@@ -328,7 +327,7 @@ def test_activity_that_could_not_be_written_is_tried_again(tmp_path: Path) -> No
         add_act(db, session_id="s1", path="notes.md", operation="edit")
     steps = {step.name: step for step in run_finish_steps(home, describe(), places(home))}
     assert steps["activity"].state == "failed"
-    assert [act.path for act in list_acts(home.ledger, "s1", only_untold=True)] == ["notes.md"]
+    assert [act.path for act in list_acts(home.ledger, "s1", only_unreported=True)] == ["notes.md"]
     notes.rmdir()
     notes.write_text("---\ntitle: Notes\n---\nText.\n")
     steps = {step.name: step for step in run_finish_steps(home, describe(), places(home))}

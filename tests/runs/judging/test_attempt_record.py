@@ -66,11 +66,11 @@ def test_each_claim_is_kept_with_what_was_found_of_it(root: Path) -> None:
 
 def test_a_finding_names_the_line_of_the_answer_that_it_is_about(root: Path) -> None:
     attempt, _ = run(root, answer("nowhere.md"))
-    places = [finding["place"] for finding in attempt.findings if finding.get("place")]
+    places = [finding["place"] for finding in attempt.diagnostics if finding.get("place")]
     printed = answer("nowhere.md").split("\n")
     assert places
     assert all(1 <= line <= len(printed) for line, *_ in places)
-    assert all(finding["hint"] for finding in attempt.findings)
+    assert all(finding["hint"] for finding in attempt.diagnostics)
 
 
 def test_what_was_repaired_is_kept(root: Path) -> None:

@@ -154,7 +154,7 @@ def _plant_attempt(db: Any, session: str) -> None:  # noqa: ANN401 - a connectio
     ]
     claims = [{"path": each, "state": each, "grade": each, "reason": each, "sha256": each} for each in PAYLOADS]
     values = (*(json.dumps(each) for each in (findings, repairs, claims)), session)
-    db.execute("UPDATE attempts SET findings = ?, repairs = ?, claims = ? WHERE session_id = ?", values)
+    db.execute("UPDATE attempts SET diagnostics = ?, repairs = ?, claims = ? WHERE session_id = ?", values)
     assert db.execute("SELECT changes()").fetchone()[0] == 1
 
 

@@ -40,7 +40,7 @@ def place(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterato
                Kept(5, verdict="invalid", status="failed", attempts=("invalid",)))  # fmt: skip
         told = [{"code": "RET050", "severity": "error", "message": "'/etc/passwd' leads out of the project"}]
         with home.ledger.transaction() as db:
-            db.execute("UPDATE attempts SET findings = ? WHERE session_id = ?", (json.dumps(told), name(5)))
+            db.execute("UPDATE attempts SET diagnostics = ? WHERE session_id = ?", (json.dumps(told), name(5)))
     server.start()
     try:
         seen = open_page(browser, server)

@@ -223,14 +223,14 @@ def _show_time(at_ms: int) -> str:
 
 def _render_attempt(attempt: AttemptRow, *, full: bool, paint: Paint) -> str:
     """`1  exited, invalid: RET011, RET020`; in full, every finding below it."""
-    codes = [str(each.get("code", "")) for each in attempt.findings if isinstance(each, dict)]
+    codes = [str(each.get("code", "")) for each in attempt.diagnostics if isinstance(each, dict)]
     shown = list(dict.fromkeys(codes))
     more = f" and {len(shown) - _MAX_CODES} more" if len(shown) > _MAX_CODES else ""
     told = f": {escape(', '.join(shown[:_MAX_CODES]))}{more}" if shown else ""
     words = ", ".join(escape(word) for word in (attempt.stop_reason or "begun", attempt.verdict) if word)
     lines = [f"{attempt.number}  {words}{told}{_tell_usage(attempt.usage)}"]
     if full:
-        lines += [f"   {_render_finding(each, paint)}" for each in attempt.findings if isinstance(each, dict)]
+        lines += [f"   {_render_finding(each, paint)}" for each in attempt.diagnostics if isinstance(each, dict)]
         repairs = (each.get("message", "") for each in attempt.repairs if isinstance(each, dict))
         lines += [f"   repaired: {quote(str(message))}" for message in repairs]
         lines += [f"   {_render_claim(each)}" for each in attempt.claims if isinstance(each, dict)]

@@ -19,8 +19,7 @@ from remit.cluster.retry import wait_for_event
 from remit.cluster.row_conversion import SIGNED, shape_posted, shape_row
 from remit.cluster.sealing import SealError, read_ticket
 from remit.errors import RemitError, StateError
-from remit.ledger.remote_rows import OWNER, mirror
-from remit.ledger.runs import load_run
+from remit.ledger.runs import REMOTE_OWNER, load_run, mirror_remote_run
 from remit.runs.admission.run_config import read_run_config
 
 if TYPE_CHECKING:
@@ -177,17 +176,17 @@ class ClusterClient:
                 self._followed[row.session_id][1].tell(row)
         for session_id in (asked & self._followed.keys()) - {row.session_id for row in found}:
             self._followed[session_id][1].lose()
-        await self.mirror([row for row in found if row.session_id not in self._followed])
+        await self.mirror_remote_run([row for row in found if row.session_id not in self._followed])
 
     # --- the tree -----------------------------------------------------------------------------------------------------
 
-    async def mirror(self, found: list[session_rows.SessionRow]) -> None:
+    async def mirror_remote_run(self, found: list[session_rows.SessionRow]) -> None:
         """Let the ledger know of those of a tree that other machines keep; of one that is over, all that is told."""
         told = {row.session_id: await self._take_over(row) for row in found if self._is_news(row)}
         if found:
             with self.home.ledger.transaction() as db:
                 for row in found:
-                    mirror(db, told.get(row.session_id) or shape_row(row))
+                    mirror_remote_run(db, told.get(row.session_id) or shape_row(row))
 
     async def _take_over(self, row: session_rows.SessionRow) -> Run:
         """One that is over, as its worker has sealed it; where nobody has, nothing of it is believed."""
@@ -202,11 +201,11 @@ class ClusterClient:
     def _is_news(self, row: session_rows.SessionRow) -> bool:
         """Whether one is over, and the ledger does not know it yet."""
         known = load_run(self.home.ledger, row.session_id) if row.state == "done" else None
-        return row.state == "done" and (known is None or (known.owner == OWNER and known.state != "finished"))
+        return row.state == "done" and (known is None or (known.owner == REMOTE_OWNER and known.state != "finished"))
 
     async def mirror_tree(self, root_id: str) -> None:
         """Let the ledger know of all of a tree."""
-        await self.mirror(await session_rows.list_rows(self.db, roots=[root_id], limit=100_000))
+        await self.mirror_remote_run(await session_rows.list_rows(self.db, roots=[root_id], limit=100_000))
 
     async def attend(self, row: Run) -> None:
         """Wait until one that another machine keeps is over, and all that is told of it is here."""
@@ -218,7 +217,7 @@ class ClusterClient:
                     raise followed.trouble
                 if followed.is_gone:
                     raise StateError(f"the database does not know {row.session_id} any more", hint="remit ps --all")
-        await self.mirror([followed.row])
+        await self.mirror_remote_run([followed.row])
 
     @asynccontextmanager
     async def admitting(self, environ: Mapping[str, str]) -> AsyncIterator[None]:

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 from remit.cluster.database import session_rows
 from remit.cluster.database.driver import load_psycopg
-from remit.ledger.remote_rows import OWNER
-from remit.ledger.runs import load_run
+from remit.ledger.runs import REMOTE_OWNER, load_run
 from remit.runs.local_backend import CANCEL_S, LocalBackend, make_unended_error
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ class ClusterBackend(LocalBackend):
     async def wait(self, session_id: str) -> Result:
         """Wait until a delegation is settled, whichever machine keeps it."""
         row = self._load(session_id)
-        if row.owner == OWNER and row.state != "finished":
+        if row.owner == REMOTE_OWNER and row.state != "finished":
             await self.afar.attend(row)
         return await super().wait(session_id)
 

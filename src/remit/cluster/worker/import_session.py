@@ -15,8 +15,7 @@ from remit.cluster.row_conversion import shape_row
 from remit.evidence.saved_tree import BEFORE, list_expected, take_before
 from remit.evidence.workspace_root import find_workspace_root
 from remit.ledger.events import read_clock_ms
-from remit.ledger.remote_rows import mirror
-from remit.ledger.runs import Run, add_run, begin_attempt, load_run
+from remit.ledger.runs import Run, add_run, begin_attempt, load_run, mirror_remote_run
 from remit.ledger.slots import claim, take_slot
 from remit.ledger.texts import keep_texts
 from remit.manifest.prefix_check import take_beginning
@@ -58,9 +57,9 @@ async def adopt(
         texts[BEFORE] = taken.as_text().encode()
     with home.ledger.transaction(durable=True) as db:
         for each in order.above:
-            mirror(db, _read_above(each))
+            mirror_remote_run(db, _read_above(each))
         for now in above:
-            mirror(db, shape_row(now))
+            mirror_remote_run(db, shape_row(now))
         row = add_run(home.ledger, row)
         keep_texts(home, row.session_id, texts, db=db)
         take_slot(db, row, NO_LIMITS, deadline_ms=deadline_ms)
@@ -99,4 +98,4 @@ def learn(ledger: Ledger, rows: Iterable[SessionRow]) -> None:
     """Let the ledger of a checkout know what others of the tree have used by now."""
     with ledger.transaction() as db:
         for row in rows:
-            mirror(db, shape_row(row))
+            mirror_remote_run(db, shape_row(row))

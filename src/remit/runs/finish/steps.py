@@ -15,8 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from remit.errors import RemitError
-from remit.ledger.activity import list_acts, mark_reported
-from remit.ledger.events import add_event, read_clock_ms
+from remit.ledger.events import add_event, list_acts, mark_reported, read_clock_ms
 from remit.ledger.home import FINISHING
 from remit.light_namedtuple import NamedTuple
 from remit.storage.safe_path import name_below
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from sqlite3 import Connection
 
-    from remit.ledger.activity import FileAct
+    from remit.ledger.events import FileAct
     from remit.ledger.home import Home
     from remit.manifest.entries import ManifestEntry
     from remit.model import AgentError, Artifact, ArtifactFacts, Diagnostic, FormatName, Status
@@ -219,7 +218,7 @@ def _finish_manifest(home: Home, finish_steps: FinishInput, places: FinishStores
     if finish_steps.entry is None:
         return FinishStep("manifest", "nothing")
     from remit.manifest.append import Appender  # noqa: PLC0415 - as above
-    from remit.manifest.entries import shape_entry  # noqa: PLC0415
+    from remit.manifest.entries import shape_entry  # noqa: PLC0415 - as above
     from remit.manifest.index import Index  # noqa: PLC0415
     from remit.manifest.search import find_own_entry  # noqa: PLC0415
 
@@ -354,7 +353,7 @@ def report_activity(home: Home, session_id: str, *, workspace_root: str = "") ->
 
     `workspace_root` is hyper's, for a session that isn't a run: a run has it in its row.
     """
-    acts = list_acts(home.ledger, session_id, only_untold=True)
+    acts = list_acts(home.ledger, session_id, only_unreported=True)
     if not acts:
         return FinishStep("activity", "nothing")
     from remit.ledger.runs import load_run  # noqa: PLC0415

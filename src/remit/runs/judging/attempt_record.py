@@ -39,7 +39,7 @@ def describe_attempt(
         return kept
     verdict = judgement.verdict
     return kept._replace(
-        findings=[_shape_finding(each) for each in judgement.findings[:_MOST]],
+        diagnostics=[_shape_finding(each) for each in judgement.findings[:_MOST]],
         repairs=[] if verdict is None else [_shape_repair(each) for each in verdict.repairs[:_MOST]],
         claims=list_claims(judgement),
     )

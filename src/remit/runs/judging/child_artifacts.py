@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from remit.ledger.activity import list_acts
+from remit.ledger.events import list_acts
 from remit.light_namedtuple import NamedTuple
 from remit.model import NOTHING
 from remit.runs.results.full_result import load_made

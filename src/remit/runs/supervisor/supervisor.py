@@ -17,10 +17,8 @@ from remit.attempts.folders import find_folder, is_alive
 from remit.attempts.shims import send_control
 from remit.errors import BusyError, RefusedError, RemitError, RunnerError, StateError
 from remit.ledger.events import add_event, load_last_event, read_clock_ms
-from remit.ledger.hook_runs import GRACE_MS
-from remit.ledger.hook_runs import OWNER as HOOKS
-from remit.ledger.remote_rows import OWNER as AFAR
-from remit.ledger.runs import advance, count_attempts, list_branch, list_runs, load_run
+from remit.ledger.hook_runs import GRACE_MS, HOOKS_OWNER
+from remit.ledger.runs import REMOTE_OWNER, advance, count_attempts, list_branch, list_runs, load_run
 from remit.ledger.slots import Slots, claim, set_deadline, set_ticket, take_slot
 from remit.ledger.texts import keep_texts
 from remit.model import ERROR_CODES, NOTHING
@@ -308,7 +306,7 @@ class Supervisor:
             below = [each[0] for each in db.execute(query, (row.session_id,))]
         for session_id in below:
             child = self._load(session_id)
-            if child.owner == AFAR:  # it ends with the one above it, where that is
+            if child.owner == REMOTE_OWNER:  # it ends with the one above it, where that is
                 continue
             reason = f"its caller {row.agent} had ended"
             if is_present(self.home, child.owner):
@@ -406,9 +404,9 @@ class Supervisor:
 
     def _is_mute(self, row: Run) -> bool:
         """Whether nothing more is heard of it: a harness reports on its own runs, until it is judged or long late."""
-        if row.owner == AFAR or self._is_out_of_reach(row):
+        if row.owner == REMOTE_OWNER or self._is_out_of_reach(row):
             return False
-        if row.owner != HOOKS or row.state == "finishing":
+        if row.owner != HOOKS_OWNER or row.state == "finishing":
             return True
         return read_clock_ms() > (row.deadline_ms or 0) + GRACE_MS
 

@@ -136,7 +136,6 @@ class Tasks:
 
     def focus(self, number: int) -> Moved | None:
         """Take a task up: it becomes IN PROGRESS if it may, and is the one in focus. None where it moved nowhere."""
-        from remit.ledger.key_values import set_note  # noqa: PLC0415 - only for this
         from remit.tasks.moves import list_moves  # noqa: PLC0415
 
         self._check_begun()
@@ -146,14 +145,12 @@ class Tasks:
         may = facts.marker != "IN PROGRESS" and "IN PROGRESS" in list_moves(facts.marker or "")
         fresh = facts.marker in {"NOT STARTED", "BLOCKED"}
         moved = self.store.move(number, "IN PROGRESS") if may and fresh else None
-        set_note(self.home.ledger, _FOCUS, str(number))
+        self.home.ledger.set_note(_FOCUS, str(number))
         return moved
 
     def get_focus(self) -> int | None:
         """The task in focus."""
-        from remit.ledger.key_values import get_note  # noqa: PLC0415 - only for this
-
-        note = get_note(self.home.ledger, _FOCUS) if self.home.is_made else None
+        note = self.home.ledger.get_note(_FOCUS) if self.home.is_made else None
         number = int(note) if note is not None and note.isdigit() else None
         return number if any(task.number == number for task in self.store.list_tasks() if not task.is_over) else None
 
