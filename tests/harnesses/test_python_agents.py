@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from remit.runs.consent import TrustRequest, get_executing, grant_trust
+from remit.runs.workspace_trust import TrustRequest, get_executing, grant_trust
 from remit.storage.settings import load_settings
 from remit.testing import ScriptedModel, call
 from tests.support.harness_workspace import give

@@ -18,9 +18,9 @@ from remit.ledger.runs import Run, add_run, load_run
 from remit.mcp.catalog import BY_NAME
 from remit.mcp.resources import list_resources, read_resource
 from remit.mcp.tools import Call, call
-from remit.runs.consent import TrustRequest, get_executing, grant_trust
 from remit.runs.hosted_runs import HostedRuns
 from remit.runs.tasks.workspace_tasks import Tasks
+from remit.runs.workspace_trust import TrustRequest, get_executing, grant_trust
 from remit.storage.settings import load_settings
 
 if TYPE_CHECKING:

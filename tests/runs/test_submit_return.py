@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.errors import UsageError
-from remit.runs.choose_agent import find_agent
+from remit.runs.agent_lookup import find_agent
 from remit.runs.submit_return import submit_own
 from remit.runs.workspace import Workspace
 from tests.support.return_samples import line, standard

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from remit.confine import find_level
-from remit.runs.consent import TrustRequest, get_executing, grant_trust
 from remit.runs.tasks.workspace_tasks import Tasks
+from remit.runs.workspace_trust import TrustRequest, get_executing, grant_trust
 from remit.server import stream_routes
 from remit.storage.settings import load_settings
 from remit.testing.agent import ScriptedAgent

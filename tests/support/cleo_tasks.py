@@ -9,8 +9,8 @@ import shutil
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from remit.runs.consent import TrustRequest, get_executing, grant_trust
 from remit.runs.tasks.workspace_tasks import Tasks
+from remit.runs.workspace_trust import TrustRequest, get_executing, grant_trust
 from remit.storage.settings import load_settings
 from remit.testing.agent import ScriptedAgent
 from tests.support.git_command import git

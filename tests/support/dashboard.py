@@ -12,7 +12,7 @@ import urllib.request
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from remit.runs.consent import TrustRequest, get_executing, grant_trust
+from remit.runs.workspace_trust import TrustRequest, get_executing, grant_trust
 from remit.storage.settings import load_settings
 from tests.support.git_command import git
 from tests.support.paths import ROOT, SOURCE

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 import remit
-from remit.runs.consent import TrustRequest, get_executing, grant_trust
 from remit.runs.workspace import Workspace
+from remit.runs.workspace_trust import TrustRequest, get_executing, grant_trust
 from remit.storage.settings import load_settings
 from remit.testing import SESSION_ID, ScriptedModel, find_cli, say
 

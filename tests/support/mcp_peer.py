@@ -11,7 +11,7 @@ import threading
 from typing import TYPE_CHECKING, Any, Self
 
 from remit.mcp.catalog import BY_NAME
-from remit.runs.consent import TrustRequest, get_executing, grant_trust
+from remit.runs.workspace_trust import TrustRequest, get_executing, grant_trust
 from remit.storage.settings import load_settings
 from tests.support.commands import STEERING
 from tests.support.paths import SOURCE

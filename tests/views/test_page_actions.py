@@ -18,7 +18,7 @@ from remit.attempts.process_owner import find_enclosing
 from remit.errors import RefusedError, RemitError, UsageError
 from remit.ledger.hook_runs import HOOKS_OWNER, HookRun, add_hook_run
 from remit.ledger.runs import Run, list_runs, load_run
-from remit.runs.consent import TrustRequest, get_executing, grant_trust
+from remit.runs.workspace_trust import TrustRequest, get_executing, grant_trust
 from remit.storage.peers import ConnectionEnd, Peers
 from remit.storage.process_ancestry import find_mark
 from remit.storage.settings import load_settings

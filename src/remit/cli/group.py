@@ -76,7 +76,7 @@ class Commands(options.Command, click.Group):
         """The workspace's own commands in this group, and their help."""
         if self.group_name != "task":
             return {}
-        from remit.runs.tasks.own_commands import list_own_commands
+        from remit.runs.tasks.task_commands import list_own_commands
 
         known = commands.list_names("task")
         return {name: text for name, text in list_own_commands().items() if name not in known}

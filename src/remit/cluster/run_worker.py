@@ -19,9 +19,9 @@ from remit.cluster.worker_folder import WorkerFolder, check_name, find_folder
 from remit.config.cluster import BACKEND, fill_backend
 from remit.errors import ConfigError, UsageError
 from remit.runs.admission.tickets import SESSION, TICKET
-from remit.runs.choose_agent import list_own_runners, load_settings_or_usual
-from remit.runs.consent import check_trust
+from remit.runs.agent_lookup import list_own_runners, load_settings_or_usual
 from remit.runs.own_files import get_file_places, list_own_files
+from remit.runs.workspace_trust import check_trust
 from remit.storage.machine import check_sockets
 from remit.storage.settings import find_workspace, load_settings
 

@@ -117,7 +117,7 @@ def find_address(root: str, environ: Mapping[str, str] | None = None) -> str:
         return ""
     url = fill_backend(settings.backend, given)
     if url:
-        from remit.runs.consent import check_trust  # noqa: PLC0415 - only with other machines
+        from remit.runs.workspace_trust import check_trust  # noqa: PLC0415 - only with other machines
 
         check_trust(root, settings)
     return url

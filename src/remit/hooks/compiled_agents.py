@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from remit.config import Settings
     from remit.ledger.home import Home
-    from remit.runs.choose_agent import ChosenAgent
+    from remit.runs.agent_lookup import ChosenAgent
 
 USUAL = {"claude": claude.DEFAULT_AGENT, "codex": codex.DEFAULT_AGENT, "opencode": opencode.DEFAULT_AGENT}
 """The agent that a harness starts if the call names none."""
@@ -97,7 +97,7 @@ class Roster(NamedTuple):
         if found is not None:
             return found
         from remit.config.runs import AgentSettings, find_agent_settings
-        from remit.runs.choose_format import DeclaredFormat, choose_format
+        from remit.runs.declared_format import DeclaredFormat, choose_format
 
         tables = {key: AgentSettings(**table) for key, table in self.tables.items()}
         plugins = {key: DeclaredFormat(*declared) for key, declared in self.plugins.items()}
@@ -180,7 +180,7 @@ def load_kept(home: Home) -> tuple[str | None, ...]:
 def _mark_files(root: str) -> str:
     """A hash over names, sizes and times of the files; it changes when a file does."""
     from remit.agent_files.discovery import find_agent_files
-    from remit.runs.choose_format import CLEO, list_plugin_files
+    from remit.runs.declared_format import CLEO, list_plugin_files
 
     files = [f"{root}/remit.toml", f"{root}/pyproject.toml", f"{root}/{CLEO}", *list_plugin_files(root)]
     files += [each.file for each in find_agent_files((), root=root)]
@@ -196,8 +196,8 @@ def _mark_files(root: str) -> str:
 
 
 def _compile(home: Home) -> dict[str, Any]:
-    from remit.runs.choose_agent import list_files_of_agents
-    from remit.runs.choose_format import find_workspace_format, load_plugins
+    from remit.runs.agent_lookup import list_files_of_agents
+    from remit.runs.declared_format import find_workspace_format, load_plugins
     from remit.runs.own_files import get_file_places
     from remit.storage.settings import load_settings
 
@@ -223,8 +223,8 @@ def _compile(home: Home) -> dict[str, Any]:
 
 def _describe(agent: ChosenAgent, settings: Settings, root: str) -> RosterEntry:
     from remit.config.runs import find_agent_settings
-    from remit.runs.choose_agent import describe_permissions, list_targets
-    from remit.runs.choose_format import find_format
+    from remit.runs.agent_lookup import describe_permissions, list_targets
+    from remit.runs.declared_format import find_format
 
     own, definition = find_agent_settings(settings.delegation.agents, agent.name), agent.definition
     declared = find_format(agent.name, agent, settings, root=root)

@@ -56,7 +56,7 @@ def _has_permissions(entry: RosterEntry) -> bool:
 
 
 def _is_trusted(home: Home) -> bool:
-    from remit.runs.consent import check_trust
+    from remit.runs.workspace_trust import check_trust
     from remit.storage.settings import load_settings
 
     try:

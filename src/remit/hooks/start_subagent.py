@@ -498,7 +498,7 @@ def _list_layers(home: Home, caller: Caller | None) -> list[Any]:
     if hook_run is not None:
         layers: list[Any] = json.loads(hook_run.layers)
         return layers
-    from remit.runs.admission.tree_usage import load_tree
+    from remit.runs.admission.run_tree import load_tree
 
     tree = load_tree(home, session_id=caller.session_id)
     config = () if tree is None else tree.config.values()

@@ -81,7 +81,7 @@ def _suggest_agents(root: str) -> Iterator[NextStep]:
 
 def _suggest_harness(root: str) -> Iterator[NextStep]:
     from remit.hooks.install import HARNESSES
-    from remit.runs.choose_agent import list_harnesses
+    from remit.runs.agent_lookup import list_harnesses
 
     there = list_harnesses(root)
     if there:
@@ -100,7 +100,7 @@ def _suggest_harness(root: str) -> Iterator[NextStep]:
 
 def offer_agents() -> list[str]:
     """The agents of this workspace."""
-    from remit.runs.choose_agent import list_agents
+    from remit.runs.agent_lookup import list_agents
 
     with suppress(RemitError):
         return [agent.name for agent in list_agents(find_workspace())]

@@ -49,7 +49,7 @@ def list_resources() -> list[dict[str, Any]]:
 
 
 def _list_agents() -> Iterator[dict[str, Any]]:
-    from remit.runs.choose_agent import list_agents
+    from remit.runs.agent_lookup import list_agents
     from remit.storage.settings import find_workspace, load_settings
 
     root = find_workspace()
@@ -120,7 +120,7 @@ def _read_page(query: str) -> int:
 
 def _read_agent(name: str, page: int) -> tuple[str, str]:
     from remit.agent_files import lint
-    from remit.runs.choose_agent import list_agents
+    from remit.runs.agent_lookup import list_agents
     from remit.storage.settings import find_workspace, load_settings
 
     root = find_workspace()

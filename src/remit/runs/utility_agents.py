@@ -28,7 +28,7 @@ from remit.runs.finish.finish import read_counts
 from remit.runs.judging.conclusion import Conclusion
 from remit.runs.request import read_request
 from remit.runs.tasks.outside_tasks import list_outside
-from remit.runs.tasks.task_owner import find_holder_above
+from remit.runs.tasks.task_holders import find_holder_above
 from remit.runs.tasks.task_status import open_store
 from remit.runs.tasks.workspace_tasks import parse_marker
 from remit.storage.spec_root import STATE, TODO

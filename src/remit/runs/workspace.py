@@ -30,7 +30,7 @@ from remit.runs.admission.prepare import (
     note_refusal,
 )
 from remit.runs.admission.tickets import CARRIED, TICKET
-from remit.runs.choose_agent import list_own_runners, load_settings_or_usual
+from remit.runs.agent_lookup import list_own_runners, load_settings_or_usual
 from remit.runs.local_backend import LocalBackend
 from remit.runs.request import Request, RequestOptions
 from remit.runs.results.fit_budget import fit_result
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from remit.runs.backend import Backend
     from remit.runs.finish.steps import FinishStep
     from remit.runs.judging.conclusion import Conclusion
-    from remit.runs.tasks.commands import FinishedTaskRun
+    from remit.runs.tasks.task_runs import FinishedTaskRun
 
 
 class Workspace:
@@ -91,7 +91,7 @@ class Workspace:
             return self.backend
         from remit.cluster.caller.client import ClusterClient  # noqa: PLC0415
         from remit.cluster.caller.cluster_backend import ClusterBackend  # noqa: PLC0415
-        from remit.runs.consent import check_trust, get_executing  # noqa: PLC0415 - only with other machines
+        from remit.runs.workspace_trust import check_trust, get_executing  # noqa: PLC0415 - only with other machines
 
         executing = get_executing(self.settings, root=self.root)
         trusted = ""
@@ -206,7 +206,7 @@ class Workspace:
         The task is moved before and after. Where its plan has phases, each is a delegation, up to the first that does
         not complete; the last part says how it ended: partial, too, where phases are left that nobody can go on with.
         """
-        from remit.runs.tasks.commands import TaskRequest, work  # noqa: PLC0415 - only for tasks
+        from remit.runs.tasks.task_runs import TaskRequest, work  # noqa: PLC0415 - only for tasks
 
         self._check_options(options)
         return await work(self, TaskRequest(command, task, prompt, agent, options))

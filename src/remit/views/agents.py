@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from remit.agent_files.lint import LintRequest, lint_all
 from remit.agents.graph_render import shape_graph
 from remit.errors import UsageError
-from remit.runs.choose_agent import list_harnesses, list_own_runners, load_settings_or_usual
+from remit.runs.agent_lookup import list_harnesses, list_own_runners, load_settings_or_usual
 from remit.storage.settings import find_root, is_inside
 from remit.views.json_objects import build_diagnostic
 from remit.views.run_details import clean

@@ -104,12 +104,12 @@ def _explain_workspace() -> Iterator[Explanation]:
 
 
 def _explain_runs() -> Iterator[Explanation]:
-    from remit.runs import choose_agent
+    from remit.runs import agent_lookup
     from remit.runs.admission import inputs, limits
     from remit.runs.finish import finish
     from remit.runs.judging import judge
 
-    for module in (choose_agent, inputs, judge, limits, finish):
+    for module in (agent_lookup, inputs, judge, limits, finish):
         yield from _explain_register(module.DIAGNOSTICS)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.errors import UsageError
 from remit.ledger.queries import has_gap, load_changes, load_last_number
-from remit.runs.choose_agent import load_settings_or_usual
+from remit.runs.agent_lookup import load_settings_or_usual
 from remit.views.logs import RunLog
 from remit.views.run_details import clean, has_ledger, open_home
 from remit.views.run_tree import load_row

@@ -24,7 +24,7 @@ from remit.model import ACCEPTABLE
 from remit.runners import AttemptOrder
 from remit.runners.registry import get_runner
 from remit.runs.admission.run_config import read_run_config
-from remit.runs.choose_agent import list_own_runners
+from remit.runs.agent_lookup import list_own_runners
 from remit.runs.progress import is_in_harness, name_use
 from remit.storage.secrets import MARK, redact
 from remit.storage.supervisors import is_present

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from remit.attempts.process_owner import find_enclosing
 from remit.errors import RefusedError, RemitError
 from remit.ledger.events import read_clock_ms
+from remit.runs.admission.run_tree import load_tree
 from remit.runs.admission.tickets import SESSION, TICKET, check_holder, find_within, hash_ticket
-from remit.runs.admission.tree_usage import load_tree
 from remit.runs.hosted_runs import HostedRuns
 from remit.runs.progress import is_in_harness
 from remit.runs.request import Request, build_request

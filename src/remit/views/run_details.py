@@ -22,8 +22,7 @@ from remit.ledger.queries import NOTHING_HEARD, load_last_activity
 from remit.ledger.runs import REMOTE_OWNER, find_sessions, list_attempts, list_runs, list_taken, load_run
 from remit.ledger.texts import list_texts, load_text
 from remit.model import NOTHING
-from remit.runs.admission.run_config import read_run_config
-from remit.runs.admission.runner_environment import NAMES, SEAL, VALUES
+from remit.runs.admission.run_config import NAMES, SEAL, VALUES, read_run_config
 from remit.runs.admission.tickets import TICKET
 from remit.runs.progress import RunProgress, SlotWaiters, arrange, is_in_harness, name_use
 from remit.runs.results.full_result import load_report

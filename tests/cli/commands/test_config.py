@@ -9,7 +9,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from remit.errors import ConfigError
-from remit.runs.consent import check_trust
+from remit.runs.workspace_trust import check_trust
 from remit.storage.settings import load_settings
 from tests.support.commands import Ended, Inside, Remit
 from tests.support.terminals import talk
@@ -136,11 +136,11 @@ def test_on_a_terminal_it_asks_once(remit: Remit, answer: bytes, code: int, monk
 
 def test_what_is_agreed_to_is_what_was_shown(workspace: Inside) -> None:
     """The file is not read a second time: what it says since then is not agreed to."""
-    from remit.runs import consent  # noqa: PLC0415 - only here
+    from remit.runs import workspace_trust  # noqa: PLC0415 - only here
 
-    shown = consent.get_trust()
+    shown = workspace_trust.get_trust()
     workspace.write("remit.toml", SETTINGS.replace("tool show", "evil show"))
-    consent.grant_trust(shown)
+    workspace_trust.grant_trust(shown)
     with pytest.raises(ConfigError):
         check(workspace.folder)
 

@@ -13,7 +13,7 @@ import pytest
 
 from remit.errorlog.errors_command import find_error_log
 from remit.runs.request import Request
-from remit.runs.tasks.commands import TaskRequest, get_ready, start_task_run
+from remit.runs.tasks.task_runs import TaskRequest, get_ready, start_task_run
 from remit.runs.tasks.workspace_tasks import Tasks
 from remit.runs.workspace import Workspace
 from remit.testing import ScriptedAgent

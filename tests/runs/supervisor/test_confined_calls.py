@@ -21,10 +21,10 @@ from remit.cli.group import root as program
 from remit.commands import COMMANDS
 from remit.confine import find_level
 from remit.ledger.home import Home
-from remit.runs.consent import get_executing
 from remit.runs.request import Request
 from remit.runs.supervisor.confined_calls import ALLOWED
 from remit.runs.workspace import Workspace
+from remit.runs.workspace_trust import get_executing
 from remit.storage.settings import load_settings
 from remit.storage.trust import trust
 from tests.support.git_command import git

@@ -16,7 +16,7 @@ from tests.support.task_runs import FOLDER, PLAN, as_person, make_worker
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from remit.runs.tasks.commands import FinishedTaskRun
+    from remit.runs.tasks.task_runs import FinishedTaskRun
 
 
 @pytest.fixture

@@ -15,9 +15,8 @@ import pytest
 from remit.errors import RefusedError, UsageError
 from remit.ledger.events import add_event, load_events
 from remit.ledger.runs import load_run
-from remit.runs.tasks.commands import TaskRequest, get_ready, start_task_run
-from remit.runs.tasks.phases import PREFLIGHT
-from remit.runs.tasks.task_status import enter, open_store
+from remit.runs.tasks.task_runs import TaskRequest, get_ready, start_task_run
+from remit.runs.tasks.task_status import PREFLIGHT, enter, open_store
 from remit.runs.workspace import Workspace
 from remit.tasks.store import TaskStore
 from tests.support.task_runs import make_worker

@@ -13,7 +13,7 @@ from remit.terminal import escape, quote
 from remit.views.render import ACCEPTED, NOT_ACCEPTED, render_json
 
 if TYPE_CHECKING:
-    from remit.runs.consent import TrustRequest
+    from remit.runs.workspace_trust import TrustRequest
 
 
 @click.command(cls=options.Command)
@@ -75,9 +75,9 @@ def _list(*, as_json: bool) -> int:
 
 
 def _revoke(*, as_json: bool) -> int:
-    from remit.runs import consent
+    from remit.runs import workspace_trust
 
-    root, was_trusted = consent.revoke_trust()
+    root, was_trusted = workspace_trust.revoke_trust()
     if as_json:
         say_json({"root": root, "revoked": was_trusted})
     else:
@@ -88,14 +88,14 @@ def _revoke(*, as_json: bool) -> int:
 
 def _agree(*, yes: bool, only_show: bool, as_json: bool) -> int:
     from remit.cli.input import ask, can_ask
-    from remit.runs import consent
+    from remit.runs import workspace_trust
 
-    found = consent.get_trust()
+    found = workspace_trust.get_trust()
     if not as_json:
         _show(found)
     if found.is_needed and not found.is_trusted and not only_show:
         if yes or (can_ask() and ask("\nLet Remit run these?", default=False)):
-            consent.grant_trust(found)
+            workspace_trust.grant_trust(found)
             found = found._replace(reason="")
             if not as_json:
                 say(f"{get_paint()('good', '✓')} trusted, until one of them changes")

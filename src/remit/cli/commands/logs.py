@@ -52,7 +52,7 @@ def logs(
     """
     if raw and lines is not None:
         raise UsageError("--raw has no lines", hint="leave out -n, or use: remit logs --raw | tail -n N")
-    from remit.runs.choose_agent import load_settings_or_usual
+    from remit.runs.agent_lookup import load_settings_or_usual
     from remit.views.logs import RunLog
     from remit.views.run_details import find_session, open_home
 

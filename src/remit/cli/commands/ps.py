@@ -43,7 +43,7 @@ def ps(session: str | None, *, everything: bool, as_tree: bool, output_format: s
     Exit code 0: shown, 2: could not run.
     """
     from remit.cluster.workers_status import watch
-    from remit.runs.choose_agent import load_settings_or_usual
+    from remit.runs.agent_lookup import load_settings_or_usual
     from remit.views.json_objects import build_runs
     from remit.views.run_details import list_work, open_home
 
@@ -198,7 +198,7 @@ def _tell_elsewhere(each: Standing) -> str:
 def _show_trees(session: str | None, output_format: str) -> int:
     """Print a run and all below it, or every tree in which a run is open."""
     from remit.cluster.workers_status import watch
-    from remit.runs.choose_agent import load_settings_or_usual
+    from remit.runs.agent_lookup import load_settings_or_usual
     from remit.views.json_objects import build_tree_runs
     from remit.views.run_details import find_session, list_roots, list_tree, open_home
 

@@ -76,7 +76,7 @@ def run(
     ws = Workspace.open()
     if each is None and agent is None:
         from remit.agents.profiles import UTILITY_AGENTS
-        from remit.runs.choose_agent import refuse_agent_as_prompt
+        from remit.runs.agent_lookup import refuse_agent_as_prompt
 
         if text in UTILITY_AGENTS:  # its inputs can stand in for a prompt
             agent, text = text, ""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from remit.model import Diagnostic
     from remit.result import Result
     from remit.runs.admission.prepare import AdmittedRun
-    from remit.runs.tasks.commands import FinishedTaskRun, TaskRequest, TaskRun
+    from remit.runs.tasks.task_runs import FinishedTaskRun, TaskRequest, TaskRun
     from remit.runs.workspace import Workspace
     from remit.terminal import Paint
 
@@ -52,7 +52,7 @@ def make_command(name: str, text: str) -> click.Command:
         **given: Any,  # noqa: ANN401 - options
     ) -> int:
         from remit.cli.commands.run import read_prompt
-        from remit.runs.tasks.commands import TaskRequest
+        from remit.runs.tasks.task_runs import TaskRequest
         from remit.runs.workspace import Workspace
 
         fields = run_options.gather(given)
@@ -70,7 +70,7 @@ research, plan, revise, implement, review = (
 
 def _detach(ws: Workspace, wish: TaskRequest, output_format: str) -> int:
     from remit.cli.commands.run import tell_detached
-    from remit.runs.tasks.commands import get_ready, leave_to_itself
+    from remit.runs.tasks.task_runs import get_ready, leave_to_itself
 
     ready = get_ready(ws, wish)
     prepared = leave_to_itself(ws, ready)
@@ -100,7 +100,14 @@ async def _work(
     import asyncio
 
     from remit.cli.interrupts import Interrupts
-    from remit.runs.tasks.commands import FinishedTaskRun, close, get_ready, get_state, start_next_phase, start_task_run
+    from remit.runs.tasks.task_runs import (
+        FinishedTaskRun,
+        close,
+        get_ready,
+        get_state,
+        start_next_phase,
+        start_task_run,
+    )
 
     parts: list[FinishedTaskRun] = []
     findings: tuple[Diagnostic, ...] = ()

@@ -114,7 +114,7 @@ def list_workers(*, output_format: str) -> int:
     """
     from remit.cli.workers_output import render_cluster
     from remit.cluster.workers_status import watch
-    from remit.runs.choose_agent import load_settings_or_usual
+    from remit.runs.agent_lookup import load_settings_or_usual
     from remit.views.run_details import open_home
     from remit.views.workers import build_cluster
 

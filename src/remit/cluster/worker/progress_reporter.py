@@ -20,7 +20,7 @@ from remit.cluster.worker.pack_work import send
 from remit.errors import RefusedError, RemitError
 from remit.ledger.runs import count_attempts
 from remit.runners import Usage
-from remit.runs.admission.tree_usage import load_tree
+from remit.runs.admission.run_tree import load_tree
 from remit.storage.secrets import redact
 
 if TYPE_CHECKING:

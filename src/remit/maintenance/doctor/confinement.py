@@ -66,7 +66,7 @@ def _check_permissions(patient: DoctorContext) -> Iterator[HealthCheck]:
     """Report which permissions of each agent the kernel enforces differently."""
     from remit.policy import PathContext, Permissions
     from remit.policy.confinement_profile import make_profile
-    from remit.runs.choose_agent import describe_permissions, list_agents
+    from remit.runs.agent_lookup import describe_permissions, list_agents
 
     if not find_level().has_files:
         return

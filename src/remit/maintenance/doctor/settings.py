@@ -63,7 +63,7 @@ def _check_runners(settings: DelegationSettings) -> Iterator[HealthCheck]:
 
 
 def _check_agents(patient: DoctorContext) -> Iterator[HealthCheck]:
-    from remit.runs.choose_agent import list_agents
+    from remit.runs.agent_lookup import list_agents
 
     settings = patient.settings.delegation
     if not (settings.route or settings.agents):

@@ -18,7 +18,7 @@ _MANIFEST_BYTES = 32 * 1024 * 1024
 
 def _check_trust(patient: DoctorContext) -> Iterator[HealthCheck]:
     from remit.errors import ConfigError
-    from remit.runs.consent import check_trust, get_executing
+    from remit.runs.workspace_trust import check_trust, get_executing
 
     executing = get_executing(patient.settings, root=patient.root)
     try:
@@ -83,8 +83,8 @@ def _count_agents(found: Sequence[object]) -> str:
 
 def _check_formats(patient: DoctorContext) -> Iterator[HealthCheck]:
     """The format of each agent, and what declares it (D3)."""
-    from remit.runs.choose_agent import list_agents
-    from remit.runs.choose_format import list_formats
+    from remit.runs.agent_lookup import list_agents
+    from remit.runs.declared_format import list_formats
 
     agents = list_agents(patient.root, exclude=patient.settings.lint.exclude)
     for name, declared in list_formats(agents, patient.settings, root=patient.root).items():

@@ -26,14 +26,13 @@ from remit.returns.formats import MANIFEST, get_format
 from remit.runners.command import command_missing
 from remit.runners.registry import get_runner
 from remit.runs.admission.guard import AdmissionRequest, admit, check_named, make_session_id
-from remit.runs.admission.inputs import check_inputs, fill_inputs
+from remit.runs.admission.inputs import check_inputs, check_tokens, fill_inputs, list_blanks, list_given
 from remit.runs.admission.limits import Budget, check_held, clamp, find_timeout
-from remit.runs.admission.run_config import BUILT_IN, RunConfig, name_work, read_run_config
-from remit.runs.admission.runner_environment import hide_values
+from remit.runs.admission.run_config import BUILT_IN, RunConfig, hide_values, name_work, read_run_config
+from remit.runs.admission.run_tree import load_tree
 from remit.runs.admission.tickets import CARRIED, TICKET, find_caller, hash_ticket
 from remit.runs.admission.trace_context import find_incoming
-from remit.runs.admission.tree_usage import load_tree
-from remit.runs.choose_agent import (
+from remit.runs.agent_lookup import (
     ChosenAgent,
     choose_runner,
     describe_permissions,
@@ -43,12 +42,11 @@ from remit.runs.choose_agent import (
     list_targets,
     no_agent_file,
 )
-from remit.runs.choose_format import find_format
-from remit.runs.consent import check_trust
+from remit.runs.declared_format import find_format
 from remit.runs.instructions import InstructionFacts, Submit, fill_tokens, list_tokens, render_briefing
-from remit.runs.manifest_tokens import check_tokens, list_blanks, list_given
 from remit.runs.request import render_request
 from remit.runs.supervisor.output_reader import read_callers_usage
+from remit.runs.workspace_trust import check_trust
 from remit.storage.checkouts import mark_checkout
 from remit.storage.context_files import LoadedContext, load_context, render_context
 
@@ -180,7 +178,7 @@ def _check_place(
         return request, ()
     from remit.policy import Permissions  # noqa: PLC0415
     from remit.policy.judge_call import judge_path  # noqa: PLC0415
-    from remit.runs.tasks.artifacts import place_denied  # noqa: PLC0415 - only for the work on a task
+    from remit.runs.tasks.task_artifacts import place_denied  # noqa: PLC0415 - only for the work on a task
     from remit.storage.protected_files import make_path_context  # noqa: PLC0415
 
     root, told = setting.home.root, describe_permissions(agent.definition)
@@ -341,7 +339,7 @@ def _find_agent(
     if found.agent is None and (request.function is not None or request.command is not None):
         is_meant = request.function is not None or request.agent == request.lifecycle
         if not is_meant and ":" in request.agent:
-            from remit.runs.choose_format import load_plugins  # noqa: PLC0415 - only for an agent of a plugin
+            from remit.runs.declared_format import load_plugins  # noqa: PLC0415 - only for an agent of a plugin
 
             is_meant = request.agent in load_plugins(root)
         return ChosenAgent(request.agent), None, () if is_meant else (no_agent_file(request.agent, found.known),)

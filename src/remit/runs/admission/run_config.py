@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from remit.errors import RunnerError
 from remit.light_namedtuple import NamedTuple
 from remit.model import NOTHING
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from remit.ledger.runs import Run
+
 
 BUILT_IN = "built-in"
 """The runner of a utility agent that Remit answers for itself."""
@@ -179,3 +181,34 @@ def read_run_config(details: Mapping[str, Any]) -> RunConfig:
 def find_retry(row: Run) -> str:
     """The command that asks for the same anew; a function of a program is called by that program only."""
     return "" if read_run_config(row.details).settings.get("in_process") else f"remit retry {row.session_id}"
+
+
+VALUES, NAMES, SEAL = "env", "env_names", "env_seal"
+_SALT_LETTERS = 32
+
+
+def hide_values(settings: Mapping[str, Any], salt: str) -> dict[str, Any]:
+    """What is set for a runner, as the ledger has it. The salt is of random letters, so that no seal tells a value."""
+    kept = {name: value for name, value in settings.items() if name != VALUES}
+    values = settings.get(VALUES)
+    return kept | {NAMES: sorted(values), SEAL: _seal(values, salt)} if values else kept
+
+
+def fill_values(settings: Mapping[str, Any], now: Mapping[str, str], *, runner: str) -> dict[str, Any]:
+    """What is set for a runner, with the values as the workspace sets them now."""
+    names = settings.get(NAMES)
+    if not names:
+        return dict(settings)
+    values = {name: now[name] for name in names if name in now}
+    if _seal(values, str(settings.get(SEAL))[:_SALT_LETTERS]) != settings.get(SEAL):
+        message = f"the environment that remit.toml sets for {runner} has changed since this was asked for"
+        raise RunnerError(message, hint="ask for it again: remit retry")
+    return {**settings, VALUES: values}
+
+
+def _seal(values: Mapping[str, str], salt: str) -> str:
+    import json  # noqa: PLC0415 - only if variables are set
+    from hashlib import blake2b  # noqa: PLC0415
+
+    text = json.dumps(values, sort_keys=True).encode("utf-8", "surrogatepass")
+    return salt + blake2b(text, key=salt.encode(), digest_size=32).hexdigest()

@@ -19,14 +19,14 @@ from remit.light_hash import take_sha256
 from remit.light_namedtuple import NamedTuple
 from remit.model import MAX_DEPTH, NOTHING
 from remit.runs.admission.guard import Caller
-from remit.runs.admission.tree_usage import load_tree
+from remit.runs.admission.run_tree import load_tree
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from remit.ledger.home import Home
     from remit.runners import Usage
-    from remit.runs.admission.tree_usage import RunTree, TreeRow
+    from remit.runs.admission.run_tree import RunTree, TreeRow
 
 TICKET = "REMIT_TICKET"
 RETURN_FILE = "REMIT_RETURN_FILE"

@@ -26,9 +26,9 @@ from remit.runs.finish.steps import (
     report_activity,
     run_finish_steps,
 )
-from remit.runs.tasks.artifacts import DIAGNOSTICS as ARTIFACT_DIAGNOSTICS
-from remit.runs.tasks.artifacts import check_artifacts
 from remit.runs.tasks.outside_tasks import finish_outside
+from remit.runs.tasks.task_artifacts import DIAGNOSTICS as ARTIFACT_DIAGNOSTICS
+from remit.runs.tasks.task_artifacts import check_artifacts
 from remit.runs.tasks.task_status import leave, open_store, report_marker
 from remit.storage.checkouts import mark_checkout
 from remit.storage.context_files import NOT_THERE

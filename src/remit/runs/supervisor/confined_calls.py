@@ -12,8 +12,8 @@ from remit.attempts.confined_calls import CallServer
 from remit.attempts.process_owner import find_all_enclosing
 from remit.errors import RefusedError
 from remit.ledger.home import Home
+from remit.runs.admission.run_tree import load_tree
 from remit.runs.admission.tickets import RETURN_FILE, SESSION, SOCKET, TICKET, hash_ticket
-from remit.runs.admission.tree_usage import load_tree
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

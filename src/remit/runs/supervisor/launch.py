@@ -24,7 +24,7 @@ from remit.policy.protected_paths import GIT_PLACES, list_places
 from remit.returns.formats import MANIFEST
 from remit.runners import AttemptOrder
 from remit.runners.registry import STATE_PLACES
-from remit.runs.admission.runner_environment import fill_values
+from remit.runs.admission.run_config import fill_values
 from remit.runs.admission.tickets import RETURN_FILE, SESSION, SOCKET, TICKET
 from remit.runs.admission.trace_context import load_trace, make_trace_environment
 from remit.storage.model_ports import find_model_ports

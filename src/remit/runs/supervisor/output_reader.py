@@ -16,8 +16,8 @@ from remit.ledger.runs import count_attempts
 from remit.runners import AttemptOrder, Usage
 from remit.runners.registry import get_runner
 from remit.runs.admission.run_config import read_run_config
+from remit.runs.admission.run_tree import load_tree
 from remit.runs.admission.tickets import TICKET, hash_ticket
-from remit.runs.admission.tree_usage import load_tree
 from remit.runs.judging.conclusion import add_usage
 
 if TYPE_CHECKING:

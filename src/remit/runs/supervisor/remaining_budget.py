@@ -13,12 +13,12 @@ from remit.ledger.events import read_clock_ms
 from remit.ledger.runs import set_usage
 from remit.runners import Usage
 from remit.runs.admission.limits import Budget, SpentBudget, find_exhausted, left
-from remit.runs.admission.tree_usage import is_limited, load_tree
+from remit.runs.admission.run_tree import is_limited, load_tree
 
 if TYPE_CHECKING:
     from remit.ledger.home import Home
     from remit.ledger.store import Connection
-    from remit.runs.admission.tree_usage import RunTree
+    from remit.runs.admission.run_tree import RunTree
 
 _TREE_EVERY_MS = 1000
 

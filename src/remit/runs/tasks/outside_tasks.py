@@ -31,7 +31,7 @@ _DONE = ("done", "completed")
 
 def list_outside(root: str, settings: Settings) -> dict[str, str]:
     """The commands of an outside task system; none where the workspace keeps its own tasks (C24)."""
-    from remit.runs.consent import get_executing  # noqa: PLC0415 - as above
+    from remit.runs.workspace_trust import get_executing  # noqa: PLC0415 - as above
 
     told = get_executing(settings, root=root).commands
     return {name.removeprefix(_PREFIX): command for name, command in told if name.startswith(_PREFIX)}
@@ -120,7 +120,7 @@ def _run_once(home: Home, settings: Settings, row: Run, name: str, task_id: str,
 
 
 def _run(root: str, settings: Settings, name: str, task_id: str, *, research: str = "") -> str:
-    from remit.runs.consent import check_trust  # noqa: PLC0415 - as above
+    from remit.runs.workspace_trust import check_trust  # noqa: PLC0415 - as above
     from remit.tasks.outside_system import run_outside  # noqa: PLC0415
 
     check_trust(root, settings)

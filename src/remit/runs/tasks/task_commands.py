@@ -136,6 +136,14 @@ def make_commands(settings: Mapping[str, TaskCommandSettings]) -> dict[str, Task
     return {name: own.pop(name, command) for name, command in COMMANDS.items()} | own
 
 
+def list_own_commands() -> dict[str, str]:
+    """Return the names of the commands that this workspace adds to the standards', each with its help."""
+    from remit.storage.settings import find_workspace, load_settings  # noqa: PLC0415 - not for the table alone
+
+    settings = load_settings(find_workspace()).delegation.task
+    return {name: command.help for name, command in make_commands(settings).items() if name not in COMMANDS}
+
+
 def make_command(name: str, given: TaskCommandSettings) -> TaskCommand:
     """A command as a workspace has set it. What it does not say is as for the one that it is like."""
     like = given.like or (name if name in COMMANDS else DEFAULT_LIKE)

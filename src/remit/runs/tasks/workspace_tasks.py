@@ -71,7 +71,7 @@ class Tasks:
         """Have an outside system do something; None where the workspace keeps its own tasks."""
         if not self.outside:
             return None
-        from remit.runs.consent import check_trust  # noqa: PLC0415 - only with an outside system
+        from remit.runs.workspace_trust import check_trust  # noqa: PLC0415 - only with an outside system
         from remit.tasks.outside_system import run_outside  # noqa: PLC0415
 
         check_trust(self.root, self.settings)
@@ -126,7 +126,7 @@ class Tasks:
 
         `environ` is the environment of the caller, if it isn't this process's own.
         """
-        from remit.runs.tasks.task_owner import find_mover  # noqa: PLC0415 - only for this
+        from remit.runs.tasks.task_holders import find_mover  # noqa: PLC0415 - only for this
 
         self._check_begun()
         by = find_mover(self.home, number, environ)
@@ -164,7 +164,7 @@ class Tasks:
 
     def archive(self, numbers: tuple[int, ...]) -> tuple[list[Moved], Moved]:
         """Archive tasks that are over; all of them if none is named. An agent at work on one of them may not."""
-        from remit.runs.tasks.task_owner import find_mover, list_holders  # noqa: PLC0415 - only for this
+        from remit.runs.tasks.task_holders import find_mover, list_holders  # noqa: PLC0415 - only for this
 
         self._check_begun()
         for number in numbers or {row.task_number or 0 for row in list_holders(self.home)}:

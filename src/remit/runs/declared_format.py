@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from remit.config import Settings
     from remit.config.runs import AgentSettings
-    from remit.runs.choose_agent import ChosenAgent
+    from remit.runs.agent_lookup import ChosenAgent
 
 CLEO = ".cleo"
 _CONTRACTS = "output-contracts.md"

@@ -12,7 +12,7 @@ from remit.ledger.home import Home
 from remit.ledger.runs import Run, add_run, advance
 from remit.runners import Usage
 from remit.runs.admission.limits import Budget
-from remit.runs.admission.tree_usage import RunTree, load_tree
+from remit.runs.admission.run_tree import RunTree, load_tree
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,7 +15,7 @@ from remit.errors import ConfigError, RefusedError, RemitError, StateError, Usag
 from remit.ledger.home import TAKING
 from remit.model import ERROR_CODES, AgentError
 from remit.runs.admission.inputs import FROM_PROMPT
-from remit.runs.choose_agent import list_agents
+from remit.runs.agent_lookup import list_agents
 from remit.runs.request import Request
 from remit.runs.results.build_return import write_return
 from remit.runs.results.fit_budget import fit_result
@@ -30,7 +30,8 @@ from remit.runs.tasks.task_commands import (
     render_work,
 )
 from remit.runs.tasks.task_facts import describe_task
-from remit.runs.tasks.task_status import find_holder, open_store
+from remit.runs.tasks.task_holders import describe_holder
+from remit.runs.tasks.task_status import open_store
 from remit.sentences import as_clause
 from remit.spelling import did_you_mean
 from remit.storage.safe_path import find_inside
@@ -267,7 +268,7 @@ def leave_to_itself(ws: Workspace, ready: TaskRun) -> AdmittedRun:
 def _check_free(ws: Workspace, ready: TaskRun) -> None:
     if not ready.request.working:
         return
-    refusal = find_holder(ws.home, ready.request.task.number if ready.request.task is not None else 0)
+    refusal = describe_holder(ws.home, ready.request.task.number if ready.request.task is not None else 0)
     if refusal is not None:
         raise refusal
 

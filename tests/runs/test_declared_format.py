@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from remit.runs.choose_agent import list_agents
-from remit.runs.choose_format import DeclaredFormat, find_format
+from remit.runs.agent_lookup import list_agents
+from remit.runs.declared_format import DeclaredFormat, find_format
 from remit.storage.settings import load_settings
 
 BLOCK = '```json\n{"meta": {"agent_name": "x", "status": "complete"}, "artifacts": [], "next_steps": []}\n```\n'
