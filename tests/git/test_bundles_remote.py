@@ -7,7 +7,7 @@ import pytest
 from remit.errors import StorageError, UsageError
 from remit.git.apply_changes import AppliedChanges, apply_agent_changes, fetch
 from remit.git.branches import keep_branch
-from remit.git.bundles import AgentChanges, BaseTree, drop_remote, pack, push
+from remit.git.bundles import AgentChanges, BaseTree, delete_remote_branches, pack, push
 from remit.git.clones import check_out, collect
 from remit.git.tree_snapshot import snapshot_tree
 from tests.support.git_checkout import Checkout
@@ -48,7 +48,7 @@ def test_there_and_back_by_a_remote(checkout: Checkout, remote: Checkout, tmp_pa
     fetch(root, base, made, remote=url, branch="remit/s1")
     assert apply_agent_changes(root, base, made) == AppliedChanges(("b.md",), ())
     assert (checkout.root / "b.md").read_text() == "by the agent\n"
-    drop_remote(root, url, ["remit/s1", "remit/base-s1", "remit/never-was"])
+    delete_remote_branches(root, url, ["remit/s1", "remit/base-s1", "remit/never-was"])
     assert remote.git("for-each-ref", "--format=%(refname)") == "refs/heads/main\n"
     assert checkout.git("for-each-ref", "--format=%(refname)") == "refs/heads/main\n"
 

@@ -18,14 +18,14 @@ def commit(checkout: Checkout, *paths: str, message: str = "task 1: try") -> Com
 
 
 def codes(done: Committed) -> list[str]:
-    return [finding.code for finding in done.findings]
+    return [finding.code for finding in done.diagnostics]
 
 
 def refused(done: Committed, code: str) -> str:
     """The sentence of the only finding of a commit that was not made."""
     assert (done.commit, done.paths, codes(done)) == (None, (), [code])
-    assert done.findings[0].hint
-    return done.findings[0].message
+    assert done.diagnostics[0].hint
+    return done.diagnostics[0].message
 
 
 # --- what is committed -----------------------------------------------------------------------------------------------
@@ -113,7 +113,7 @@ def test_a_name_is_only_a_name(checkout: Checkout, name: str) -> None:
     checkout.put("a.md", "changed, and not named\n")
     done = commit(checkout, name)
     assert done.paths == (name,)
-    assert done.findings == ()
+    assert done.diagnostics == ()
     listed = subprocess.run(
         ["git", "diff-tree", "--no-commit-id", "--name-only", "-r", "-z", "HEAD", "--"],
         cwd=checkout.root, capture_output=True, check=True,
@@ -150,7 +150,7 @@ def test_a_file_where_a_folder_was_and_the_other_way_round(checkout: Checkout) -
     (checkout.root / "a.md").unlink()
     checkout.put("a.md/inside.md", "a folder now\n")
     done = commit(checkout, "specs", "specs/TODO.md", "a.md/inside.md", "a.md")
-    assert done.findings == ()
+    assert done.diagnostics == ()
     assert checkout.git("ls-files") == "a.md/inside.md\nb.md\nspecs\n"
     assert checkout.git("status", "--porcelain") == ""
 
@@ -460,7 +460,7 @@ def test_ignored_paths_are_left_out_unless_they_are_tracked(checkout: Checkout) 
     checkout.put("specs/TODO.md", "two\n")
     done = commit(checkout, "specs/TODO.md", "x.log", "gone.log", ".gitignore")
     assert (done.paths, codes(done)) == ((".gitignore", "specs/TODO.md"), ["GIT006"])
-    assert "'x.log'" in done.findings[0].message
+    assert "'x.log'" in done.diagnostics[0].message
     only = commit(checkout, "x.log")
     assert (only.commit, codes(only)) == (None, ["GIT006"])
 
@@ -523,7 +523,7 @@ def test_a_folder_without_a_repository_and_a_bare_one_are_told(tmp_path: Path, m
     bare.git("init", "-q", "--bare", "bare.git")
     assert refused(commit_paths(str(plain / "bare.git"), ["HEAD"], "x"), "GIT002")
     found = find_uncommitted(str(plain), ["a.md"])
-    assert (found.paths, [finding.code for finding in found.findings]) == ((), ["GIT002"])
+    assert (found.paths, [finding.code for finding in found.diagnostics]) == ((), ["GIT002"])
 
 
 def test_a_machine_without_git_is_told(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:

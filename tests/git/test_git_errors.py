@@ -53,9 +53,9 @@ def test_a_process_that_may_open_no_more_files_is_told_so_at_every_point(checkou
             done = commit_paths(root, ["a.md"], "task 1: try")
         now = checkout.git("rev-parse", "HEAD").strip()
         assert (done.commit is None) == (now == before), number
-        assert (done.commit is None) == bool(done.findings), number
-        assert missing.paths == ("a.md",) or missing.findings, number
-        told += [finding.message for finding in done.findings]
+        assert (done.commit is None) == bool(done.diagnostics), number
+        assert missing.paths == ("a.md",) or missing.diagnostics, number
+        told += [finding.message for finding in done.diagnostics]
         if done.commit is not None and number > 10:
             break
     else:
@@ -74,8 +74,8 @@ def test_a_pipe_that_fails_is_a_finding(
     failed = broken_pipe(at, error)
     done = commit_paths(str(checkout.root), ["a.md"], "task 1: try")
     assert len(failed) == 1
-    assert (done.commit, [finding.code for finding in done.findings]) == (None, ["GIT009"])
-    assert f"can't read git's output: {os.strerror(error).lower()}" in done.findings[0].message
+    assert (done.commit, [finding.code for finding in done.diagnostics]) == (None, ["GIT009"])
+    assert f"can't read git's output: {os.strerror(error).lower()}" in done.diagnostics[0].message
     assert checkout.git("rev-parse", "HEAD") == before
     assert commit_paths(str(checkout.root), ["a.md"], "task 1: again").paths == ("a.md",)
 
@@ -86,7 +86,7 @@ def test_a_pipe_that_fails_is_a_finding_for_those_who_only_look(
     checkout.put("a.md", "two\n")
     failed = broken_pipe(1, errno.EIO)
     missing = find_uncommitted(str(checkout.root), ["a.md"])
-    assert (len(failed), missing.paths, missing.findings[0].code) == (1, (), "GIT009")
+    assert (len(failed), missing.paths, missing.diagnostics[0].code) == (1, (), "GIT009")
 
 
 @pytest.mark.parametrize("moved", [True, False])
@@ -113,7 +113,7 @@ def test_a_branch_that_moved_before_git_fell_silent_is_a_commit(
         done = commit_paths(str(checkout.root), ["a.md"], "task 1: try")
     assert len(silent) == 1
     now = checkout.git("rev-parse", "HEAD").strip()
-    assert (now != before, done.commit, bool(done.findings)) == (moved, now if moved else None, not moved)
+    assert (now != before, done.commit, bool(done.diagnostics)) == (moved, now if moved else None, not moved)
 
 
 def test_a_scratch_folder_that_cannot_be_made_is_a_finding(
@@ -122,7 +122,7 @@ def test_a_scratch_folder_that_cannot_be_made_is_a_finding(
     checkout.put("a.md", "two\n")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
     done = commit_paths(str(checkout.root), ["a.md"], "task 1: try")
-    assert [finding.message for finding in done.findings] == [
+    assert [finding.message for finding in done.diagnostics] == [
         "nothing was committed: no temporary folder: no such file or directory"
     ]
     with pytest.raises(StorageError, match=r"^no temporary folder: .*; check git status, then try again$"):
@@ -147,8 +147,8 @@ def test_attributes_that_cannot_be_read_stop_a_commit(checkout: Checkout) -> Non
     checkout.put("a.md", "two\n")
     (checkout.root / ".git/info/attributes").symlink_to("/proc/self/mem")  # reading its beginning is an error
     done = commit_paths(str(checkout.root), ["a.md"], "task 1: try")
-    assert (done.commit, done.findings[0].code) == (None, "GIT009")
-    assert "info/attributes' can't be read: input/output error" in done.findings[0].message
+    assert (done.commit, done.diagnostics[0].code) == (None, "GIT009")
+    assert "info/attributes' can't be read: input/output error" in done.diagnostics[0].message
 
 
 def test_what_a_worktree_lacks_is_told_without_a_word_about_commits(

@@ -9,7 +9,7 @@ import pytest
 
 from remit.git.process import MAX_OUTPUT_BYTES
 from remit.git.repository import find_repository
-from remit.git.tree_snapshot import _recall
+from remit.git.tree_snapshot import _load_tracked
 from tests.support.git_bundles import come_back, send
 
 if TYPE_CHECKING:
@@ -49,5 +49,5 @@ def test_an_index_of_any_length_is_read(tmp_path: Path) -> None:
     lines = "".join(f"100644 {blob}\t{long}/{number:06}\n" for number in range(70_000))
     git("update-index", "--index-info", given=f"{lines}160000 {blob}\tsubmodule\n")
     assert len(git("ls-files", "-s", "-z")) > MAX_OUTPUT_BYTES
-    tracked = _recall(find_repository(str(tmp_path)), {})
+    tracked = _load_tracked(find_repository(str(tmp_path)), {})
     assert tracked.linked == {"submodule": blob}

@@ -187,7 +187,7 @@ def find_checkout(folder: str, *, seconds: float) -> Repository | None:
     try:
         return find_repository(folder, seconds=seconds)
     except GitRefused as refused:
-        if refused.finding.code == "GIT002":
+        if refused.diagnostic.code == "GIT002":
             return None
         raise
 

@@ -2,7 +2,7 @@
 
 - `process.py` is the only module that runs git; `git_errors.py` has the diagnostics (GIT…).
 - `commits.py` commits exactly the named paths; `repository.py` finds the checkout; `worktrees.py` creates worktrees;
-  `file_history.py` reads earlier versions; `unmerged_work.py` lists work that would be lost with a worktree.
+  `file_history.py` reads earlier versions.
 - Trees move between machines: `tree_snapshot.py` takes a workspace's tree, `bundles.py` sends it, `clones.py` checks
   it out for an agent and collects its changes, `apply_changes.py` verifies and applies them, `branches.py` stores
   them. `private_repo.py` and `blobs.py` have the repository and the objects for that.

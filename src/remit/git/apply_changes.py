@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from remit.errors import StorageError
 from remit.git.blobs import hash_blobs, load_sizes, read_blobs
 from remit.git.bundles import GONE, MAX_PARCEL_BYTES, AgentChanges, BaseTree, BundledFile, check_commit
-from remit.git.clones import fetching, not_in_it
+from remit.git.clones import fetching, missing_commit
 from remit.git.commits import MAX_FILE_BYTES
 from remit.git.git_errors import show
 from remit.git.private_repo import compare, find_hashing, is_sound, open_private_repo
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 _PLAIN, _RUNS, _LINK, _FOLDER = "100644", "100755", "120000", "040000"
 _MAX_LINK_BYTES = 4096
 _BLOCK = 1 << 20
-_MANY = 64
+_MIN_SYNC_ALL = 64
 """From so many files on the whole disk is written out once instead of each by itself."""
-_ABREAST = 5000
+_BATCH = 5000
 
 
 class AppliedChanges(NamedTuple):
@@ -58,7 +58,7 @@ class FetchedChanges(NamedTuple):
     """Of what is little of it."""
 
 
-class _Here(NamedTuple):
+class _FileState(NamedTuple):
     """What is at a path now, in git's terms."""
 
     mode: str
@@ -74,11 +74,11 @@ def fetch(
     """Get what an agent made into the workspace's store, and see that it is exactly what was told of it."""
     check_commit(made.commit)
     if len(bundle or b"") > MAX_PARCEL_BYTES:
-        raise _refuse(f"it has more than {MAX_PARCEL_BYTES:,} bytes")
+        raise _mismatch(f"it has more than {MAX_PARCEL_BYTES:,} bytes")
     with open_private_repo(root, base.prefix, hashing=find_hashing(check_commit(base.commit))) as store:
         if made.commit == base.commit:
             if made.files or made.tree != base.tree:
-                raise _refuse("files were announced, but nothing was sent")
+                raise _mismatch("files were announced, but nothing was sent")
             return FetchedChanges((), {})
         kept = f"refs/remit/bases/{base.commit}"
         if (
@@ -98,40 +98,40 @@ def fetch(
 def _check(store: PrivateRepo, base: BaseTree, made: AgentChanges) -> FetchedChanges:
     answer = store.run_git("cat-file", "commit", made.commit)
     if answer.code:
-        raise not_in_it()
+        raise missing_commit()
     head = answer.out.decode("utf-8", "replace").partition("\n\n")[0]
     lines = [line for line in head.splitlines() if line.startswith(("tree ", "parent "))]
     if lines != [f"tree {made.tree}", f"parent {base.commit}"]:
-        raise _refuse("the commit has another tree, or another base")
+        raise _mismatch("the commit has another tree, or another base")
     changed = compare(store, base.commit, made.commit)
     by_path = {file.path: file for file in made.files}
     if not len(by_path) == len(made.files) == len(changed) or {entry.path for entry in changed} != {
         f"{base.prefix}{path}" for path in by_path
     }:
-        raise _refuse("other files differ than announced")
+        raise _mismatch("other files differ than announced")
     sizes = load_sizes(store, (entry.blob for entry in changed if entry.mode != GONE))
     if any(size > MAX_FILE_BYTES for size in sizes.values()) or sum(sizes.values()) > MAX_CHANGED_BYTES:
-        raise _refuse("it is too large")
+        raise _mismatch("it is too large")
     wanted: dict[str, str] = {}
     for entry in changed:
         file = by_path[entry.path.removeprefix(base.prefix)]
         _check_entry(entry, file)
         if wanted.setdefault(entry.blob, file.sha256) != file.sha256:
-            raise _refuse(f"'{show(file.path)}' has another content")
+            raise _mismatch(f"'{show(file.path)}' has another content")
     contents: dict[str, bytes] = {}
     if hash_blobs(store, sizes, kept=contents) != {blob: sha256 for blob, sha256 in wanted.items() if sha256}:
-        raise _refuse("a file has another content than announced, or is missing")
+        raise _mismatch("a file has another content than announced, or is missing")
     return FetchedChanges(tuple(changed), sizes, contents)
 
 
 def _check_entry(entry: ChangedPath, file: BundledFile) -> None:
     if entry.mode not in (_PLAIN, _RUNS, _LINK, GONE) or entry.mode != file.mode or not is_sound(file.path):
-        raise _refuse(f"'{show(file.path)}' is something else")
+        raise _mismatch(f"'{show(file.path)}' is something else")
     if (entry.mode == GONE) != (not file.sha256):
-        raise _refuse(f"'{show(file.path)}' exists but should not, or the other way around")
+        raise _mismatch(f"'{show(file.path)}' exists but should not, or the other way around")
 
 
-def _refuse(why: str) -> StorageError:
+def _mismatch(why: str) -> StorageError:
     hint = "run the agent again, and check who can write to the database and the remote"
     return StorageError(f"the received changes don't match what the worker sent: {why}", hint=hint)
 
@@ -164,31 +164,31 @@ def apply_agent_changes(
         real = os.path.realpath(root)
         # What is gone comes first, and the deepest of it: a folder may stand where a file was, and the other way round.
         for entry in sorted(changed, key=lambda entry: entry.path, reverse=True):
-            if entry.mode == GONE and _take_away(real, entry):
+            if entry.mode == GONE and _delete_file(real, entry):
                 applied.add(entry.path)
         coming = sorted(entry for entry in changed if entry.mode in (_PLAIN, _RUNS, _LINK))
-        for start in range(0, len(coming), _ABREAST):
-            new, odd = _write_changes(store, real, coming[start : start + _ABREAST], fetched)
+        for start in range(0, len(coming), _BATCH):
+            new, odd = _write_changes(store, real, coming[start : start + _BATCH], fetched)
             applied |= new
             kept |= odd
-        _see_on_disk(real, applied)
+        _sync_folders(real, applied)
     rest = sorted({entry.path for entry in changed} - applied - kept)
     return AppliedChanges(tuple(sorted(applied)), tuple(rest), tuple(sorted(kept)))
 
 
-def _see_on_disk(root: str, paths: Iterable[str]) -> None:
+def _sync_folders(root: str, paths: Iterable[str]) -> None:
     """See the names on disk; the contents are there already."""
     folders = {path.rpartition("/")[0] for path in paths}
-    if len(folders) > _MANY:
-        with open_target(root, "x") as spot:
-            _sync_disk(spot.folder)
+    if len(folders) > _MIN_SYNC_ALL:
+        with open_target(root, "x") as target:
+            _sync_disk(target.folder)
         return
     for folder in folders:
         with (
             suppress(OSError),
-            open_target(root, f"{folder}/x" if folder else "x") as spot,
+            open_target(root, f"{folder}/x" if folder else "x") as target,
         ):  # it may be gone with its files
-            os.fsync(spot.folder)
+            os.fsync(target.folder)
 
 
 def _sync_disk(handle: int) -> None:
@@ -202,32 +202,32 @@ def _sync_disk(handle: int) -> None:
         raise OSError(get_errno(), os.strerror(get_errno()))
 
 
-def _take_away(root: str, entry: ChangedPath) -> bool:
+def _delete_file(root: str, entry: ChangedPath) -> bool:
     try:
-        with open_target(root, entry.path) as spot:
-            here = _inspect(spot, entry)
+        with open_target(root, entry.path) as target:
+            here = _inspect(target, entry)
             if here.mode in (GONE, _FOLDER):
                 return True
             if here != (entry.old_mode, entry.old_blob):
                 return False
-            os.unlink(spot.name, dir_fd=spot.folder)
+            os.unlink(target.name, dir_fd=target.folder)
     except FileNotFoundError:
         return True
     except NotADirectoryError:  # a file or a link is where its folder was
         return True
     except OSError:
         return False
-    _take_empty_folders(root, entry.path)
+    _remove_empty_folders(root, entry.path)
     return True
 
 
-def _take_empty_folders(root: str, path: str) -> None:
+def _remove_empty_folders(root: str, path: str) -> None:
     """Remove folders that have nothing left in them, as git does."""
     folder = path.rpartition("/")[0]
     with suppress(OSError):
         while folder:
-            with open_target(root, folder) as spot:
-                os.rmdir(spot.name, dir_fd=spot.folder)
+            with open_target(root, folder) as target:
+                os.rmdir(target.name, dir_fd=target.folder)
             folder = folder.rpartition("/")[0]
 
 
@@ -243,23 +243,23 @@ def _write_changes(
     wanted: dict[str, list[ChangedPath]] = {}
     for entry in coming:
         with suppress(OSError):
-            here = _find(root, entry)
+            here = _find_state(root, entry)
             if here == (entry.mode, entry.blob):
                 applied.add(entry.path)
             elif here == (entry.old_mode, entry.old_blob):
                 wanted.setdefault(entry.blob, []).append(entry)
-    many = sum(map(len, wanted.values())) > _MANY
+    many = sum(map(len, wanted.values())) > _MIN_SYNC_ALL
     waiting: list[tuple[ChangedPath, FileTarget]] = []
     with _open_pending(root) as own:
         try:
             for blob, blocks in _read(store, wanted, fetched):
-                waiting += _write_each(root, own, wanted[blob], blocks, kept, durable=not many)
+                waiting += _stage_files(root, own, wanted[blob], blocks, kept, durable=not many)
             if many:
                 _sync_disk(own)
-            applied.update(entry.path for entry, spot in waiting if _put(root, entry, spot))
+            applied.update(entry.path for entry, target in waiting if _move_into_place(root, entry, target))
         finally:
-            for _, spot in waiting:
-                remove_target(spot)
+            for _, target in waiting:
+                remove_target(target)
     return applied, kept
 
 
@@ -285,60 +285,60 @@ def _open_pending(root: str) -> Iterator[int]:
         os.close(handle)
 
 
-def _find(root: str, entry: ChangedPath) -> _Here:
+def _find_state(root: str, entry: ChangedPath) -> _FileState:
     try:
-        with open_target(root, entry.path) as spot:
-            return _inspect(spot, entry)
+        with open_target(root, entry.path) as target:
+            return _inspect(target, entry)
     except FileNotFoundError:
-        return _Here(GONE, "0" * len(entry.blob))
+        return _FileState(GONE, "0" * len(entry.blob))
 
 
-def _inspect(spot: FileTarget, entry: ChangedPath) -> _Here:
-    """What is at a spot, if it is a file or a link. Anything else is as nobody knows it."""
+def _inspect(target: FileTarget, entry: ChangedPath) -> _FileState:
+    """What is at a target, if it is a file or a link. Anything else is as nobody knows it."""
     try:
-        found = os.stat(spot.name, dir_fd=spot.folder, follow_symlinks=False)
+        found = os.stat(target.name, dir_fd=target.folder, follow_symlinks=False)
     except FileNotFoundError:
-        return _Here(GONE, "0" * len(entry.blob))
+        return _FileState(GONE, "0" * len(entry.blob))
     digest = hashlib.new(find_hashing(entry.blob), usedforsecurity=False)
     if stat.S_ISLNK(found.st_mode):
-        data = os.fsencode(os.readlink(spot.name, dir_fd=spot.folder))
+        data = os.fsencode(os.readlink(target.name, dir_fd=target.folder))
         digest.update(b"blob %d\0" % len(data) + data)
-        return _Here(_LINK, digest.hexdigest())
+        return _FileState(_LINK, digest.hexdigest())
     if stat.S_ISDIR(found.st_mode):
-        return _Here(_FOLDER, "")
+        return _FileState(_FOLDER, "")
     if not stat.S_ISREG(found.st_mode) or found.st_size > MAX_FILE_BYTES:
-        return _Here("", "")
-    handle = os.open(spot.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=spot.folder)
+        return _FileState("", "")
+    handle = os.open(target.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=target.folder)
     with os.fdopen(handle, "rb", buffering=0) as file:
         digest.update(b"blob %d\0" % found.st_size)
         while block := file.read(_BLOCK):
             digest.update(block)
-    return _Here(_RUNS if found.st_mode & stat.S_IXUSR else _PLAIN, digest.hexdigest())
+    return _FileState(_RUNS if found.st_mode & stat.S_IXUSR else _PLAIN, digest.hexdigest())
 
 
-def _write_each(
+def _stage_files(
     root: str, own: int, entries: Sequence[ChangedPath], blocks: Iterable[bytes], kept: set[str], *, durable: bool
 ) -> Iterator[tuple[ChangedPath, FileTarget]]:
     """Write a content for each of the paths that shall have it, and tell where it waits."""
     content = blocks if len(entries) == 1 else list(blocks)
     for entry in entries:
-        spot = FileTarget(own, name_half_written(entry.path.rpartition("/")[2]))
+        target = FileTarget(own, name_half_written(entry.path.rpartition("/")[2]))
         if entry.mode != _LINK:
-            _write(spot, content, entry.mode, _find_permissions(root, entry), durable=durable)
-            yield entry, spot
+            _write(target, content, entry.mode, _find_permissions(root, entry), durable=durable)
+            yield entry, target
             continue
-        target = b"".join(content)
-        if _stays_inside(entry.path, target):
-            os.symlink(target, os.fsencode(spot.name), dir_fd=own)
-            yield entry, spot
+        link = b"".join(content)
+        if _stays_inside(entry.path, link):
+            os.symlink(link, os.fsencode(target.name), dir_fd=own)
+            yield entry, target
         else:
             kept.add(entry.path)
 
 
 def _find_permissions(root: str, entry: ChangedPath) -> int | None:
     """Those of the file that is replaced; None where there is none."""
-    with suppress(OSError), open_target(root, entry.path) as spot:
-        found = os.stat(spot.name, dir_fd=spot.folder, follow_symlinks=False)
+    with suppress(OSError), open_target(root, entry.path) as target:
+        found = os.stat(target.name, dir_fd=target.folder, follow_symlinks=False)
         return stat.S_IMODE(found.st_mode) if stat.S_ISREG(found.st_mode) else None
     return None
 
@@ -352,10 +352,10 @@ def _stays_inside(path: str, target: bytes) -> bool:
     return parts[0] == "root" and is_sound("/".join(parts))
 
 
-def _write(spot: FileTarget, blocks: Iterable[bytes], mode: str, before: int | None, *, durable: bool) -> None:
+def _write(target: FileTarget, blocks: Iterable[bytes], mode: str, before: int | None, *, durable: bool) -> None:
     # A file that others may not read is not shown to them while it is written.
     first = 0o600 if before is not None else 0o777 if mode == _RUNS else 0o666
-    handle = os.open(spot.name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, first, dir_fd=spot.folder)
+    handle = os.open(target.name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, first, dir_fd=target.folder)
     try:
         try:
             for block in blocks:
@@ -367,14 +367,14 @@ def _write(spot: FileTarget, blocks: Iterable[bytes], mode: str, before: int | N
         finally:
             os.close(handle)
     except BaseException:
-        remove_target(spot)
+        remove_target(target)
         raise
 
 
-def _put(root: str, entry: ChangedPath, waiting: FileTarget) -> bool:
+def _move_into_place(root: str, entry: ChangedPath, waiting: FileTarget) -> bool:
     """Put new content in a file's place, if that still is as the agent found it."""
-    with suppress(OSError), open_target(root, entry.path, make=True) as spot:
-        if _inspect(spot, entry) == (entry.old_mode, entry.old_blob):
-            move_target(waiting, spot)
+    with suppress(OSError), open_target(root, entry.path, make=True) as target:
+        if _inspect(target, entry) == (entry.old_mode, entry.old_blob):
+            move_target(waiting, target)
             return True
     return False

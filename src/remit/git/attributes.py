@@ -31,7 +31,7 @@ def find_merge(root: str, path: str) -> str | None:
         # What the user has set for all repositories is no help to those who merge elsewhere.
         answer = run(repository.top, "-c", "core.attributesFile=/dev/null", *asked)
     except GitRefused as refused:
-        if refused.finding.code == "GIT002":
+        if refused.diagnostic.code == "GIT002":
             return None
         raise refused.as_error() from refused
     parts = answer.out.split(b"\0")

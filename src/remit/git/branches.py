@@ -32,14 +32,14 @@ def keep_branch(root: str, made: AgentChanges, branch: str) -> str:
     try:
         repository = find_repository(root)
     except GitRefused as refused:
-        if refused.finding.code == "GIT002":
+        if refused.diagnostic.code == "GIT002":
             return ""
         raise refused.as_error() from refused
     with open_private_repo(root, repository.prefix, holds=False) as store:
-        commit, below = _put_on(store, made)
+        commit, below = _commit_onto_head(store, made)
         found = find_commit(repository, reference)
         if found is None:
-            _hand_over(repository, store, pack(root, commit, without=below))
+            _store_objects(repository, store, pack(root, commit, without=below))
             answer = run(repository.top, "update-ref", "-m", "remit: brought in", reference, commit, repository.zeros)
             found = commit if answer.code == 0 else find_commit(repository, reference)
         if found != commit:
@@ -50,7 +50,7 @@ def keep_branch(root: str, made: AgentChanges, branch: str) -> str:
     return commit
 
 
-def _put_on(store: PrivateRepo, made: AgentChanges) -> tuple[str, str]:
+def _commit_onto_head(store: PrivateRepo, made: AgentChanges) -> tuple[str, str]:
     """The commit for the branch, and the one below it that the repository has; "" where it has none."""
     base = _list_parents(store, made.commit)[0]
     head = _load_head(store, base)
@@ -74,7 +74,7 @@ def _load_head(store: PrivateRepo, base: str) -> str:
     return head if set(head) <= _DIGITS else ""
 
 
-def _hand_over(repository: Repository, store: PrivateRepo, bundle: bytes) -> None:
+def _store_objects(repository: Repository, store: PrivateRepo, bundle: bytes) -> None:
     """Put the objects of a bundle into the repository, from the store: there no setting of the repository counts."""
     objects = bundle[bundle.index(b"\n\nPACK") + 2 :]
     shared = repository.settings.get("core.sharedrepository", "false")

@@ -29,11 +29,11 @@ _IDENTITY = {
     "GIT_COMMITTER_NAME": "Remit", "GIT_COMMITTER_EMAIL": "remit@localhost", "GIT_COMMITTER_DATE": "946684800 +0000",
 }  # fmt: skip
 """The same for all: so the same tree gives the same commit, and is sent once."""
-_QUICKLY = ("-c", "pack.window=0", "-c", "pack.compression=1")
+_FAST_PACKING = ("-c", "pack.window=0", "-c", "pack.compression=1")
 """To look for what files have in common takes four times as long, and saves a hundredth."""
 _COMMIT = lazy(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z", re.ASCII)
 _BRANCH = lazy(r"(?![-/.])(?:[A-Za-z0-9_-]|[./](?![./])){1,200}(?<![./])\Z", re.ASCII)
-_SECRET = lazy(r"://[^/@\s]{1,1000}@")
+_URL_CREDENTIALS = lazy(r"://[^/@\s]{1,1000}@")
 
 
 class BaseTree(NamedTuple):
@@ -97,20 +97,20 @@ def pack(root: str, commit: str, *, without: str = "", max_bytes: int = MAX_PARC
     with open_private_repo(root, holds=False) as store:
         file = f"{store.folder}/parcel-{os.getpid()}-{os.urandom(4).hex()}"
         try:
-            with store.name(commit) as reference:
+            with store.named(commit) as reference:
                 # Of a commit that is none of its ancestors git would leave out nothing, but for its tree.
                 less = [f"^{check_commit(without)}", f"^{without}^{{tree}}"] if without else []
-                answer = store.run_git(*_QUICKLY, "bundle", "create", "-q", file, reference, *less)
+                answer = store.run_git(*_FAST_PACKING, "bundle", "create", "-q", file, reference, *less)
             if answer.code:
-                store.heal()  # objects may be gone that were somebody else's; the next base has its own
+                store.discard_cache()  # objects may be gone that were somebody else's; the next base has its own
                 raise StorageError(f"git can't create a bundle: {show(answer.reason)}", hint="try again")
-            return _load(file, max_bytes)
+            return _load_bundle(file, max_bytes)
         finally:
             remove(file)
             remove(f"{file}.lock")
 
 
-def _load(file: str, max_bytes: int) -> bytes:
+def _load_bundle(file: str, max_bytes: int) -> bytes:
     size = os.stat(file).st_size
     if size > max_bytes:
         raise StorageError(
@@ -131,7 +131,7 @@ def push(root: str, commit: str, remote: str, branch: str) -> None:
             raise remote_error("can't push to", remote, answer)
 
 
-def drop_remote(root: str, remote: str, branches: Iterable[str]) -> None:
+def delete_remote_branches(root: str, remote: str, branches: Iterable[str]) -> None:
     """Remove branches from a remote; those that are not there are none to remove."""
     with open_private_repo(root, holds=False) as store:
         for branch in branches:
@@ -163,7 +163,7 @@ def _list_helpers(folder: str) -> list[str]:
 
 def remote_error(what: str, remote: str, answer: GitOutput) -> StorageError:
     """What to say of a remote that does not do as it is asked. An address may have a password in it."""
-    shown, reason = (_SECRET.sub("://***@", text) for text in (remote, answer.reason))
+    shown, reason = (_URL_CREDENTIALS.sub("://***@", text) for text in (remote, answer.reason))
     return StorageError(
         f"git {what} '{show(shown)}': {show(reason)}",
         hint="check that the remote can be reached, and who may write to it",

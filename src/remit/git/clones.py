@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 BRANCH = "work"
-_HALF = ".half-made-"
+_HALF_MADE = ".half-made-"
 _INDEX = "made"
 _KEPT = "refs/remit/bases"
 _FETCH = ("fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-maintenance")
@@ -96,7 +96,7 @@ def remove(folder: str) -> None:
     try:
         remove_tree(folder)
         for other in os.listdir(parent) if os.path.isdir(parent) else ():
-            if other.startswith(f"{name}{_HALF}"):
+            if other.startswith(f"{name}{_HALF_MADE}"):
                 remove_tree(os.path.join(parent, other))
     except OSError as error:
         raise StorageError(f"'{folder}' can't be removed: {(error.strerror or str(error)).lower()}",
@@ -138,7 +138,7 @@ def _fetch_base(store_folder: str, base: BaseTree, *, bundles: Sequence[bytes], 
                 raise StorageError("the received base doesn't match: it has another tree", hint="run it again")
             store.write(kept, f"{base.commit}\n")
         os.utime(f"{mirror}/{kept}")  # clones borrow from it: what is in use is never old
-        store.tidy()
+        store.collect_garbage()
     return mirror
 
 
@@ -153,11 +153,11 @@ def receive(store: PrivateRepo, commit: str, *, bundles: Sequence[bytes], remote
             return came[commit]
         answer = store.run_git("rev-parse", "-q", "--verify", f"{commit}^{{tree}}")  # it was here before
         if answer.code:
-            raise not_in_it()
+            raise missing_commit()
         return answer.out.decode("ascii").strip()
 
 
-def not_in_it() -> StorageError:
+def missing_commit() -> StorageError:
     """What to say where a commit did not come with the rest."""
     return StorageError("the received bundle doesn't contain the commit", hint="run it again")
 
@@ -195,7 +195,7 @@ def _receive_bundle(store: PrivateRepo, bundle: bytes) -> None:
 def _make_clone(place: str, base: BaseTree, objects: str) -> None:
     """Make a clone beside its place, with the store that will find what was changed; then give it its name."""
     remove(place)
-    half = f"{place}{_HALF}{os.urandom(4).hex()}"
+    half = f"{place}{_HALF_MADE}{os.urandom(4).hex()}"
     root = os.path.join(half, base.prefix).rstrip("/")
     hashing = find_hashing(base.commit)
     os.makedirs(root, mode=0o700)
@@ -230,7 +230,7 @@ def collect(root: str, base: BaseTree, *, also: Iterable[str] = ()) -> AgentChan
     """
     with open_private_repo(root, base.prefix, hashing=find_hashing(check_commit(base.commit)), index=_INDEX) as store:
         check_rules(os.path.realpath(root))
-        return store.try_twice(partial(_collect, store, base, tuple(also)))
+        return store.retry_without_cache(partial(_collect, store, base, tuple(also)))
 
 
 def _collect(store: PrivateRepo, base: BaseTree, also: Sequence[str]) -> AgentChanges:

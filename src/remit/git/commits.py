@@ -25,7 +25,7 @@ from remit.git.git_errors import (
     repository_busy,
 )
 from remit.git.process import GitOutput, run
-from remit.git.repository import cut, find_commit, find_repository, open_scratch, parse_entries
+from remit.git.repository import chunk_paths, find_commit, find_repository, open_scratch, parse_entries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 
 MAX_FILE_BYTES = 256 * 1024 * 1024
 MAX_SUBJECT_CHARS = 120
-_PAUSES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 0.0)
+_RETRY_PAUSES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 0.0)
 """How long to wait after each attempt while another git is at work."""
 
-_STOPS = (
+_OPERATIONS = (
     ("MERGE_HEAD", "a merge"), ("rebase-merge", "a rebase"), ("rebase-apply", "a rebase"),
     ("CHERRY_PICK_HEAD", "a cherry-pick"), ("REVERT_HEAD", "a revert"), ("sequencer", "a cherry-pick or revert"),
     ("BISECT_LOG", "a bisect"),
@@ -51,7 +51,7 @@ class Committed(NamedTuple):
     commit: str | None
     paths: tuple[str, ...] = ()
     """The committed paths, below the workspace's root."""
-    findings: tuple[Diagnostic, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
     ignored: tuple[str, ...] = ()
     """The existing paths that were left out because git ignores them, with a diagnostic for each."""
 
@@ -71,14 +71,14 @@ def commit_paths(root: str, paths: Iterable[str], message: str) -> Committed:
     try:
         repository = find_repository(root)
         _check_state(repository)
-        names = _choose(repository, dict.fromkeys(paths), ignored)
+        names = _select_paths(repository, dict.fromkeys(paths), ignored)
         commit: str | None = None
         changed: tuple[str, ...] = ()
         if names:
             with open_scratch(repository, keeps=True) as scratch:
-                commit, changed = _insist(scratch, names, message)
+                commit, changed = _commit_with_retries(scratch, names, message)
     except GitRefused as refused:
-        return Committed(None, (), (*map(path_ignored, ignored), refused.finding), tuple(ignored))
+        return Committed(None, (), (*map(path_ignored, ignored), refused.diagnostic), tuple(ignored))
     below = len(repository.prefix)
     notes = tuple(map(path_ignored, ignored))
     return Committed(commit, tuple(name[below:] for name in changed), notes, tuple(ignored))
@@ -88,7 +88,7 @@ class Uncommitted(NamedTuple):
     """The paths that a commit would change, or diagnostics if that is unknown."""
 
     paths: tuple[str, ...] = ()
-    findings: tuple[Diagnostic, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
     ignored: tuple[str, ...] = ()
     """The existing paths that git ignores."""
 
@@ -98,7 +98,7 @@ def find_uncommitted(root: str, paths: Iterable[str]) -> Uncommitted:
     ignored: list[str] = []
     try:
         repository = find_repository(root)
-        names = _choose(repository, dict.fromkeys(paths), ignored)
+        names = _select_paths(repository, dict.fromkeys(paths), ignored)
         if not names:
             return Uncommitted(ignored=tuple(ignored))
         with open_scratch(repository, keeps=False) as scratch:
@@ -106,7 +106,7 @@ def find_uncommitted(root: str, paths: Iterable[str]) -> Uncommitted:
             _write_tree(scratch, before, names)
             changed = _find_changed(scratch, before, names)
     except GitRefused as refused:
-        return Uncommitted((), (refused.finding,), tuple(ignored))
+        return Uncommitted((), (refused.diagnostic,), tuple(ignored))
     return Uncommitted(tuple(name[len(repository.prefix) :] for name in changed), (), tuple(ignored))
 
 
@@ -114,7 +114,7 @@ def find_last_commit(root: str, paths: Iterable[str]) -> str | None:
     """Return the newest commit that changed one of the paths; None if there is none, or if git fails."""
     try:
         repository = find_repository(root)
-        names = [_inspect(repository, path)[0] for path in dict.fromkeys(paths)]
+        names = [_locate_path(repository, path)[0] for path in dict.fromkeys(paths)]
         if find_commit(repository) is None or not all(names):
             return None
         answer = run(repository.top, "log", "-1", "--format=%H", "--", *names)
@@ -127,16 +127,16 @@ def find_last_commit(root: str, paths: Iterable[str]) -> str | None:
 
 
 def _check_state(repository: Repository) -> None:
-    for name, what in _STOPS:
+    for name, what in _OPERATIONS:
         if os.path.lexists(os.path.join(repository.own, name)):
             raise GitRefused(in_progress(f"{what} is in progress"))
 
 
-def _choose(repository: Repository, paths: Iterable[str], left_out: list[str]) -> list[str]:
+def _select_paths(repository: Repository, paths: Iterable[str], left_out: list[str]) -> list[str]:
     """The paths as the repository names them, without the ignored ones; one that does not fit refuses all."""
     named: dict[str, str] = {}
     for path in paths:
-        name, fault = _inspect(repository, path)
+        name, fault = _locate_path(repository, path)
         if fault is not None:
             raise GitRefused(path_refused(path, fault))
         named[name] = path
@@ -151,7 +151,7 @@ def _choose(repository: Repository, paths: Iterable[str], left_out: list[str]) -
     return [name for name in named if name not in unwanted]
 
 
-def _inspect(repository: Repository, path: str) -> tuple[str, str | None]:
+def _locate_path(repository: Repository, path: str) -> tuple[str, str | None]:
     """A path as the repository names it, and why it cannot be committed."""
     root = os.path.join(repository.top, repository.prefix).rstrip("/")
     full = os.path.normpath(os.path.join(root, path))
@@ -159,14 +159,14 @@ def _inspect(repository: Repository, path: str) -> tuple[str, str | None]:
         return "", "is no path" if "\0" in path else "lies outside the workspace"
     name = full[len(repository.top.rstrip("/")) + 1 :]
     try:
-        return name, _find_fault(repository.top, name)
+        return name, _find_obstacle(repository.top, name)
     except OSError as error:
         return name, f"cannot be looked at ({(error.strerror or str(error)).lower()})"
     except ValueError:
         return name, "is no path"
 
 
-def _find_fault(top: str, name: str) -> str | None:
+def _find_obstacle(top: str, name: str) -> str | None:
     """Why what is at a path cannot be committed. Nothing being there is no fault: then it was deleted."""
     here, *steps = top, *name.split("/")
     if any(step.lower() == ".git" for step in steps):
@@ -183,11 +183,11 @@ def _find_fault(top: str, name: str) -> str | None:
         elif left:
             return "lies behind a link" if stat.S_ISLNK(found.st_mode) else None
         else:
-            return _judge(found)
+            return _check_file(found)
     return None
 
 
-def _judge(found: os.stat_result) -> str | None:
+def _check_file(found: os.stat_result) -> str | None:
     if not stat.S_ISREG(found.st_mode) and not stat.S_ISLNK(found.st_mode):
         return "is neither a file nor a link"
     return f"is larger than {MAX_FILE_BYTES // 1024 // 1024} MiB" if found.st_size > MAX_FILE_BYTES else None
@@ -217,7 +217,7 @@ def _find_skipped(repository: Repository, names: Iterable[str]) -> set[str]:
     """Paths that are not on disk because only a part is checked out: they were not deleted."""
     gone = [name for name in names if not os.path.lexists(f"{repository.top}/{name}")]
     found: set[str] = set()
-    for portion in cut(gone):
+    for portion in chunk_paths(gone):
         answer = run(repository.top, "ls-files", "-t", "-z", "--", *portion)
         if answer.code:
             raise GitRefused(commit_failed(answer.reason))
@@ -229,11 +229,11 @@ def _find_skipped(repository: Repository, names: Iterable[str]) -> set[str]:
 # --- making it -------------------------------------------------------------------------------------------------------
 
 
-def _insist(scratch: Scratch, names: Sequence[str], message: str) -> tuple[str | None, tuple[str, ...]]:
+def _commit_with_retries(scratch: Scratch, names: Sequence[str], message: str) -> tuple[str | None, tuple[str, ...]]:
     """Try until no other git is in the way: one that commits meanwhile is built upon, never lost."""
     reason = ""
-    for pause in _PAUSES:
-        answer = _try(scratch, names, message)
+    for pause in _RETRY_PAUSES:
+        answer = _try_commit(scratch, names, message)
         if not isinstance(answer, GitOutput):
             return answer
         reason = answer.reason
@@ -247,7 +247,7 @@ def _is_busy(answer: GitOutput) -> bool:
     return "cannot lock ref" in answer.errors or (".lock'" in answer.errors and "File exists" in answer.errors)
 
 
-def _try(scratch: Scratch, names: Sequence[str], message: str) -> tuple[str | None, tuple[str, ...]] | GitOutput:
+def _try_commit(scratch: Scratch, names: Sequence[str], message: str) -> tuple[str | None, tuple[str, ...]] | GitOutput:
     """One attempt: the commit and what changed with it, or what stood in its way."""
     repository = scratch.repository
     before = find_commit(repository)
@@ -258,17 +258,17 @@ def _try(scratch: Scratch, names: Sequence[str], message: str) -> tuple[str | No
         return None, ()
     commit = _write_commit(repository, tree, before, message)
     wanted = dict(_list_entries(scratch, names))
-    answer = _stage(scratch, staged, wanted)
+    answer = _update_index(scratch, staged, wanted)
     if answer.code:
         return answer
-    answer = _advance(repository, before, commit, message)
+    answer = _move_branch(repository, before, commit, message)
     if answer.code:
-        _stage(scratch, wanted, staged)
+        _update_index(scratch, wanted, staged)
         return answer
     return commit, changed
 
 
-def _advance(repository: Repository, before: str | None, commit: str, message: str) -> GitOutput:
+def _move_branch(repository: Repository, before: str | None, commit: str, message: str) -> GitOutput:
     """Move the branch, if it still is where it was."""
     note = f"commit: {message.partition(chr(10))[0]}"
     try:
@@ -283,7 +283,7 @@ def _advance(repository: Repository, before: str | None, commit: str, message: s
 def _load_entries(repository: Repository, names: Sequence[str]) -> dict[str, IndexEntry]:
     """What the real index has at the paths. A conflict there is somebody's unfinished work."""
     found: dict[str, IndexEntry] = {}
-    for portion in cut(names):
+    for portion in chunk_paths(names):
         answer = run(repository.top, "ls-files", "-s", "-z", "--", *portion)
         if answer.code:
             raise GitRefused(commit_failed(answer.reason))
@@ -318,7 +318,7 @@ def _is_gone(full: str) -> bool:
 
 
 def _list_entries(scratch: Scratch, names: Sequence[str]) -> Iterable[tuple[str, IndexEntry]]:
-    for portion in cut(names):
+    for portion in chunk_paths(names):
         out = scratch.check_git("ls-files", "-s", "-z", "--", *portion)
         yield from ((path, entry) for path, entry in parse_entries(out) if path in portion)
 
@@ -341,7 +341,7 @@ def _write_commit(repository: Repository, tree: str, before: str | None, message
     )
 
 
-def _stage(scratch: Scratch, present: Mapping[str, IndexEntry], wanted: Mapping[str, IndexEntry]) -> GitOutput:
+def _update_index(scratch: Scratch, present: Mapping[str, IndexEntry], wanted: Mapping[str, IndexEntry]) -> GitOutput:
     """Have the real index agree about the paths.
 
     From the scratch folder, because git reads files when it writes an index: those that changed at the same moment.

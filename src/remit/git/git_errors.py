@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from remit.errors import RemitError
     from remit.model import Severity
 
-_SHOWN = 200
+_MAX_SHOWN_CHARS = 200
 _NOTHING = "nothing was committed: "
-_TRY_AGAIN = "check git status, then try again"
-_NEXT = {
+_DEFAULT_HINT = "check git status, then try again"
+_HINTS = {
     "GIT001": "check that git is installed and starts, then try again",
     "GIT002": "run git init there, or check git status",
     "GIT008": "wait for the other git process, or remove its lock if none runs; then try again",
@@ -31,21 +31,21 @@ _NEXT = {
 class GitRefused(Exception):  # noqa: N818 - it never leaves the functions of this package
     """A git operation failed; carries the diagnostic."""
 
-    def __init__(self, finding: Diagnostic) -> None:
-        super().__init__(finding.message)
-        self.finding = finding
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        super().__init__(diagnostic.message)
+        self.diagnostic = diagnostic
 
     def as_error(self) -> RemitError:
         """Return the error for operations other than a commit."""
-        code = self.finding.code
+        code = self.diagnostic.code
         kind = BusyError if code == "GIT008" else StorageError
-        return kind(self.finding.message.removeprefix(_NOTHING), hint=_NEXT.get(code, _TRY_AGAIN))
+        return kind(self.diagnostic.message.removeprefix(_NOTHING), hint=_HINTS.get(code, _DEFAULT_HINT))
 
 
 def show(name: str) -> str:
     """Return a name or a line from outside, truncated and with printable characters only."""
-    text = "".join(char if char.isprintable() else "?" for char in name[: _SHOWN + 1])
-    return f"{text[:_SHOWN]}…" if len(text) > _SHOWN else text
+    text = "".join(char if char.isprintable() else "?" for char in name[: _MAX_SHOWN_CHARS + 1])
+    return f"{text[:_MAX_SHOWN_CHARS]}…" if len(text) > _MAX_SHOWN_CHARS else text
 
 
 def git_missing(reason: str, *, is_there: bool = False) -> Diagnostic:

@@ -34,17 +34,17 @@ MAX_LISTED_BYTES = 512 * 1024 * 1024
 """A list of the files of a repository with millions, as git prints it."""
 MAX_RULES_BYTES = 8 * 1024 * 1024
 """Of a `.gitignore` or `.gitattributes`, which git reads whole."""
-_AS_IT_IS = "* -text -crlf -ident -filter !eol !working-tree-encoding\n"
+_VERBATIM_ATTRIBUTES = "* -text -crlf -ident -filter !eol !working-tree-encoding\n"
 _OPTIONS = (
     "core.attributesFile=/dev/null", "core.fileMode=true", "core.symlinks=true", "core.ignoreCase=false",
     "core.protectHFS=true", "core.protectNTFS=true", "core.bigFileThreshold=8m", "core.fsync=none",
     "core.untrackedCache=false", "pack.threads=1", "fetch.unpackLimit=1", "advice.detachedHead=false",
 )  # fmt: skip
-_PASSING = ("parcel-", "arrived-", "blob-", "differences")
+_TEMPORARY = ("parcel-", "arrived-", "blob-", "differences")
 """How the names begin of what is there only for as long as a call takes."""
 Taken = TypeVar("Taken")
 _ALIASES = NOT_OURS | {"git~1"}
-_UNSEEN = dict.fromkeys((*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF))
+_IGNORED_CHARS = dict.fromkeys((*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF))
 """Signs that some disks leave out of names."""
 _MAX_ALTERNATES_BYTES = 1024 * 1024
 _KEPT_SECONDS = 14 * 86_400.0
@@ -128,7 +128,7 @@ class PrivateRepo:
         self.write(f"{name}.json", json.dumps(note))
 
     @contextmanager
-    def name(self, commit: str) -> Iterator[str]:
+    def named(self, commit: str) -> Iterator[str]:
         """A reference to a commit, for as long as it is needed."""
         reference = f"refs/remit/sent/{os.getpid()}-{os.urandom(6).hex()}"
         self.write(reference, f"{commit}\n")
@@ -137,7 +137,7 @@ class PrivateRepo:
         finally:
             remove(f"{self.folder}/{reference}")
 
-    def heal(self) -> None:
+    def discard_cache(self) -> None:
         """Have everything read again, after a machine that stopped, or a repository that gave up what was borrowed."""
         for file in (self.index, f"{self.folder}/base.json"):
             remove(file)
@@ -147,15 +147,15 @@ class PrivateRepo:
                     if not _is_whole(entry.path):
                         remove(entry.path)
 
-    def try_twice(self, work: Callable[[], Taken]) -> Taken:
+    def retry_without_cache(self, work: Callable[[], Taken]) -> Taken:
         """Do something that depends on what the store remembers; once more without that where it cannot be done."""
         try:
             return work()
         except GitRefused:
-            self.heal()
+            self.discard_cache()
             return work()
 
-    def tidy(self) -> None:
+    def collect_garbage(self) -> None:
         """Once a day remove what nobody has needed for two weeks."""
         mark, now = f"{self.folder}/tidied", time.time()
         with suppress(OSError):
@@ -168,7 +168,7 @@ class PrivateRepo:
         for folder, _, names in os.walk(f"{self.folder}/refs/remit"):
             _remove_old(folder, names, now - _KEPT_SECONDS)
         _remove_old(
-            self.folder, [name for name in os.listdir(self.folder) if name.startswith(_PASSING)], now - _DAY_SECONDS
+            self.folder, [name for name in os.listdir(self.folder) if name.startswith(_TEMPORARY)], now - _DAY_SECONDS
         )
         # What it cannot do now it can tomorrow. References stay files: their times say how old they are.
         self.run_git("-c", "gc.packRefs=false", "gc", "--quiet", "--prune=2.weeks.ago")
@@ -207,16 +207,16 @@ def make_private_repo(folder: str, *, hashing: str, borrowed: Iterable[str] = ()
     for name in ("refs/heads", "objects/info", "objects/pack", "info"):
         os.makedirs(f"{folder}/{name}", exist_ok=True)
     store.write("config", config)
-    store.write("info/attributes", _AS_IT_IS)
+    store.write("info/attributes", _VERBATIM_ATTRIBUTES)
     store.write("info/exclude", f"{excluded}\n.remit\n")
-    store.write("objects/info/alternates", "".join(f"{place}\n" for place in _join(folder, borrowed)))
+    store.write("objects/info/alternates", "".join(f"{place}\n" for place in _list_alternates(folder, borrowed)))
     if version:
         store.write("sha256", "")
     if not os.path.exists(f"{folder}/HEAD"):  # last: without it git takes the folder for none
         store.set_head("")
 
 
-def _join(folder: str, borrowed: Iterable[str]) -> list[str]:
+def _list_alternates(folder: str, borrowed: Iterable[str]) -> list[str]:
     """What a store borrows already and is still there, and more. A name with a line break in it would be two."""
     known: list[str] = []
     with suppress(OSError), open(f"{folder}/objects/info/alternates", "rb") as stream:
@@ -245,7 +245,7 @@ def open_private_repo(
         make_private_folder(os.path.dirname(folder))
         with hold_lock(f"{folder}.lock", seconds=PATIENCE_SECONDS) if holds else nullcontext():
             if hashing:
-                _renew(folder, hashing)
+                _remove_other_hashing(folder, hashing)
                 make_private_repo(folder, hashing=hashing, borrowed=borrowed, excluded=excluded)
             elif not os.path.exists(f"{folder}/HEAD"):
                 raise StorageError(f"'{folder}' is missing, so there is nothing to send", hint="take a snapshot first")
@@ -258,7 +258,7 @@ def open_private_repo(
         raise storage_error(folder, error) from error
 
 
-def _renew(folder: str, hashing: str) -> None:
+def _remove_other_hashing(folder: str, hashing: str) -> None:
     """Remove a store whose objects are named in another way than the repository's are now."""
     if os.path.exists(f"{folder}/HEAD") and os.path.exists(f"{folder}/sha256") != (hashing == "sha256"):
         remove_tree(folder)
@@ -276,13 +276,13 @@ def is_own(path: str) -> bool:
 
 def is_sound(path: str) -> bool:
     """Whether a path stays below where it starts, and no disk takes a part of it for a folder of git's or Remit's."""
-    return not any(_is_odd(part) for part in path.split("/"))
+    return not any(_is_unsafe_name(part) for part in path.split("/"))
 
 
-def _is_odd(part: str) -> bool:
+def _is_unsafe_name(part: str) -> bool:
     if part in ("", ".", "..") or "\0" in part:
         return True
-    plain = part.casefold() if part.isascii() else part.translate(_UNSEEN).casefold()
+    plain = part.casefold() if part.isascii() else part.translate(_IGNORED_CHARS).casefold()
     return plain.partition(":")[0].rstrip(" .") in _ALIASES
 
 

@@ -25,7 +25,7 @@ _CARRIED = (
 )  # fmt: skip
 SCRATCH = "remit-git-"
 """How the name of a scratch folder begins; the number of its process follows, and a part of chance."""
-_ABREAST = 500
+_CHUNK = 500
 """So many paths fit on one command line."""
 
 
@@ -196,8 +196,8 @@ def parse_entries(out: bytes) -> Iterator[tuple[str, IndexEntry]]:
             yield path, IndexEntry(mode, blob, stage)
 
 
-def cut(paths: Iterable[str]) -> Iterator[list[str]]:
+def chunk_paths(paths: Iterable[str]) -> Iterator[list[str]]:
     """Paths in portions that fit on a command line."""
     waiting = list(paths)
-    for start in range(0, len(waiting), _ABREAST):
-        yield waiting[start : start + _ABREAST]
+    for start in range(0, len(waiting), _CHUNK):
+        yield waiting[start : start + _CHUNK]

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 MAX_CHANGED_BYTES = 1024 * 1024 * 1024
 """Of all files that are read at once; what does not fit is left, the largest first."""
-_ABREAST = 4000
-_MANY = 50
+_BATCH = 4000
+_MIN_PACKED = 50
 _MAX_REFUSED = 100
 LINKED = "160000"
 """The mode of another repository in a tree. Its files do not travel."""
@@ -68,10 +68,10 @@ def snapshot_tree(root: str, *, with_history: bool) -> BaseTree:
         head = (find_commit(repository) if repository else None) or ""
         if repository and os.path.isfile(f"{repository.common}/shallow"):
             store.write("shallow", os.fsdecode(load_bytes(f"{repository.common}/shallow")))
-        store.tidy()
-        commit, tree, left = store.try_twice(partial(_take, store, repository))
+        store.collect_garbage()
+        commit, tree, left = store.retry_without_cache(partial(_update_snapshot, store, repository))
         if with_history and head:
-            commit = _put_on(store, tree, head)
+            commit = _commit_onto(store, tree, head)
         if head:
             store.write(f"refs/remit/heads/{commit}", f"{head}\n")
         return BaseTree(commit, tree, prefix, left)
@@ -81,7 +81,7 @@ def _find(root: str) -> Repository | None:
     try:
         return find_repository(root)
     except GitRefused as refused:
-        if refused.finding.code == "GIT002":
+        if refused.diagnostic.code == "GIT002":
             return None
         raise refused.as_error() from refused
 
@@ -104,11 +104,11 @@ def _load_excluded(repository: Repository | None) -> str:
     return os.fsdecode(data)
 
 
-def _take(store: PrivateRepo, repository: Repository | None) -> tuple[str, str, tuple[str, ...]]:
+def _update_snapshot(store: PrivateRepo, repository: Repository | None) -> tuple[str, str, tuple[str, ...]]:
     """Bring the store's index up to what is on disk; its commit and its tree, and the paths that were left."""
     note = store.load_note("base") if os.path.exists(store.index) else {}
     rules = "\n".join((check_rules(store.top), *_mark_rules(store)))
-    tracked = _recall(repository, note)
+    tracked = _load_tracked(repository, note)
     last = str(note.get("commit") or "")
     store.set_head(last)
     there, gone = find_changes(store)
@@ -138,7 +138,7 @@ def _mark_rules(store: PrivateRepo) -> list[str]:
     return marks
 
 
-def _recall(repository: Repository | None, note: dict[str, object]) -> Tracked:
+def _load_tracked(repository: Repository | None, note: dict[str, object]) -> Tracked:
     """What the user's index has to say, asked again only where it has changed."""
     if repository is None:
         return Tracked("", (), {})
@@ -180,7 +180,7 @@ def find_filled(store: PrivateRepo, linked: Iterable[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _put_on(store: PrivateRepo, tree: str, head: str) -> str:
+def _commit_onto(store: PrivateRepo, tree: str, head: str) -> str:
     """A commit of the tree on top of another, or that one itself where nothing has changed since."""
     if store.check_git("rev-parse", f"{head}^{{tree}}").decode("ascii").strip() == tree:
         return head
@@ -220,13 +220,13 @@ def update(store: PrivateRepo, there: Iterable[str], gone: Iterable[str], *, is_
         given = os.fsencode("".join(f"0 {store.zeros}\t{path}\0" for path in sorted(removed)))
         store.check_git("update-index", "-z", "--index-info", given=given)
     added.sort()
-    for start in range(0, len(added), _ABREAST):
-        left += _add(store, added[start : start + _ABREAST], is_new=is_new)
+    for start in range(0, len(added), _BATCH):
+        left += _add(store, added[start : start + _BATCH], is_new=is_new)
     return tuple(sorted(left))
 
 
 @cache
-def _joins_objects() -> bool:
+def _packs_large_objects() -> bool:
     """Whether git writes all that it is given at once into one file, and not each object into its own: from 2.37 on.
 
     It does so with what it takes for large. To write and to send many takes a fraction of the time then; but what is
@@ -241,7 +241,9 @@ def _add(store: PrivateRepo, paths: Sequence[str], *, is_new: bool) -> list[str]
     """Add paths to the index. Git refuses all of them for one that it cannot read, so that one is looked for."""
     refused: list[str] = []
     waiting = [paths]
-    together = ("-c", "core.bigFileThreshold=1") if is_new and len(paths) > _MANY and _joins_objects() else ()
+    together = (
+        ("-c", "core.bigFileThreshold=1") if is_new and len(paths) > _MIN_PACKED and _packs_large_objects() else ()
+    )
     while waiting:
         portion = waiting.pop()
         given = b"".join(os.fsencode(path) + b"\0" for path in portion)

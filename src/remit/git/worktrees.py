@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from remit.errors import StorageError, UsageError
+from remit.git.commits import Uncommitted, find_uncommitted
 from remit.git.git_errors import GitRefused, show
 from remit.git.process import run
 from remit.git.repository import find_commit, find_repository, open_scratch
@@ -20,7 +21,10 @@ from remit.storage.files import make_private_folder, storage_error
 from remit.storage.locks import hold_lock
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from remit.git.repository import Repository
+
 
 FOLDER = ".remit/worktrees"
 _NAME = lazy(r"[A-Za-z0-9_](?:[A-Za-z0-9_-]|\.(?!\.)){0,99}\Z", re.ASCII)
@@ -107,7 +111,7 @@ def list_worktrees(root: str) -> tuple[str, ...]:
     try:
         answer = run(find_repository(root).top, "worktree", "list", "--porcelain")
     except GitRefused as refused:
-        if refused.finding.code == "GIT002":  # no repository has no worktrees
+        if refused.diagnostic.code == "GIT002":  # no repository has no worktrees
             return ()
         raise refused.as_error() from refused
     for line in os.fsdecode(answer.out).splitlines():
@@ -162,3 +166,59 @@ def remove_tree(folder: str) -> None:
                     if not os.path.islink(inner):
                         os.chmod(inner, 0o700)
             shutil.rmtree(folder)
+
+
+_SHOWN_DIGITS = 12
+
+
+def find_unsaved_work(folder: str, claimed: Sequence[str]) -> tuple[str, ...]:
+    """Files that were claimed, ignored or not, whatever else git would commit, and a commit without a branch.
+
+    Files that git ignores and nobody claimed are what programs leave: caches, no work. What cannot be looked at counts.
+    """
+    if not os.path.isdir(folder):
+        return ()
+    changes = list_changes(folder)
+    paths = tuple(dict.fromkeys((*claimed, *changes.paths)))
+    found = find_uncommitted(folder, paths)
+    diagnostics = (*changes.diagnostics, *found.diagnostics)
+    files = paths if found.diagnostics else (*found.paths, *(path for path in found.ignored if path in claimed))
+    return (*_find_loose_commit(folder), *files) or tuple(diagnostic.message for diagnostic in diagnostics)
+
+
+def list_changes(folder: str) -> Uncommitted:
+    """What differs below a folder of a worktree from its last commit, without what Remit and git ignore."""
+    try:
+        repository = find_repository(folder)
+        with open_scratch(repository, keeps=False) as scratch:
+            last, real = _name_last_tree(repository), {"GIT_INDEX_FILE": f"{repository.own}/index"}
+            out = scratch.check_git("ls-files", "-z", "-m", "-d", "-o", "--exclude-standard", more=real)
+            out += scratch.check_git("diff-index", "--cached", "--no-renames", "--name-only", "-z", last, more=real)
+    except GitRefused as refused:
+        return Uncommitted((), (refused.diagnostic,))
+    names = dict.fromkeys(os.fsdecode(out).split("\0"))
+    below = (name[len(repository.prefix) :] for name in names if name.startswith(repository.prefix))
+    # What ends with a slash is a repository of its own, which no commit can have.
+    return Uncommitted(tuple(name for name in below if name and not name.endswith("/") and not _is_own(name)))
+
+
+def _name_last_tree(repository: Repository) -> str:
+    """The last commit, or the tree without anything."""
+    return find_commit(repository) or run(repository.top, "hash-object", "-t", "tree", "/dev/null").out.decode().strip()
+
+
+def _is_own(name: str) -> bool:
+    return name.split("/", maxsplit=1)[0] in {".remit", ".git"}
+
+
+def _find_loose_commit(folder: str) -> tuple[str, ...]:
+    """The last commit, where no branch has it."""
+    try:
+        repository = find_repository(folder)
+        commit = find_commit(repository)
+        if commit is None:
+            return ()
+        answer = run(repository.top, "for-each-ref", "--count=1", "--contains", commit, "refs/heads", "refs/remotes")
+    except GitRefused:
+        return ()  # told where files are looked for
+    return () if answer.code == 0 and answer.out else (f"commit {commit[:_SHOWN_DIGITS]}",)

@@ -254,7 +254,7 @@ def _is_over(home: Home, name: str, users: list[Run], days: int, kept: dict[str,
 
 def _find_held(home: Home, users: Iterable[Run]) -> tuple[str, ...]:
     """What those who worked in a worktree have left there that is on no branch."""
-    from remit.git.unmerged_work import find_unkept
+    from remit.git.worktrees import find_unsaved_work
     from remit.runs.admission.run_config import read_run_config
     from remit.runs.results.full_result import load_report
 
@@ -264,4 +264,4 @@ def _find_held(home: Home, users: Iterable[Run]) -> tuple[str, ...]:
         if config.worktree:
             _, conclusion = load_report(home, row.session_id)
             claimed.setdefault(config.root, []).extend(each.path for each in conclusion.artifacts)
-    return tuple(path for folder, paths in claimed.items() for path in find_unkept(folder, paths))
+    return tuple(path for folder, paths in claimed.items() for path in find_unsaved_work(folder, paths))

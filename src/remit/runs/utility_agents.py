@@ -313,7 +313,7 @@ def _commit(call: _UtilityCall) -> Conclusion:
             raise _CallFailed("file_not_found", f"'{path[:200]}' doesn't exist and no commit has it",
                           "Name files by their path from the project's root")  # fmt: skip
     committed = commit_paths(root, paths, message)
-    trouble = next((each for each in committed.findings if each.code != "GIT006"), None)
+    trouble = next((each for each in committed.diagnostics if each.code != "GIT006"), None)
     left = [path for path in paths if path not in committed.ignored]
     if trouble is not None or not left:
         why = trouble.message if trouble is not None else "git ignores every named file"

@@ -18,7 +18,7 @@ from remit.cluster.sealing import SealError, unseal
 from remit.errors import RemitError, StorageError
 from remit.git.apply_changes import apply_agent_changes, fetch
 from remit.git.branches import keep_branch
-from remit.git.bundles import AgentChanges, BaseTree, drop_remote
+from remit.git.bundles import AgentChanges, BaseTree, delete_remote_branches
 from remit.ledger.home import FINISHING, Home
 from remit.ledger.runs import AttemptRow, record_attempt
 from remit.ledger.texts import keep_texts
@@ -63,7 +63,7 @@ async def arrive(
 
 def _drop_base(root: str, order: RunOrder) -> None:
     with suppress(RemitError):  # a branch too many is no harm
-        drop_remote(root, order.source.remote, (order.source.branch,))
+        delete_remote_branches(root, order.source.remote, (order.source.branch,))
 
 
 async def load_outcome(db: Database, key: bytes, session_id: str) -> RemoteResult:

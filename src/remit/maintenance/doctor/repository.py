@@ -27,7 +27,7 @@ def _check_git(patient: DoctorContext) -> Iterator[HealthCheck]:
         version = run("/", "--version").out.decode("utf-8", "replace").strip().removeprefix("git version ")
         repository = find_repository(patient.root)
     except GitRefused as refused:
-        finding = refused.finding
+        finding = refused.diagnostic
         yield HealthCheck(
             "git", "warning", finding.message, f"{finding.hint[:1].lower()}{finding.hint[1:].rstrip('.')}"
         )

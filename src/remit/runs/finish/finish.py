@@ -234,7 +234,7 @@ def _list_paths(conclusion: Conclusion, config: RunConfig) -> tuple[str, ...]:
 
     Git is asked as well: of what nobody claimed only so much is remembered, and nothing where nobody looked before.
     """
-    from remit.git.unmerged_work import list_changes  # noqa: PLC0415 - as above
+    from remit.git.worktrees import list_changes  # noqa: PLC0415 - as above
 
     paths = [artifact.path for artifact in conclusion.artifacts if not artifact.path.startswith("/")]
     paths += [change.path for change in conclusion.unclaimed if not change.path.startswith("/")]
@@ -252,7 +252,7 @@ def _report_uncommitted(committed: Committed, claimed: Sequence[str]) -> tuple[D
     """
     from remit.git.git_errors import path_ignored  # noqa: PLC0415 - as above
 
-    refused = (finding for finding in committed.findings if finding.code != "GIT006")
+    refused = (finding for finding in committed.diagnostics if finding.code != "GIT006")
     left = (path_ignored(path)._replace(severity="warning") for path in committed.ignored if path in claimed)
     return (*refused, *left)
 

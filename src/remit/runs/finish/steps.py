@@ -401,12 +401,12 @@ def _finish_git(home: Home, finish_steps: FinishInput, files: tuple[str, ...]) -
     message = text[:200] if number is None else render_message(number, text, phase=finish_steps.phase)
     committed = commit_paths(home.root, paths, message)
     if committed.commit is not None:
-        return FinishStep("git", "done", committed.commit, committed.findings, committed.paths, owed=True)
-    failed = [finding for finding in committed.findings if finding.severity != "note"]
+        return FinishStep("git", "done", committed.commit, committed.diagnostics, committed.paths, owed=True)
+    failed = [finding for finding in committed.diagnostics if finding.severity != "note"]
     if failed:
-        return FinishStep("git", "failed", "", committed.findings, hint=failed[0].hint)
-    is_none = any(finding.code == "GIT002" for finding in committed.findings)
-    return FinishStep("git", "nothing" if is_none else "there", "", committed.findings)
+        return FinishStep("git", "failed", "", committed.diagnostics, hint=failed[0].hint)
+    is_none = any(finding.code == "GIT002" for finding in committed.diagnostics)
+    return FinishStep("git", "nothing" if is_none else "there", "", committed.diagnostics)
 
 
 def _is_left(home: Home, finish_steps: FinishInput, places: FinishStores) -> bool:
@@ -452,7 +452,7 @@ def _is_committed(home: Home, finish_steps: FinishInput, places: FinishStores) -
     paths = (*(artifact.path for artifact in finish_steps.artifacts), *finish_steps.files, *files)
     paths = tuple(path for path in paths if not path.startswith("/"))
     left = find_uncommitted(home.root, paths)
-    return bool(paths) and not left.paths and not left.findings
+    return bool(paths) and not left.paths and not left.diagnostics
 
 
 def _leave_commit(home: Home, files: tuple[str, ...]) -> list[FinishStep]:
