@@ -36,7 +36,7 @@ ROUNDS: Final = choose(20, 60)
 CHANGES: Final = choose(10, 40)
 MOST_LIST_MS, MOST_SCREEN_MS, MOST_KB = 100.0, 200.0, 150.0
 _SCREEN: Final = "a change, until its row says so on the screen"
-_LIST: Final = "/api/v1/delegations?roots=true&limit=200"
+_LIST: Final = "/api/v1/runs?roots=true&limit=200"
 _BARE: Final = """
 import sys, uvicorn
 from starlette.applications import Starlette

@@ -10,6 +10,14 @@ from typing import Any, Literal, NotRequired, TypedDict
 SeverityName = Literal["error", "warning", "note"]
 StatusName = Literal["completed", "partial", "failed", "blocked"]
 StopReasonName = Literal["exited", "timeout", "cancelled", "crashed", "rejected", "orphaned", "budget"]
+RunStateName = Literal["queued", "starting", "running", "waiting", "finishing", "ended", "abandoned", "finished"]
+"""What a run does now. Only a finished run has a status.
+
+`queued`: no slot or worker is free. `starting`: admitted, and its agent is about to start. `running`: its agent works.
+`waiting`: its agent waits for nested runs. `finishing`: its agent has ended, and Remit checks the return and takes the
+finish steps. `ended`: a worker has finished it, and no process here has fetched the result yet. `abandoned`: its
+supervisor has died; `remit wait` takes over. `finished`: the result is final.
+"""
 
 
 # --- errors and diagnostics ------------------------------------------------------------------------------------------
@@ -181,8 +189,7 @@ class RunObject(TypedDict):
 
     session_id: str
     agent: str
-    state: str
-    standing: str
+    state: RunStateName
     status: str | None
     verdict: str | None
     stop_reason: str | None
@@ -286,7 +293,7 @@ class AttemptObject(TypedDict):
     ended_ms: int | None
     stop_reason: str | None
     verdict: str | None
-    findings: list[DiagnosticObject]
+    diagnostics: list[DiagnosticObject]
     repairs: list[RepairObject]
     claims: list[dict[str, Any]]
     usage: dict[str, Any]
@@ -340,7 +347,7 @@ class RunDetailsObject(TypedDict):
 class StartedRunObject(RunObject):
     """A run that was started."""
 
-    request_findings: NotRequired[list[RequestDiagnosticObject]]
+    request_diagnostics: list[RequestDiagnosticObject]
 
 
 class CancelledObject(TypedDict):
@@ -435,7 +442,7 @@ class CheckedMessageObject(TypedDict):
     status: str | None
     payload: Any
     repairs: list[RepairObject]
-    findings: list[DiagnosticObject]
+    diagnostics: list[DiagnosticObject]
     evidence: list[CheckedFileObject]
 
 
@@ -457,8 +464,8 @@ class CheckedReturnObject(TypedDict):
     session_id: str | None
     artifacts: list[GradedFileObject]
     repairs: list[str]
-    findings: list[DiagnosticObject]
-    more_findings: NotRequired[int]
+    diagnostics: list[DiagnosticObject]
+    more_diagnostics: NotRequired[int]
 
 
 class SubmittedReturnObject(CheckedReturnObject):
@@ -484,7 +491,7 @@ class AgentObject(TypedDict):
     description: str
     profile: str | None
     kind: str | None
-    findings: list[DiagnosticObject]
+    diagnostics: list[DiagnosticObject]
 
 
 class AgentsObject(TypedDict):
@@ -500,7 +507,7 @@ class LintedFileObject(TypedDict):
     """The diagnostics of one agent file."""
 
     file: str
-    findings: list[DiagnosticObject]
+    diagnostics: list[DiagnosticObject]
 
 
 class LintedFilesObject(TypedDict):
@@ -540,7 +547,7 @@ class TaskObject(TypedDict):
     phase: int | str | None
     reason: str | None
     linkedResearch: list[str]
-    delegations: RunCountObject
+    runs: RunCountObject
 
 
 class PhaseObject(TypedDict):
@@ -616,7 +623,7 @@ class MovedTaskObject(TypedDict):
     after: str | None
     files: list[str]
     absorbed: list[str]
-    findings: list[DiagnosticObject]
+    diagnostics: list[DiagnosticObject]
     interrupted: list[InterruptedChangeObject]
 
 
@@ -671,8 +678,8 @@ class AddedFindingObject(TypedDict):
     manifest: str
     entry: dict[str, Any]
     findings_file: str | None
-    findings: list[DiagnosticObject]
-    more_findings: NotRequired[int]
+    diagnostics: list[DiagnosticObject]
+    more_diagnostics: NotRequired[int]
 
 
 class ErrorRecordObject(TypedDict):
@@ -726,7 +733,7 @@ class ErrorGroupsObject(TypedDict):
     groups: list[ErrorGroupObject]
     total: int
     file: str
-    findings: list[DiagnosticObject]
+    diagnostics: list[DiagnosticObject]
 
 
 # --- the workspace and its machines ----------------------------------------------------------------------------------
@@ -801,7 +808,7 @@ class WorkspaceStatusObject(TypedDict):
     root: str
     branch: str | None
     event: int
-    delegations: WorkspaceRunCountObject
+    runs: WorkspaceRunCountObject
     backend: str
 
 

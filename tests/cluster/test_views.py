@@ -272,7 +272,7 @@ def test_what_was_told_here_is_enough_where_it_is_over(stage: Stage) -> None:
     home.close()
     (found,) = stage.ask("ps", "--all")
     assert found["worker"] == HOSTILE
-    assert found["standing"] == "completed"
+    assert (found["state"], found["status"]) == ("finished", "completed")
     assert "\x1b" not in stage.remit("ps", "--all").text
 
 
@@ -495,7 +495,7 @@ def test_the_api_has_workers_queues_and_leases(stage: Stage) -> None:
     assert told["lag_s"] is not None
     runs = {each["session_id"]: each for each in list_runs(home)["items"]}
     assert runs[OWN]["worker"] == "alpha"
-    assert runs["sess_1700000003_cccccc"]["standing"] == "queued"
+    assert runs["sess_1700000003_cccccc"]["state"] == "queued"
     machine = load_tree(home, OWN)["items"][0]["machine"]
     assert machine is not None
     assert machine["worker"] == "alpha"

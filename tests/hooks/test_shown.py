@@ -52,7 +52,7 @@ def test_who_works_in_a_harness_is_shown_as_at_work_there(root: Path, remit: Ins
     stage = Stage(root, harness, quick=True)
     stage.call("planner")
     (row,) = load(remit("ps", "--json"))
-    assert (row["standing"], row["driven"], row["harness"], row["driver_pid"]) == ("running", True, harness, None)
+    assert (row["state"], row["driven"], row["harness"], row["driver_pid"]) == ("running", True, harness, None)
     shown = remit("ps").text
     assert shown.splitlines()[1].endswith(f"  {harness}")
     for text in (shown, remit("ps", "--tree").text, remit("status").text, remit("show").text, remit("doctor").text):
@@ -73,7 +73,7 @@ def test_it_was_heard_of_when_it_last_used_a_tool(child: Child, remit: Inside) -
 def test_one_of_which_nothing_is_heard_long_after_its_deadline_is_lost(child: Child, remit: Inside) -> None:
     make_late(child.stage)
     (row,) = load(remit("ps", "--json"))
-    assert (row["standing"], row["driven"], row["harness"]) == ("abandoned", False, None)
+    assert (row["state"], row["driven"], row["harness"]) == ("abandoned", False, None)
     assert f"remit wait {child.session_id} settles it" in remit("ps").text
     assert "claude has told nothing of the end of planner" in remit("doctor").text
     assert remit("wait", child.session_id).code == 1

@@ -63,7 +63,7 @@ def test_no_secret_goes_out() -> None:
 def test_findings_come_with_the_gravest_first() -> None:
     found = [Diagnostic(f"N{each}", "note", "n", "") for each in range(150)] + [Diagnostic("E1", "error", SECRET, "")]
     told = fit_diagnostics([(each, "a.md") for each in found])
-    assert told["findings"][0]["code"] == "E1"
-    assert SECRET not in told["findings"][0]["message"]
-    assert (len(told["findings"]), told["more_findings"]) == (100, 51)
-    assert "more_findings" not in fit_diagnostics([])
+    assert told["diagnostics"][0]["code"] == "E1"
+    assert SECRET not in told["diagnostics"][0]["message"]
+    assert (len(told["diagnostics"]), told["more_diagnostics"]) == (100, 51)
+    assert "more_diagnostics" not in fit_diagnostics([])

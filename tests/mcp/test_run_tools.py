@@ -96,7 +96,7 @@ def test_work_is_handed_on_and_its_result_comes_back(place: Place) -> None:
         "exited",
     ]
     assert [(each["path"], each["grade"]) for each in result["remit"]["grades"]] == [("report.md", "changed")]
-    assert [each["code"] for each in told["request_findings"]] == ["BUD001"]
+    assert [each["code"] for each in told["request_diagnostics"]] == ["BUD001"]
     (row,) = place.rows()
     assert (row.depth, row.path, row.session_id) == (1, ("orchestrator", "obeys"), told["session_id"])
     assert place.peer.call("result", session_id=told["session_id"])["result"]["status"] == "completed"
@@ -163,7 +163,7 @@ def test_two_at_once_go_on_beside_each_other_and_beside_other_tools(place: Place
     began = time.monotonic()
     asked = [place.peer.begin("delegate", prompt="Go.", runner="slow") for _ in range(2)]
     wait_until(lambda: len(place.agents["slow"].did("began")) == 2, "both began")
-    assert {each["standing"] for each in place.peer.call("status")["runs"]} == {"running"}
+    assert {each["state"] for each in place.peer.call("status")["runs"]} == {"running"}
     assert time.monotonic() - began < 3.5 + 20
     found = [place.peer.end_call("delegate", each)["structuredContent"] for each in asked]
     assert len({each["session_id"] for each in found}) == 2
@@ -246,7 +246,7 @@ def test_who_does_not_wait_longer_lets_it_go_on(place: Place) -> None:
     asked = begin(place, "waits", wait_seconds=0.2)
     told = place.peer.end_call("delegate", asked)["structuredContent"]
     assert told["over"] is False
-    assert told["run"]["standing"] in ("starting", "running")
+    assert told["run"]["state"] in ("starting", "running")
     session_id = told["session_id"]
     assert place.peer.call("result", session_id=session_id)["over"] is False
     assert place.peer.call("result", session_id=session_id, wait_seconds=0.2)["over"] is False
@@ -261,7 +261,7 @@ def test_who_stops_waiting_for_a_result_ends_nothing(place: Place) -> None:
     session_id = place.peer.end_call("delegate", asked)["structuredContent"]["session_id"]
     waiting = place.peer.begin("result", session_id=session_id, wait_seconds=60)
     place.peer.notify("notifications/cancelled", requestId=waiting)
-    assert place.peer.call("status")["runs"][0]["standing"] == "running"
+    assert place.peer.call("status")["runs"][0]["state"] == "running"
     (place.root.parent / "go").touch()
     assert place.peer.call("result", session_id=session_id, wait_seconds=60)["result"]["status"] == "completed"
 
@@ -425,7 +425,7 @@ def test_an_agent_checks_its_own_return(place: Place) -> None:
     verdict = told["result"]["structuredContent"]
     assert verdict["accepted"] is False
     assert (verdict["session_id"], verdict["format"]) == (told["session"], "standard")
-    codes = {each["code"] for each in verdict["findings"] if each["severity"] == "error"}
+    codes = {each["code"] for each in verdict["diagnostics"] if each["severity"] == "error"}
     assert codes == {"RET040", "RET051"}  # another session, and a file that is not there
 
 

@@ -93,8 +93,8 @@ def test_a_finding_is_added_and_found(root: Path) -> None:
 def test_a_finding_that_breaks_a_rule_is_not_added(root: Path) -> None:
     told = add(write_file=False)
     assert told["added"] is False
-    assert [each["code"] for each in told["findings"] if each["severity"] == "error"] == ["RET089"]
-    assert all(each["hint"] for each in told["findings"])
+    assert [each["code"] for each in told["diagnostics"] if each["severity"] == "error"] == ["RET089"]
+    assert all(each["hint"] for each in told["diagnostics"])
     assert not (root / "claudedocs" / "agent-outputs" / "MANIFEST.jsonl").exists()
 
 
@@ -212,16 +212,16 @@ def write_agent(root: Path, name: str = "scribe", text: str = AGENT) -> None:
 
 def test_agent_files_are_linted(root: Path) -> None:
     assert use("lint") == {"failed": False, "files": 0, "counts": {"error": 0, "warning": 0, "note": 0}, "known": 0,
-                           "findings": []}  # fmt: skip
+                           "diagnostics": []}  # fmt: skip
     write_agent(root, text=AGENT.replace("name: scribe", "name: other"))
     told = use("lint", paths=[".claude/agents"])
     assert told["failed"]
     assert told["files"] == 1
-    assert told["findings"][0]["filename"] == ".claude/agents/scribe.md"
-    assert sum(told["counts"].values()) == len(told["findings"])
-    codes = {each["code"] for each in told["findings"]}
+    assert told["diagnostics"][0]["filename"] == ".claude/agents/scribe.md"
+    assert sum(told["counts"].values()) == len(told["diagnostics"])
+    codes = {each["code"] for each in told["diagnostics"]}
     fewer = use("lint", select=[min(codes)])
-    assert {each["code"] for each in fewer["findings"]} == {min(codes)}
+    assert {each["code"] for each in fewer["diagnostics"]} == {min(codes)}
     assert isinstance(refuse("lint", select=["XYZ1"]), UsageError)
 
 
@@ -250,7 +250,7 @@ def test_a_return_is_checked_before_it_is_sent(root: Path) -> None:
     """R2.15."""
     refused = use("check_return", message=make_message(), session_id="sess_1735460684_a1b2c3")
     assert refused["accepted"] is False
-    assert "report.md" in json.dumps(refused["findings"])
+    assert "report.md" in json.dumps(refused["diagnostics"])
     (root / "report.md").write_text("# Report\n")
     told = use("check_return", message=make_message(), session_id="sess_1735460684_a1b2c3", agent="scribe")
     assert (told["accepted"], told["verdict"], told["status"]) == (True, "accepted", "completed")

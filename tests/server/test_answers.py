@@ -42,7 +42,7 @@ def test_pages_follow_one_another_and_miss_nothing(many: Served) -> None:
     found: list[str] = []
     cursor = ""
     while cursor is not None:
-        page = many.get(f"/delegations?limit=10{f'&cursor={cursor}' if cursor else ''}").value
+        page = many.get(f"/runs?limit=10{f'&cursor={cursor}' if cursor else ''}").value
         if not found:  # what comes meanwhile moves nothing
             add_rows(many.root, 1, begin=900)
         found += [each["session_id"] for each in page["items"]]
@@ -56,13 +56,13 @@ def test_pages_follow_one_another_and_miss_nothing(many: Served) -> None:
      "nothing=1", "task=0", "task=-1", "task=99999999999999999999", "q=%ff", "agent="],
 )  # fmt: skip
 def test_a_query_that_does_not_fit_is_told(many: Served, query: str) -> None:
-    problem = many.get(f"/delegations?{query}").problem
+    problem = many.get(f"/runs?{query}").problem
     assert (problem["status"], problem["code"]) == (400, "USAGE")
     assert problem["detail"]
 
 
 def test_a_query_is_typed_as_the_table_says() -> None:
-    takes = next(each for each in OPERATIONS if each.name == "list_delegations").takes
+    takes = next(each for each in OPERATIONS if each.name == "list_runs").takes
     assert parse_query(b"limit=5&roots=true&q=%C3%A9+x", takes) == {"limit": 5, "roots": True, "q": "é x"}
     assert parse_query(b"q=", takes) == {"q": ""}
     with pytest.raises(UsageError):
@@ -72,7 +72,7 @@ def test_a_query_is_typed_as_the_table_says() -> None:
 # --- marks -----------------------------------------------------------------------------------------------------------
 
 
-_MARKED = ("/delegations", "/delegations/{id}", "/delegations/{id}/tree", "/status")
+_MARKED = ("/runs", "/runs/{id}", "/runs/{id}/tree", "/status")
 
 
 @pytest.mark.parametrize("path", _MARKED)
@@ -126,7 +126,7 @@ def test_texts_of_agents_stay_texts(tmp_path: Path) -> None:
     for at, payload in enumerate(PAYLOADS):
         add_rows(tmp_path, 1, begin=at, work=payload, agent=payload)
     with run_server(tmp_path) as served:
-        reply = served.get("/delegations?limit=500")
+        reply = served.get("/runs?limit=500")
         assert reply.headers["content-type"] == JSON
         assert reply.headers["x-content-type-options"] == "nosniff"
         assert [each["work"] for each in reply.value["items"]] == [*PAYLOADS[::-1]]
@@ -142,7 +142,7 @@ def test_texts_of_agents_stay_texts(tmp_path: Path) -> None:
 
 def test_secrets_are_taken_out_of_problems(served: Served) -> None:
     key = f"ghp_{'a' * 36}"
-    problem = served.get(f"/delegations/{key}").problem
+    problem = served.get(f"/runs/{key}").problem
     assert key not in json.dumps(problem)
 
 
@@ -162,14 +162,14 @@ def test_a_bug_is_told_by_a_reference_and_nothing_else(
     def fail(_: Any) -> None:  # noqa: ANN401 - whatever it is given
         raise KeyError("a secret of ours")
 
-    monkeypatch.setattr(run_routes, "list_delegations", fail)
-    quiet = served.get("/delegations").problem
+    monkeypatch.setattr(run_routes, "list_runs", fail)
+    quiet = served.get("/runs").problem
     assert (quiet["status"], quiet["code"]) == (500, "UNKNOWN_ERROR")
     assert "secret" not in json.dumps(quiet)
     told = capfd.readouterr().err
     assert told == f"remit: bug {quiet['data']['reference']}: KeyError\n"
     monkeypatch.setenv("REMIT_DEBUG", "1")
-    loud = served.get("/delegations").problem
+    loud = served.get("/runs").problem
     told = capfd.readouterr().err
     assert f"remit: bug {loud['data']['reference']}: KeyError\nTraceback" in told
     assert "a secret of ours" in told
@@ -177,14 +177,14 @@ def test_a_bug_is_told_by_a_reference_and_nothing_else(
 
 
 def test_what_is_not_there_is_missing(served: Served) -> None:
-    for path in ("/delegations/none", "/delegations/none/tree", "/delegations/none/log", "/delegations/x/answers/1",
-                 "/delegations/none/prompt", "/delegations/none/diff?path=a", "/delegations/none/log/stream",
-                 "/manifest/none", "/none", "/delegations/"):  # fmt: skip
+    for path in ("/runs/none", "/runs/none/tree", "/runs/none/log", "/runs/x/answers/1",
+                 "/runs/none/prompt", "/runs/none/diff?path=a", "/runs/none/log/stream",
+                 "/manifest/none", "/none", "/runs/"):  # fmt: skip
         reply = served.get(path)
-        codes = ("NOT_FOUND",) if path in ("/none", "/delegations/") else ("USAGE", "INPUT_UNREADABLE")
+        codes = ("NOT_FOUND",) if path in ("/none", "/runs/") else ("USAGE", "INPUT_UNREADABLE")
         assert reply.status == 404, path
         assert reply.problem["code"] in codes, path
-    for path in ("/delegations/none/cancel", "/delegations/none/retry"):
+    for path in ("/runs/none/cancel", "/runs/none/retry"):
         reply = served.post(path, {})
         assert (reply.status, reply.problem["code"]) == (404, "USAGE")
 
@@ -198,15 +198,15 @@ def test_what_is_not_there_is_missing(served: Served) -> None:
 )  # fmt: skip
 def test_a_body_that_does_not_fit_is_told(served: Served, body: str) -> None:
     headers = served.bearer | {"Content-Type": JSON}
-    reply = served.ask("POST", f"{API}/delegations", headers, body.encode("latin-1"))
+    reply = served.ask("POST", f"{API}/runs", headers, body.encode("latin-1"))
     assert reply.status == 400, reply.body
     assert reply.problem["detail"]
 
 
 def test_another_method_is_told_which_there_are(served: Served) -> None:
-    reply = served.ask("DELETE", f"{API}/delegations", served.bearer)
+    reply = served.ask("DELETE", f"{API}/runs", served.bearer)
     assert (reply.status, reply.headers["allow"]) == (405, "GET, HEAD, POST")
-    assert served.ask("HEAD", f"{API}/delegations", served.bearer)[::2] == (200, b"")
+    assert served.ask("HEAD", f"{API}/runs", served.bearer)[::2] == (200, b"")
 
 
 # --- the table -------------------------------------------------------------------------------------------------------

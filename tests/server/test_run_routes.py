@@ -36,7 +36,7 @@ def ask(path, body):
         return json.loads(urllib.request.urlopen(request).read())
     except urllib.error.HTTPError as error:
         return json.loads(error.read())
-told = [ask("/delegations", {"prompt": "More.", "runner": "obeys"}),
+told = [ask("/runs", {"prompt": "More.", "runner": "obeys"}),
         ask("/tasks/1/move", {"marker": "IN PROGRESS"}), ask("/login-tokens", {})]
 open(sys.argv[3], "w").write(json.dumps(told))
 """
@@ -78,11 +78,11 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
 
 def wait_for_end(served: Served, session_id: str) -> str:
     def get_state() -> str:
-        state: str = served.get(f"/delegations/{session_id}").value["run"]["state"]
+        state: str = served.get(f"/runs/{session_id}").value["run"]["state"]
         return state
 
     wait_until(lambda: get_state() == "finished", "its end")
-    status: str = served.get(f"/delegations/{session_id}").value["run"]["status"]
+    status: str = served.get(f"/runs/{session_id}").value["run"]["status"]
     return status
 
 
@@ -90,13 +90,13 @@ def test_work_is_handed_on_once_and_followed_to_its_end(place: Place) -> None:
     served = place.served
     body = {"prompt": f"Do it with {SECRET}.", "runner": "obeys", "max_turns": 5}
     with served.follow("/events?after=0") as followed:
-        begun = served.post("/delegations", body, Idempotency_Key="k1")
+        begun = served.post("/runs", body, Idempotency_Key="k1")
         assert begun.status == 201, begun.body
         session_id = begun.value["session_id"]
-        assert begun.headers["location"] == f"{API}/delegations/{session_id}"
-        again = served.post("/delegations", body, Idempotency_Key="k1")
+        assert begun.headers["location"] == f"{API}/runs/{session_id}"
+        again = served.post("/runs", body, Idempotency_Key="k1")
         assert (again.status, again.value["session_id"]) == (201, session_id)
-        assert served.post("/delegations", body | {"prompt": "x"}, Idempotency_Key="k1").status == 422
+        assert served.post("/runs", body | {"prompt": "x"}, Idempotency_Key="k1").status == 422
         told: list[Told] = []
         while not told or told[-1].value.get("kind") != "finished":
             event = followed.take()
@@ -104,14 +104,14 @@ def test_work_is_handed_on_once_and_followed_to_its_end(place: Place) -> None:
             told.append(event)
     assert len(list_rows(served.root)) == 1
     assert wait_for_end(served, session_id) == "completed"
-    node = served.get(f"/delegations/{session_id}")
+    node = served.get(f"/runs/{session_id}")
     assert SECRET not in node.body.decode()
     assert [each["path"] for each in node.value["attempts"][0]["claims"]] == ["report.md"]
-    diff = served.get(f"/delegations/{session_id}/diff?path=report.md").value
+    diff = served.get(f"/runs/{session_id}/diff?path=report.md").value
     assert diff["path"] == "report.md"
-    assert served.get(f"/delegations/{session_id}/answers/1").value["pages"] == 1
-    assert SECRET not in served.get(f"/delegations/{session_id}/prompt").body.decode()
-    retried = served.post(f"/delegations/{session_id}/retry", {"timeout": 60})
+    assert served.get(f"/runs/{session_id}/answers/1").value["pages"] == 1
+    assert SECRET not in served.get(f"/runs/{session_id}/prompt").body.decode()
+    retried = served.post(f"/runs/{session_id}/retry", {"timeout": 60})
     assert retried.status == 201
     assert wait_for_end(served, retried.value["session_id"]) in ("completed", "failed")
 
@@ -119,9 +119,9 @@ def test_work_is_handed_on_once_and_followed_to_its_end(place: Place) -> None:
 @pytest.mark.skipif(not find_level().has_files, reason="the kernel confines nothing here")
 def test_a_run_is_confined_if_it_is_asked_for(place: Place) -> None:
     (place.served.root / "report.md").unlink(missing_ok=True)  # else its work is done before it begins
-    begun = place.served.post("/delegations", {"prompt": "Do it.", "runner": "obeys", "confine": True})
+    begun = place.served.post("/runs", {"prompt": "Do it.", "runner": "obeys", "confine": True})
     assert wait_for_end(place.served, begun.value["session_id"]) == "completed"
-    assert place.served.get(f"/delegations/{begun.value['session_id']}").value["config"]["confine"] is True
+    assert place.served.get(f"/runs/{begun.value['session_id']}").value["config"]["confine"] is True
     (row,) = [row for row in list_rows(place.served.root) if row.session_id == begun.value["session_id"]]
     assert row.details["confine"] is True
 
@@ -144,22 +144,22 @@ def test_what_a_request_lacks_is_told_so_that_it_can_be_given(place: Place) -> N
     file.parent.mkdir(parents=True)
     file.write_text(REPORTER)
     asked = {"agent": "reporter", "prompt": "Write.", "runner": "obeys"}
-    problem = served.post("/delegations", asked).problem
+    problem = served.post("/runs", asked).problem
     assert (problem["status"], problem["code"]) == (422, "VALIDATION_FAILED"), problem
     assert "the input 'topic' is missing" in problem["detail"]
     assert problem["hint"] == "set the field inputs", problem
-    nothing = served.post("/delegations", {"prompt": "Write.", "runner": "command"}).problem
+    nothing = served.post("/runs", {"prompt": "Write.", "runner": "command"}).problem
     assert (nothing["status"], nothing["detail"]) == (422, "the runner 'command' has no command")
     assert len(list_rows(served.root)) == before
-    begun = served.post("/delegations", asked | {"inputs": {"topic": "seas"}})
+    begun = served.post("/runs", asked | {"inputs": {"topic": "seas"}})
     assert begun.status == 201, begun.body
     wait_for_end(served, begun.value["session_id"])
 
 
 def test_what_an_agent_prints_is_followed_line_by_line(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     served = place.served
-    session_id = served.post("/delegations", {"prompt": "Wait.", "runner": "waits"}).value["session_id"]
-    path = f"/delegations/{session_id}/log"
+    session_id = served.post("/runs", {"prompt": "Wait.", "runner": "waits"}).value["session_id"]
+    path = f"/runs/{session_id}/log"
     wait_until(lambda: served.get(path).value["lines"], "the first line")
     with served.follow(f"{path}/stream") as one:
         hello, first = one.take(), one.take()
@@ -195,13 +195,13 @@ def test_what_an_agent_prints_is_followed_line_by_line(place: Place, monkeypatch
 
 def test_a_delegation_is_ended(place: Place) -> None:
     served = place.served
-    session_id = served.post("/delegations", {"prompt": "Hang.", "runner": "hangs"}).value["session_id"]
-    wait_until(lambda: served.get(f"/delegations/{session_id}").value["run"]["alive"], "its agent")
-    assert served.post(f"/delegations/{session_id}/cancel", {"reason": "enough"}).value["cancelled"] == [session_id]
+    session_id = served.post("/runs", {"prompt": "Hang.", "runner": "hangs"}).value["session_id"]
+    wait_until(lambda: served.get(f"/runs/{session_id}").value["run"]["alive"], "its agent")
+    assert served.post(f"/runs/{session_id}/cancel", {"reason": "enough"}).value["cancelled"] == [session_id]
     wait_for_end(served, session_id)
-    standing = served.get(f"/delegations/{session_id}").value["run"]
+    standing = served.get(f"/runs/{session_id}").value["run"]
     assert (standing["stop_reason"], standing["alive"]) == ("cancelled", False)
-    again = served.post(f"/delegations/{session_id}/cancel", {}).value
+    again = served.post(f"/runs/{session_id}/cancel", {}).value
     assert (again["cancelled"], bool(again["note"])) == ([], True)
 
 
@@ -211,7 +211,7 @@ def test_who_does_not_wait_for_an_answer_begins_nothing(place: Place, *, is_rese
     served = place.served
     before = len(list_rows(served.root))
     body = json.dumps({"prompt": "Go.", "runner": "obeys"})
-    head = f"POST {API}/delegations HTTP/1.1\r\nHost: {HOST}:{served.port}\r\nAuthorization: Bearer {served.token}\r\n"
+    head = f"POST {API}/runs HTTP/1.1\r\nHost: {HOST}:{served.port}\r\nAuthorization: Bearer {served.token}\r\n"
     text = f"{head}Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}"
     for _ in range(10):
         with socket.create_connection((HOST, served.port)) as hasty:
@@ -230,7 +230,7 @@ def test_an_agent_is_no_person(place: Place) -> None:
     tasks = Tasks()
     tasks.add("Greet people")
     tasks.home.close()
-    session_id = served.post("/delegations", {"prompt": "Ask.", "runner": "inside"}).value["session_id"]
+    session_id = served.post("/runs", {"prompt": "Ask.", "runner": "inside"}).value["session_id"]
     told = place.folder / "told.json"
     wait_until(lambda: told.exists() and told.read_bytes(), "what the agent was told")
     problems = json.loads(told.read_bytes())

@@ -107,7 +107,7 @@ def test_a_token_that_is_used_once_opens_a_session(served: Served) -> None:
     assert set(flags) == {"Path=/", "Max-Age=43200", "HttpOnly", "SameSite=Strict"}
     assert cookie.startswith(f"remit_session_{served.port}=")
     assert served.ask("GET", "/", {"Cookie": cookie}).status == 200
-    assert served.ask("GET", f"{API}/delegations", {"Cookie": f"other=1; {cookie}"}).status == 200
+    assert served.ask("GET", f"{API}/runs", {"Cookie": f"other=1; {cookie}"}).status == 200
     assert served.ask("GET", path).status == 401
     assert served.ask("POST", path, {"Content-Type": JSON}, "{}").status == 405
 
@@ -215,7 +215,7 @@ def test_no_preflight_is_answered(served: Served) -> None:
     asked = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}
     for who, status in (({}, 401), (served.bearer, 405), (served.log_in(), 403)):
         for method in ("OPTIONS", "TRACE", "PUT", "PATCH", "PROPFIND", "CONNECT"):
-            reply = served.ask(method, f"{API}/delegations", who | asked)
+            reply = served.ask(method, f"{API}/runs", who | asked)
             assert reply.status == status, method
             check_headers(reply.headers)
 
@@ -247,7 +247,7 @@ def test_a_form_of_another_page_changes_nothing(served: Served, method: str, pat
 
 def test_what_is_too_large_is_refused(served: Served) -> None:
     kind = served.bearer | {"Content-Type": JSON}
-    reply = served.ask("POST", f"{API}/delegations", kind | {"Content-Length": str(MAX_BYTES + 1)})
+    reply = served.ask("POST", f"{API}/runs", kind | {"Content-Length": str(MAX_BYTES + 1)})
     assert reply.status == 413
     assert reply.headers["connection"] == "close"
     check_headers(reply.headers)
@@ -262,7 +262,7 @@ def test_what_is_too_large_is_refused(served: Served) -> None:
     )
     chunked = kind | {"Transfer-Encoding": "chunked"}
     chunk = b"10000\r\n" + b" " * 65536 + b"\r\n"
-    assert served.ask("POST", f"{API}/delegations", chunked, chunk * 17 + b"0\r\n\r\n").status == 413
+    assert served.ask("POST", f"{API}/runs", chunked, chunk * 17 + b"0\r\n\r\n").status == 413
 
 
 def test_what_is_no_http_is_answered_and_closed(served: Served) -> None:

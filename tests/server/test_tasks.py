@@ -26,9 +26,9 @@ def cleo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cleo:
 
 def delegate(served: Served, **body: Any) -> tuple[dict[str, Any], dict[str, Any]]:  # noqa: ANN401 - any JSON value
     """Start a run and wait for its end: what was answered at its start, and all that is known of it."""
-    begun = served.post("/delegations", {"prompt": "Write a report.", "runner": "scripted"} | body)
+    begun = served.post("/runs", {"prompt": "Write a report.", "runner": "scripted"} | body)
     assert begun.status == 201, begun.body
-    path = f"/delegations/{begun.value['session_id']}"
+    path = f"/runs/{begun.value['session_id']}"
     wait_until(lambda: served.get(path).value["run"]["state"] == "finished", "its end")
     node: dict[str, Any] = served.get(path).value
     return begun.value, node
@@ -39,14 +39,14 @@ def test_an_agent_works_on_a_task_of_an_outside_tracker(cleo: Cleo) -> None:
     with run_server(cleo.root) as served:
         begun, node = delegate(served, agent="cleo-subagent", task="T1234")
         shown = served.get("/tasks/T1234").value
-        found = served.get("/delegations?task=T1234").value
-        others = [served.get(f"/delegations?task={other}").value["items"] for other in ("T1200", "1234")]
-        retried = served.post(f"/delegations/{begun['session_id']}/retry", {})
+        found = served.get("/runs?task=T1234").value
+        others = [served.get(f"/runs?task={other}").value["items"] for other in ("T1200", "1234")]
+        retried = served.post(f"/runs/{begun['session_id']}/retry", {})
         wait_until(
-            lambda: served.get(f"/delegations/{retried.value['session_id']}").value["run"]["state"] == "finished",
+            lambda: served.get(f"/runs/{retried.value['session_id']}").value["run"]["state"] == "finished",
             "the end of the other run",
         )
-        assert served.get("/delegations?task=T1234").value["total"] == 2
+        assert served.get("/runs?task=T1234").value["total"] == 2
     assert node["result"]["remit"]["status"] == "completed", node
     assert begun["task_id"] == node["run"]["task_id"] == found["items"][0]["task_id"] == "T1234"
     assert [each["session_id"] for each in found["items"]] == [begun["session_id"]]
@@ -61,16 +61,16 @@ def test_an_id_that_is_none_is_one_clear_error(cleo: Cleo, capfd: pytest.Capture
     with run_server(cleo.root) as served:
         for junk in JUNK:
             body = {"prompt": "Find out.", "runner": "scripted", "task": junk}
-            asked = [served.post("/delegations", body)]
+            asked = [served.post("/runs", body)]
             if isinstance(junk, str | int) and junk not in ("", True):
                 word = quote(str(junk), safe="")
-                asked.append(served.get(f"/delegations?task={word}"))
+                asked.append(served.get(f"/runs?task={word}"))
                 asked.append(served.get(f"/tasks/{word}"))
                 asked.append(served.post(f"/tasks/{word}/move", {"marker": "IN PROGRESS"}))
             for reply in asked:
                 assert (reply.problem["status"], reply.problem["code"]) == (400, "USAGE"), (junk, reply.body)
                 assert reply.problem["hint"], junk
-        lines = served.post("/delegations", {"prompt": "Find out.", "runner": "scripted", "task": "T12\n"}).problem
+        lines = served.post("/runs", {"prompt": "Find out.", "runner": "scripted", "task": "T12\n"}).problem
         assert (lines["status"], lines["code"]) == (400, "USAGE")
         assert cleo.calls == []
         unknown = served.get("/tasks/T9999").problem
@@ -90,12 +90,12 @@ def test_a_finish_step_that_fails_costs_no_result(tmp_path: Path, monkeypatch: p
     root = make_project(tmp_path, monkeypatch, code)
     with run_server(root) as served:
         assert [served.get(f"/tasks/{each}").value["marker"] for each in ("1", "%231")] == ["NOT STARTED"] * 2
-        foreign = served.post("/delegations", {"prompt": "Write.", "runner": "scripted", "task": "T1234"}).problem
+        foreign = served.post("/runs", {"prompt": "Write.", "runner": "scripted", "task": "T1234"}).problem
         assert (foreign["code"], foreign["detail"]) == ("USAGE", "'T1234' isn't the number of a task")
-        assert served.get("/delegations?task=T1234").problem["status"] == 400
+        assert served.get("/runs?task=T1234").problem["status"] == 400
         assert served.get("/tasks/T1234").problem["status"] == 404
         begun, node = delegate(served, task=1)
-        found = served.get("/delegations?task=1").value["items"]
+        found = served.get("/runs?task=1").value["items"]
     check_fault(root, code)
     result = node["result"]
     assert (result["status"], result["remit"]["status"]) == ("completed", "completed"), result

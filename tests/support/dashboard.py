@@ -158,7 +158,7 @@ class Server:
 
     def list_sessions(self) -> list[str]:
         """All runs, newest first."""
-        return [each["session_id"] for each in self.get("/delegations?limit=500&roots=true")["items"]]
+        return [each["session_id"] for each in self.get("/runs?limit=500&roots=true")["items"]]
 
 
 # --- the browser -----------------------------------------------------------------------------------------------------

@@ -37,7 +37,6 @@ ROW: dict[str, Any] = {
     "session_id": "sess_1_aaaaaa",
     "agent": "planner",
     "state": "finished",
-    "standing": "failed",
     "status": "failed",
     "verdict": "fabricated",
     "stop_reason": "exited",
@@ -59,21 +58,21 @@ ROW: dict[str, Any] = {
     "level": 0,
 }
 OPEN_ROW = ROW | {
-    "session_id": "sess_2_bbbbbb", "state": "running", "standing": "running", "verdict": None, "stop_reason": None,
+    "session_id": "sess_2_bbbbbb", "state": "running", "verdict": None, "stop_reason": None,
     "status": None, "ended_ms": None, "level": 1, "tokens": None, "cost_usd": None,
 }  # fmt: skip
 FINDING = {"code": "RET051", "severity": "error", "message": "a.md doesn't exist", "hint": "Write it.", "pointer": "/a"}
-PLACED = {"code": "RET001", "severity": "warning", "message": "it is long", "place": [3, 1, 3, 9]}
+PLACED = {"code": "RET001", "severity": "warning", "message": "it is long", "location": {"row": 3, "column": 1}}
 CLAIM = {"path": "a.md", "state": "missing", "grade": "missing", "reason": "nobody wrote it", "by_session": "sess_9"}
 ATTEMPT: dict[str, Any] = {
     "number": 1, "started_ms": 1_794_826_470_600, "ended_ms": 1_794_826_471_600, "stop_reason": "exited",
-    "verdict": "fabricated", "findings": [FINDING, PLACED], "repairs": [{"kind": "quotes", "message": "put quotes"}],
+    "verdict": "fabricated", "diagnostics": [FINDING, PLACED], "repairs": [{"kind": "quotes", "message": "put quotes"}],
     "claims": [CLAIM, CLAIM | {"state": "file", "grade": "changed"}], "usage": {"input_tokens": 3},
     "answer": {"text": "Done.\n\n```json\n{}\n```\n", "characters": 90_000, "cut": True},
 }  # fmt: skip
 NODE: dict[str, Any] = {
     "session_id": ROW["session_id"],
-    "standing": {name: value for name, value in ROW.items() if name != "level"},
+    "run": {name: value for name, value in ROW.items() if name != "level"},
     "config": {
         "timeout_s": 1800.0,
         "kind": "planning",
@@ -132,7 +131,7 @@ NODE: dict[str, Any] = {
 }
 OPEN_NODE = NODE | {
     "session_id": OPEN_ROW["session_id"],
-    "standing": {name: value for name, value in OPEN_ROW.items() if name != "level"},
+    "run": {name: value for name, value in OPEN_ROW.items() if name != "level"},
     "attempts": [ATTEMPT | {"ended_ms": None, "verdict": None, "stop_reason": None, "answer": None, "claims": []}],
     "result": None,
 }
@@ -145,7 +144,7 @@ REPORT: dict[str, Any] = {
     "root_id": ROW["session_id"],
     "open": True,
     "totals": {
-        "delegations": 2, "standings": {"failed": 1, "running": 1}, "tokens": 1200, "cost_usd": 0.5,
+        "runs": 2, "states": {"failed": 1, "running": 1}, "tokens": 1200, "cost_usd": 0.5,
         "started_ms": ROW["started_ms"], "ended_ms": None,
     },
     "tree": [ROW, OPEN_ROW],

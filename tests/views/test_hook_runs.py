@@ -41,7 +41,7 @@ def test_each_of_its_answers_is_kept_with_what_it_claims(child: Child) -> None:
         classes = load_compliance(home)["total"]
     first, second = node["attempts"]
     assert [(claim["path"], claim["grade"]) for claim in first["claims"]] == [("nothing.md", "missing")]
-    assert any(finding["location"] and finding["hint"] for finding in first["findings"])
+    assert any(finding["location"] and finding["hint"] for finding in first["diagnostics"])
     assert [(claim["path"], claim["grade"]) for claim in second["claims"]] == [("plan.md", "attributed")]
     assert [repair["kind"] for repair in second["repairs"]]
     assert (first["verdict"], second["verdict"]) == ("fabricated", "repaired")
@@ -53,7 +53,7 @@ def test_it_is_seen_at_work_and_can_only_be_told_to_end(child: Child) -> None:
     with opened(child.stage.root) as home:
         (row,) = list_runs(home, RunQuery(state="open"))["items"]
         node = load_run_details(home, child.session_id)
-    assert (row["session_id"], row["standing"], row["runner"]) == (child.session_id, "running", "claude")
+    assert (row["session_id"], row["state"], row["runner"]) == (child.session_id, "running", "claude")
     assert (node["run"]["said"] or "").startswith("Read")
     assert node["can"]["cancel"] is True
     assert "claude" in node["can"]["why"]["note"]

@@ -39,7 +39,7 @@ class Interfaces(NamedTuple):
 
     def find_session(self, **wanted: object) -> str:
         """The run that has these values."""
-        runs = self.http.get("/delegations").value["items"]
+        runs = self.http.get("/runs").value["items"]
         (found,) = [each for each in runs if all(each[name] == value for name, value in wanted.items())]
         session_id: str = found["session_id"]
         return session_id
@@ -78,13 +78,13 @@ def sort(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 @pytest.mark.slow
 def test_lists_of_runs_are_the_same(same: Interfaces) -> None:
-    runs = sort(same.http.get("/delegations").value["items"])
+    runs = sort(same.http.get("/runs").value["items"])
     assert [each["depth"] for each in runs].count(2) == 1
     assert {each["status"] for each in runs} == {"completed", "failed"}
     assert sort(load(same.cli("ps", "--all", "--json"))) == runs
     assert sort(same.mcp.call("status", all=True)["runs"]) == runs
     root_id = same.find_session(children=1)
-    tree = same.http.get(f"/delegations/{root_id}/tree").value["items"]
+    tree = same.http.get(f"/runs/{root_id}/tree").value["items"]
     assert load(same.cli("ps", "--tree", root_id, "--json")) == [tree]
     assert [each["level"] for each in tree] == [0, 1]
 
@@ -93,13 +93,13 @@ def test_lists_of_runs_are_the_same(same: Interfaces) -> None:
 @pytest.mark.parametrize("wanted", [{"status": "failed"}, {"children": 1}, {"depth": 2}])
 def test_the_details_of_a_run_are_the_same(same: Interfaces, wanted: dict[str, object]) -> None:
     session_id = same.find_session(**wanted)
-    details = same.http.get(f"/delegations/{session_id}").value
+    details = same.http.get(f"/runs/{session_id}").value
     assert load(same.cli("show", session_id, "--json")) == details
     report = same.mcp.call("result", session_id=session_id, part="report")
     assert json.loads(report["text"]) == details["result"]
     assert load(same.cli("wait", session_id, "--json"))["remit"]["verdict"] == details["run"]["verdict"]
     for attempt in details["attempts"]:
-        assert {*attempt} >= {"number", "verdict", "stop_reason", "findings", "claims", "usage"}
+        assert {*attempt} >= {"number", "verdict", "stop_reason", "diagnostics", "claims", "usage"}
 
 
 @pytest.mark.slow
@@ -139,11 +139,11 @@ def test_errors_of_the_log_are_the_same(same: Interfaces) -> None:
 @pytest.mark.slow
 def test_diagnostics_of_agents_are_the_same(same: Interfaces) -> None:
     (agent,) = same.http.get("/agents").value["files"]
-    assert agent["findings"]
-    assert load(same.cli("lint", "--json")) == agent["findings"]
-    assert same.mcp.call("lint")["findings"] == agent["findings"]
+    assert agent["diagnostics"]
+    assert load(same.cli("lint", "--json")) == agent["diagnostics"]
+    assert same.mcp.call("lint")["diagnostics"] == agent["diagnostics"]
     (linted,) = same.http.post("/lint", {}).value["files"]
-    assert linted == {"file": agent["path"], "findings": agent["findings"]}
+    assert linted == {"file": agent["path"], "diagnostics": agent["diagnostics"]}
     assert load(same.cli("agent", "graph", "--json"))["agents"] == same.http.get("/agents").value["graph"]["agents"]
 
 
@@ -159,19 +159,19 @@ class Failure(NamedTuple):
 
 
 FAILURES = {
-    "no such run": Failure(("show", "zzz"), ("/delegations/zzz", None), ("result", {"session_id": "zzz"})),
-    "more than one run": Failure(("show", "sess_"), ("/delegations/sess_", None), ("result", {"session_id": "sess_"})),
+    "no such run": Failure(("show", "zzz"), ("/runs/zzz", None), ("result", {"session_id": "zzz"})),
+    "more than one run": Failure(("show", "sess_"), ("/runs/sess_", None), ("result", {"session_id": "sess_"})),
     "no such task": Failure(("task", "show", "99"), ("/tasks/99", None), ("task_show", {"task": 99})),
     "an illegal move": Failure(
         ("task", "set-status", "2", "COMPLETED"), ("/tasks/2/move", {"marker": "COMPLETED"}),
         ("task_move", {"number": 2, "marker": "COMPLETED"}),
     ),
     "no such agent": Failure(
-        ("run", "nobody", "Go."), ("/delegations", {"agent": "nobody", "prompt": "Go."}),
+        ("run", "nobody", "Go."), ("/runs", {"agent": "nobody", "prompt": "Go."}),
         ("delegate", {"agent": "nobody", "prompt": "Go."}),
     ),
     "no budget": Failure(
-        ("run", "Go.", "--command", "true", "--max-usd", "0"), ("/delegations", {"prompt": "Go.", "max_usd": 0}),
+        ("run", "Go.", "--command", "true", "--max-usd", "0"), ("/runs", {"prompt": "Go.", "max_usd": 0}),
         ("delegate", {"prompt": "Go.", "max_usd": 0}),
     ),
 }  # fmt: skip
@@ -195,7 +195,7 @@ def test_an_error_is_the_same_and_its_hint_fits_the_interface(same: Interfaces, 
 def test_a_hint_names_an_operation_or_a_tool_instead_of_a_command() -> None:
     command = "remit ps --all shows what there is"
     assert fit_hint(command, "cli") == command
-    assert fit_hint(command, "http") == "GET /api/v1/delegations lists all runs"
+    assert fit_hint(command, "http") == "GET /api/v1/runs lists all runs"
     assert fit_hint(command, "mcp") == "the tool status lists all runs with all: true"
     assert fit_hint("run: remit gc", "mcp") == "ask the user to fix this on the command line"
     assert fit_hint("give more with --max-usd", "http") == "set the field max_usd"

@@ -85,7 +85,7 @@ def test_a_verdict_has_this_shape() -> None:
         "transport": "block",
         "status": "completed",
         "payload": verdict.payload,
-        "findings": [],
+        "diagnostics": [],
         "evidence": [],
     }
     assert [(repair["kind"], repair["location"]["row"]) for repair in repairs] == [("trailing_comma", 18)]
@@ -96,7 +96,7 @@ def test_a_refused_return_has_no_status() -> None:
     shape = build_checked_message(check_message.check(ESCAPING), "a.md")
     assert shape["payload"]["status"] == "completed"
     assert (shape["accepted"], shape["status"]) == (False, None)
-    assert [finding["code"] for finding in shape["findings"]] == ["RET050"]
+    assert [finding["code"] for finding in shape["diagnostics"]] == ["RET050"]
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])

@@ -139,7 +139,7 @@ def test_a_row_tells_what_is_below_it(root: Path) -> None:
     assert told == {0: (3, 1), 1: (2, 1), 2: (0, 0), 3: (0, 0), 4: (0, 0)}
     assert rows[name(0)]["tree_tokens"] == 400
     assert rows[name(1)]["tree_cost_usd"] == 1.5
-    assert rows[name(2)]["standing"] == "abandoned"
+    assert rows[name(2)]["state"] == "abandoned"
 
 
 @pytest.mark.parametrize("cursor", ["x", "12", "-1.sess_1", "12.", "9" * 30 + ".sess_1", "1e3.sess", "\u0661.sess_1"])
@@ -186,7 +186,7 @@ def test_an_agent_that_has_run_is_found_by_its_summary(root: Path) -> None:
     with opened(root) as home:
         page = list_runs(home, RunQuery(q="walrus"))
         (row,) = page["items"]
-        assert (row["standing"], row["verdict"], row["summary"]) == (
+        assert (row["status"], row["verdict"], row["summary"]) == (
             "completed",
             "accepted",
             "The walrus was counted twice.",

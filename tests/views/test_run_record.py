@@ -49,7 +49,7 @@ def test_an_agent_that_lied_is_told_with_what_it_claimed(root: Path) -> None:
     assert node["asked"]["text"] == "Look at the cache."
     assert [each["verdict"] for each in node["attempts"]] == ["fabricated"]
     assert [(each["path"], each["state"]) for each in node["attempts"][0]["claims"]] == [("not-there.md", "missing")]
-    assert any("not-there.md" in each["message"] for each in node["attempts"][0]["findings"])
+    assert any("not-there.md" in each["message"] for each in node["attempts"][0]["diagnostics"])
     assert "not-there.md" in node["attempts"][0]["answer"]["text"]
     assert node["result"]["status"] == "failed"
     page = render_html(report)
@@ -66,7 +66,7 @@ def test_the_sample_has_the_names_of_a_report(root: Path) -> None:
     assert report["tree"][0].keys() == REPORT["tree"][0].keys()
     node, sample = report["nodes"][0], REPORT["nodes"][0]
     assert node.keys() == sample.keys()
-    assert all(node[part].keys() == sample[part].keys() for part in ("standing", "config", "asked"))
+    assert all(node[part].keys() == sample[part].keys() for part in ("run", "config", "asked"))
     assert node["result"].keys() <= sample["result"].keys(), "what a return may leave out is in the sample"
     assert node["result"]["remit"].keys() <= sample["result"]["remit"].keys()
     assert node["attempts"][0].keys() == sample["attempts"][0].keys()
@@ -79,7 +79,7 @@ def test_it_is_the_run_that_a_delegation_is_in(root: Path) -> None:
     report = load(root, name(2))
     assert [(row["session_id"], row["level"]) for row in report["tree"]] == [(name(0), 0), (name(1), 1), (name(2), 2)]
     assert [node["session_id"] for node in report["nodes"]] == [name(0), name(1), name(2)]
-    assert report["totals"]["standings"] == {"completed": 3}
+    assert report["totals"]["states"] == {"completed": 3}
     assert (report["totals"]["tokens"], report["totals"]["cost_usd"]) == (300, 1.5)
     assert load(root)["root_id"] == name(3)  # the last one
 
@@ -152,7 +152,7 @@ def test_a_large_run_is_told_in_part_the_failures_first(root: Path, monkeypatch:
     report = load(root, name(0))
     assert len(report["tree"]) == 20
     assert [node["session_id"] for node in report["nodes"]] == [name(0), name(1), name(7), name(9)]
-    assert report["totals"]["delegations"] == 30
+    assert report["totals"]["runs"] == 30
     assert report["left_out"] == [
         "The run has 30 delegations; 20 are in the tree.",
         "4 of 20 delegations are told in full; remit show ID tells the others.",

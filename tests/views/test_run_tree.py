@@ -111,7 +111,7 @@ def test_a_node_tells_what_was_asked_claimed_and_done(root: Path) -> None:
     }
     assert attempt["answer"] is not None
     assert attempt["answer"]["lines"] > 5
-    assert any(finding["location"] for finding in attempt["findings"])
+    assert any(finding["location"] for finding in attempt["diagnostics"])
     assert "stray.md" in [change["path"] for change in node["unclaimed"]]
     assert node["result"] is not None
     assert node["result"]["remit"]["status"] == "failed"
@@ -188,4 +188,4 @@ def test_views_show_the_same_as_the_tree(root: Path) -> None:
     with opened(root) as home:
         insert(home, Kept(0, state="running"), Kept(1, parent=0, root=0))
         seen = run_details.list_tree(home, name(0))
-        assert [each.word for each in seen] == [item["standing"] for item in load_tree(home, name(0))["items"]]
+        assert [each.state for each in seen] == [item["state"] for item in load_tree(home, name(0))["items"]]

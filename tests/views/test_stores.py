@@ -50,8 +50,8 @@ def test_the_board_has_every_task_with_its_delegations(root: Path) -> None:
         "BLOCKED",
         "The key is missing.",
     )
-    assert first["delegations"] == {"open": 1, "total": 2}
-    assert second["delegations"] == {"open": 0, "total": 0}
+    assert first["runs"] == {"open": 1, "total": 2}
+    assert second["runs"] == {"open": 0, "total": 0}
     assert second["title"] == "Use [redacted github]"
     assert board["drift"] == []
 
@@ -202,7 +202,7 @@ def test_agent_files_come_with_their_findings_and_the_graph(root: Path) -> None:
     files = {each["path"]: each for each in found["files"]}
     assert {*files} == {".claude/agents/good.md", ".claude/agents/bad.md"}
     assert files[".claude/agents/good.md"]["name"] == "good"
-    assert files[".claude/agents/bad.md"]["findings"]
+    assert files[".claude/agents/bad.md"]["diagnostics"]
     assert found["counts"]["files"] == 2
     assert found["counts"]["error"] + found["counts"]["warning"] > 0
     assert "good" in [agent["name"] for agent in found["graph"]["agents"]]
@@ -235,7 +235,7 @@ def test_only_files_of_the_workspace_are_linted(root: Path) -> None:
     write_agents(root)
     found = agents.lint_files([".claude/agents/bad.md"])
     assert [each["file"] for each in found["files"]] == [".claude/agents/bad.md"]
-    assert found["files"][0]["findings"]
+    assert found["files"][0]["diagnostics"]
     (root.parent / "outside.md").write_text("---\nname: x\n---\n")
     (root / "leads-out").symlink_to(root.parent)
     for path in ("../outside.md", "/etc/passwd", str(root.parent / "outside.md"), "leads-out/outside.md", "a\0b"):
@@ -253,11 +253,11 @@ def test_a_glance_says_where_we_are_and_how_much_there_is(root: Path) -> None:
     with opened(root) as home:
         empty = stores.load_glance(home)
         assert (empty["root"], empty["event"]) == (root.name, 0)
-        assert empty["delegations"] == {"open": 0, "finished": 0, "total": 0}
+        assert empty["runs"] == {"open": 0, "finished": 0, "total": 0}
         insert(home, Kept(0), Kept(1, state="running"), Kept(2))
         told = stores.load_glance(home)
     assert told["branch"] == "topic"
-    assert told["delegations"] == {"open": 1, "finished": 2, "total": 3}
+    assert told["runs"] == {"open": 1, "finished": 2, "total": 3}
 
 
 def test_a_glance_needs_no_settings_that_can_be_read(root: Path) -> None:

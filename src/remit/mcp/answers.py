@@ -19,7 +19,7 @@ class RunAnswer(TypedDict):
     agent: NotRequired[str]
     result: NotRequired[ResultObject]
     run: NotRequired[RunObject]
-    request_findings: NotRequired[list[RequestDiagnosticObject]]
+    request_diagnostics: NotRequired[list[RequestDiagnosticObject]]
     harness: NotRequired[str]
     message: NotRequired[str]
 
@@ -61,5 +61,5 @@ class LintAnswer(TypedDict):
     files: int
     counts: dict[str, int]
     known: int
-    findings: list[DiagnosticObject]
-    more_findings: NotRequired[int]
+    diagnostics: list[DiagnosticObject]
+    more_diagnostics: NotRequired[int]

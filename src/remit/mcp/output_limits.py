@@ -73,4 +73,4 @@ def fit_diagnostics(found: Sequence[tuple[Diagnostic, str]]) -> dict[str, Any]:
         shown = sorted(shown, key=lambda each: SEVERITIES.index(each[0].severity))[:_MAX_FINDINGS]
     kept = Bounds().fit([build_diagnostic(diagnostic, filename) for diagnostic, filename in shown])
     more = len(found) - len(kept)
-    return {"findings": kept} | ({"more_findings": more} if more else {})
+    return {"diagnostics": kept} | ({"more_diagnostics": more} if more else {})

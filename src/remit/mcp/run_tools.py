@@ -48,7 +48,7 @@ async def delegate(asked: Call) -> dict[str, Any]:
         )
     told: dict[str, Any] = {"session_id": prepared.row.session_id, "agent": prepared.row.agent}
     told |= {"over": True, "result": build_result(result)} if result else _load_open(prepared.row.session_id)
-    return told | ({"request_findings": build_request_diagnostics(prepared.findings)} if prepared.findings else {})
+    return told | ({"request_diagnostics": build_request_diagnostics(prepared.findings)} if prepared.findings else {})
 
 
 def _load_open(session_id: str) -> dict[str, Any]:

@@ -47,64 +47,64 @@ class Operation(NamedTuple):
 
 OPERATIONS: tuple[Operation, ...] = (
     Operation(
-        "GET", "/delegations", "list_delegations", "delegations", "List delegations, newest first.",
+        "GET", "/runs", "list_runs", "delegations", "List delegations, newest first.",
         o.RunPageObject, f"{_HOMES}run_routes",
         p.RunsQuery,
     ),
     Operation(
-        "POST", "/delegations", "delegate", "delegations",
+        "POST", "/runs", "delegate", "delegations",
         "Hand work to an agent; it goes on in a process of its own.",
         o.StartedRunObject, f"{_HOMES}run_routes",
         body=RunRequest,
         status=201, once=True, changes=True,
     ),
     Operation(
-        "GET", "/delegations/{id}", "get_delegation", "delegations", "All that is known of one run.",
+        "GET", "/runs/{id}", "get_run", "delegations", "All that is known of one run.",
         o.RunDetailsObject, f"{_HOMES}run_routes",
         p.DetailsQuery,
         names=p.RunPath,
     ),
     Operation(
-        "GET", "/delegations/{id}/tree", "get_tree", "delegations", "The whole run that a delegation is in.",
+        "GET", "/runs/{id}/tree", "get_tree", "delegations", "The whole run that a delegation is in.",
         o.TreeObject, f"{_HOMES}run_routes",
         names=p.RunPath,
     ),
     Operation(
-        "GET", "/delegations/{id}/prompt", "get_prompt", "delegations", "The first message that an agent was given.",
+        "GET", "/runs/{id}/prompt", "get_prompt", "delegations", "The first message that an agent was given.",
         o.TextPageObject, f"{_HOMES}run_routes", p.PageQuery, names=p.RunPath,
     ),
     Operation(
-        "GET", "/delegations/{id}/answers/{number}", "get_answer", "delegations", "What an agent answered.",
+        "GET", "/runs/{id}/answers/{number}", "get_answer", "delegations", "What an agent answered.",
         o.AnswerPageObject, f"{_HOMES}run_routes", p.PageQuery, names=p.AttemptPath,
     ),
     Operation(
-        "GET", "/delegations/{id}/diff", "get_diff", "delegations",
+        "GET", "/runs/{id}/diff", "get_diff", "delegations",
         "What became of a file since the work began.",
         o.DiffObject,
         f"{_HOMES}run_routes", p.DiffQuery, names=p.RunPath,
     ),
     Operation(
-        "GET", "/delegations/{id}/log", "get_log", "delegations", "What an agent has printed, as lines.",
+        "GET", "/runs/{id}/log", "get_log", "delegations", "What an agent has printed, as lines.",
         o.LogObject, f"{_HOMES}run_routes",
         p.LogQuery, names=p.RunPath,
     ),
     Operation(
-        "GET", "/delegations/{id}/log/stream", "stream_log", "delegations", "What an agent prints, as it comes.",
+        "GET", "/runs/{id}/log/stream", "stream_log", "delegations", "What an agent prints, as it comes.",
         None, f"{_HOMES}stream_routes", p.AfterQuery, names=p.RunPath, streams=o.LogLineObject,
     ),
     Operation(
-        "POST", "/delegations/{id}/cancel", "cancel_delegation", "delegations", "End a delegation and all below it.",
+        "POST", "/runs/{id}/cancel", "cancel_run", "delegations", "End a delegation and all below it.",
         o.CancelledObject, f"{_HOMES}run_routes", names=p.RunPath,
         body=p.CancelBody, changes=True,
     ),
     Operation(
-        "POST", "/delegations/{id}/retry", "retry_delegation", "delegations",
+        "POST", "/runs/{id}/retry", "retry_run", "delegations",
         "Hand the same work to the same agent again.",
         o.StartedRunObject, f"{_HOMES}run_routes", names=p.RunPath, body=p.RetryBody,
         status=201, once=True, changes=True,
     ),
     Operation(
-        "POST", "/delegations/{id}/resume", "resume_delegation", "delegations",
+        "POST", "/runs/{id}/resume", "resume_run", "delegations",
         "Go on in the session of an agent that has ended.",
         o.StartedRunObject, f"{_HOMES}run_routes", names=p.RunPath,
         body=p.ResumeBody,

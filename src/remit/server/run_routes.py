@@ -36,7 +36,7 @@ def open_workspace() -> closing[Home]:
 # --- what can be seen ------------------------------------------------------------------------------------------------
 
 
-def list_delegations(asked: Asked) -> Mapping[str, Any]:
+def list_runs(asked: Asked) -> Mapping[str, Any]:
     """A page of the list."""
     from remit.views import run_pages
 
@@ -47,7 +47,7 @@ def list_delegations(asked: Asked) -> Mapping[str, Any]:
         )
 
 
-def get_delegation(asked: Asked) -> Mapping[str, Any]:
+def get_run(asked: Asked) -> Mapping[str, Any]:
     """One delegation in full."""
     from remit.views.run_tree import load_run_details
 
@@ -107,7 +107,7 @@ def delegate(asked: Asked) -> Answer:
     return _begin(asked, "delegate", lambda home, asker: page_actions.delegate(home, given, asker=asker))
 
 
-def retry_delegation(asked: Asked) -> Answer:
+def retry_run(asked: Asked) -> Answer:
     """Ask for the same once more."""
     from remit.views import page_actions
 
@@ -119,7 +119,7 @@ def retry_delegation(asked: Asked) -> Answer:
     )
 
 
-def resume_delegation(asked: Asked) -> Answer:
+def resume_run(asked: Asked) -> Answer:
     """Go on where an agent has ended."""
     from remit.views import page_actions
 
@@ -129,7 +129,7 @@ def resume_delegation(asked: Asked) -> Answer:
     )
 
 
-def cancel_delegation(asked: Asked) -> Mapping[str, Any]:
+def cancel_run(asked: Asked) -> Mapping[str, Any]:
     """End a delegation."""
     from remit.views import page_actions
 
@@ -181,17 +181,13 @@ def check_person(asked: Asked) -> None:
 
 def _begin(asked: Asked, what: str, begin: Callable[[Home, ConnectionPeer], StartedRun]) -> Answer:
     """Begin some work, once for each key that it is asked for with."""
-    from remit.views.json_objects import build_request_diagnostics, build_runs
-    from remit.views.run_details import load_standings
-    from remit.views.run_tree import load_row
+    from remit.views.json_objects import build_started_run
 
     def act() -> Answer:
         with open_workspace() as home:
             begun = begin(home, _name_asker(asked))
-            (run,) = build_runs(home, load_standings(home, [load_row(home, begun.session_id)]))
-        more = {"request_findings": build_request_diagnostics(begun.findings)} if begun.findings else {}
-        started = {**run, **more}
-        return Answer(started, 201, {"Location": f"{BASE}/delegations/{quote(begun.session_id)}"})
+            started = build_started_run(home, begun.session_id, begun.findings)
+        return Answer(started, 201, {"Location": f"{BASE}/runs/{quote(begun.session_id)}"})
 
     fingerprint = f"{asked.guest.id} {what} {render_json(dict(asked.body))}"
     return asked.desk.kept.carry_out(asked.headers.get("idempotency-key"), fingerprint, act)

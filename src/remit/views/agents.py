@@ -57,7 +57,7 @@ def lint_files(paths: Sequence[str] = ()) -> LintedFilesObject:
             raise UsageError(f"'{path[:200]}' is not in the workspace", hint="name a file or a folder inside it")
     found = lint_all(LintRequest(paths=tuple(within))).findings
     files: list[LintedFileObject] = [
-        {"file": path, "findings": [build_diagnostic(finding, path) for finding in each]}
+        {"file": path, "diagnostics": [build_diagnostic(finding, path) for finding in each]}
         for path, each in found.items()
     ]
     return {"files": files, "counts": _count(found)}
@@ -77,7 +77,7 @@ def _build_agent(path: str, defined: Definition | None, diagnostics: Sequence[Di
         "description": "" if defined is None else clean(defined.description),
         "profile": None if defined is None else defined.profile,
         "kind": None if defined is None else defined.kind,
-        "findings": [build_diagnostic(each, path) for each in diagnostics],
+        "diagnostics": [build_diagnostic(each, path) for each in diagnostics],
     }
 
 

@@ -16,15 +16,15 @@ _COMMAND = lazy(r"\bremit (?P<command>[a-z]+)(?: (?P<part>[a-z-]+))?")
 _OPTION = lazy(r"(?<![\w-])--(?P<option>[a-z][a-z-]*)")
 _USER = "ask the user to fix this on the command line"
 _INSTEAD: dict[str, dict[Interface, str]] = {
-    "ps": {"http": "GET /api/v1/delegations lists all runs", "mcp": "the tool status lists all runs with all: true"},
-    "run": {"http": "POST /api/v1/delegations starts a run", "mcp": "the tool delegate starts a run"},
-    "show": {"http": "GET /api/v1/delegations/{id} shows a run", "mcp": "the tool result shows a run"},
-    "wait": {"http": "GET /api/v1/delegations/{id} shows a run", "mcp": "the tool result waits with wait_seconds"},
-    "logs": {"http": "GET /api/v1/delegations/{id}/log has its output", "mcp": "the tool result has part: answer"},
-    "cancel": {"http": "POST /api/v1/delegations/{id}/cancel ends a run", "mcp": "the tool cancel ends a run"},
-    "retry": {"http": "POST /api/v1/delegations/{id}/retry repeats a run", "mcp": "the tool delegate starts a new run"},
+    "ps": {"http": "GET /api/v1/runs lists all runs", "mcp": "the tool status lists all runs with all: true"},
+    "run": {"http": "POST /api/v1/runs starts a run", "mcp": "the tool delegate starts a run"},
+    "show": {"http": "GET /api/v1/runs/{id} shows a run", "mcp": "the tool result shows a run"},
+    "wait": {"http": "GET /api/v1/runs/{id} shows a run", "mcp": "the tool result waits with wait_seconds"},
+    "logs": {"http": "GET /api/v1/runs/{id}/log has its output", "mcp": "the tool result has part: answer"},
+    "cancel": {"http": "POST /api/v1/runs/{id}/cancel ends a run", "mcp": "the tool cancel ends a run"},
+    "retry": {"http": "POST /api/v1/runs/{id}/retry repeats a run", "mcp": "the tool delegate starts a new run"},
     "resume": {
-        "http": "POST /api/v1/delegations/{id}/resume continues it",
+        "http": "POST /api/v1/runs/{id}/resume continues it",
         "mcp": "the tool delegate starts a new run",
     },
     "task list": {"http": "GET /api/v1/tasks lists the tasks", "mcp": "state.json and TODO.md list the tasks"},

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         RepairObject,
         RequestDiagnosticObject,
         RunObject,
+        StartedRunObject,
         TaskObject,
         TreeRunObject,
     )
@@ -141,7 +142,7 @@ def build_checked_message(verdict: Verdict, filename: str) -> CheckedMessageObje
         "status": verdict.returned.status if verdict.returned else None,
         "payload": verdict.payload,
         "repairs": [build_repair(repair) for repair in verdict.repairs],
-        "findings": [build_diagnostic(each, filename) for each in verdict.findings],
+        "diagnostics": [build_diagnostic(each, filename) for each in verdict.findings],
         "evidence": [
             {"path": facts.path, "state": facts.state, "size_bytes": facts.size_bytes}
             for facts in verdict.evidence.values()
@@ -161,7 +162,7 @@ def build_checked_return(verdict: OwnVerdict, filename: str) -> CheckedReturnObj
             {"path": path, "grade": each.grade, "reason": each.reason} for path, each in verdict.grades.items()
         ],
         "repairs": [repair.message for repair in verdict.repairs],
-        "findings": [build_diagnostic(each, filename) for each in verdict.findings],
+        "diagnostics": [build_diagnostic(each, filename) for each in verdict.findings],
     }
 
 
@@ -192,6 +193,16 @@ def build_runs(home: Home, standings: Sequence[Standing]) -> list[RunObject]:
     ]
 
 
+def build_started_run(home: Home, session_id: str, diagnostics: Sequence[Diagnostic]) -> StartedRunObject:
+    """A run that was started, with the diagnostics of its request."""
+    from remit.ledger.runs import load_run
+    from remit.views.run_details import load_standings
+
+    row = load_run(home.ledger, session_id)
+    (run,) = build_runs(home, load_standings(home, [] if row is None else [row]))
+    return {**run, "request_diagnostics": build_request_diagnostics(diagnostics)}
+
+
 def build_tree_runs(home: Home, standings: Sequence[Standing]) -> list[TreeRunObject]:
     """Runs of a tree, each after the one that started it."""
     runs = build_runs(home, standings)
@@ -206,8 +217,7 @@ def _build_run(standing: Standing, nested: NestedTotals, summary: str) -> RunObj
     return {
         "session_id": row.session_id,
         "agent": row.agent,
-        "state": row.state,
-        "standing": standing.word,
+        "state": standing.state,
         "status": row.status,
         "verdict": row.verdict,
         "stop_reason": row.stop_reason,
@@ -260,7 +270,7 @@ def build_attempt(attempt: AttemptRow, answer: AnswerSizeObject | None) -> Attem
         "ended_ms": kept.ended_ms,
         "stop_reason": kept.stop_reason,
         "verdict": kept.verdict,
-        "findings": [_build_stored_diagnostic(each, filename) for each in kept.diagnostics],
+        "diagnostics": [_build_stored_diagnostic(each, filename) for each in kept.diagnostics],
         "repairs": [_build_stored_repair(each) for each in kept.repairs],
         "claims": [*kept.claims],
         "usage": dict(kept.usage),
@@ -313,7 +323,7 @@ def build_task(task: StoredTask, runs: tuple[int, int]) -> TaskObject:
         "phase": phase if isinstance(phase, int | str) else None,
         "reason": clean(reason) if isinstance(reason, str) else None,
         "linkedResearch": [*task.links],
-        "delegations": {"open": runs[0], "total": runs[1]},
+        "runs": {"open": runs[0], "total": runs[1]},
     }
 
 
@@ -325,7 +335,7 @@ def build_moved_task(moved: Moved) -> MovedTaskObject:
         "after": moved.after,
         "files": [*moved.files],
         "absorbed": [*moved.absorbed],
-        "findings": [
+        "diagnostics": [
             build_diagnostic(each, file) for each, file in zip(moved.diagnostics, moved.diagnostic_files, strict=True)
         ],
         "interrupted": [build_interrupted_change(each) for each in moved.interrupted],
@@ -381,7 +391,7 @@ def build_added_finding(added: Added, manifest: str, file: str | None) -> AddedF
         "manifest": manifest,
         "entry": dict(added.fields),
         "findings_file": file,
-        "findings": [
+        "diagnostics": [
             build_diagnostic(each, file if file is not None and each.place is not None else manifest)
             for each in added.findings
         ],
@@ -399,7 +409,7 @@ def build_error_groups(found: Errors, root: str) -> ErrorGroupsObject:
         "groups": [build_error_group(each) for each in groups],
         "total": found.total,
         "file": file,
-        "findings": [build_diagnostic(each, file) for each in found.findings],
+        "diagnostics": [build_diagnostic(each, file) for each in found.findings],
     }
 
 

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from remit.ledger.runs import AttemptRow, Run
     from remit.result import Result
     from remit.runs.admission.run_config import RunConfig
+    from remit.schemas import RunStateName
 
 LAST = "-"
 """Stands for the delegation that was asked for last; for a person, not for one that an agent handed on."""
@@ -101,18 +102,24 @@ class Standing(NamedTuple):
         return self.is_abandoned and self.row.owner == HOOKS_OWNER
 
     @property
-    def word(self) -> str:
-        """How it stands, in a word or two."""
+    def state(self) -> RunStateName:
+        """What the run does now; see `schemas.RunStateName`."""
         if not self.is_open:
-            return self.row.status or self.row.stop_reason or self.row.state
+            return "finished"
         if self.is_abandoned:
             return "abandoned"
         if self.place is not None and self.place.state == "done" and not self.is_driven:
             return "ended"
-        return {
-            "admitted": "queued" if self.seen.is_held else "starting",
-            "running": "waiting" if self.waits_for else "running",
-        }.get(self.row.state, self.row.state)
+        if self.row.state == "admitted":
+            return "queued" if self.seen.is_held else "starting"
+        if self.row.state == "running":
+            return "waiting" if self.waits_for else "running"
+        return "finishing"
+
+    @property
+    def word(self) -> str:
+        """The status of a finished run, its stop reason if it has none; the state of any other run."""
+        return self.state if self.is_open else self.row.status or self.row.stop_reason or self.state
 
 
 class RunRecord(NamedTuple):

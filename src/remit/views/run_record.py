@@ -31,7 +31,7 @@ _CONFIG = (
     "runner", "resume_of", "retry_of",
 )  # fmt: skip
 _ROW = (
-    "session_id", "agent", "state", "standing", "status", "verdict", "stop_reason", "depth", "path", "parent_id",
+    "session_id", "agent", "state", "status", "verdict", "stop_reason", "depth", "path", "parent_id",
     "task_number", "runner", "work", "created_ms", "started_ms", "deadline_ms", "ended_ms", "said", "tokens",
     "cost_usd", "turns", "waits_for", "level",
 )  # fmt: skip
@@ -114,16 +114,21 @@ def _cut_row(item: Mapping[str, Any]) -> dict[str, Any]:
     return shown
 
 
+def name_state(run: Mapping[str, Any]) -> str:
+    """The status of a finished run, its stop reason if it has none; the state of any other run."""
+    return str(run["state"] if run["state"] != "finished" else run["status"] or run["stop_reason"] or "finished")
+
+
 def _count(items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The whole run in numbers; null where nobody told any."""
     tokens = [item["tokens"] for item in items if item["tokens"] is not None]
     costs = [item["cost_usd"] for item in items if item["cost_usd"] is not None]
     begun = [item["started_ms"] for item in items if item["started_ms"] is not None]
     ended = [item["ended_ms"] for item in items if item["ended_ms"] is not None]
-    words = [item["standing"] for item in items]
+    words = [name_state(item) for item in items]
     return {
-        "delegations": len(items),
-        "standings": {word: words.count(word) for word in dict.fromkeys(words)},
+        "runs": len(items),
+        "states": {word: words.count(word) for word in dict.fromkeys(words)},
         "tokens": sum(tokens) if tokens else None,
         "cost_usd": sum(costs) if costs else None,
         "started_ms": min(begun, default=None),
@@ -175,16 +180,16 @@ def _load_run_details(home: Home, session_id: str, sizes: RecordSizes) -> dict[s
 
 def _rank(row: dict[str, Any], at: int) -> tuple[bool, bool, int]:
     """The first of the run, then what did not go well, then the others."""
-    return at > 0, row["standing"] == "completed" and row["verdict"] != "fabricated", at
+    return at > 0, row["status"] == "completed" and row["verdict"] != "fabricated", at
 
 
 def _cut_details(home: Home, node: Mapping[str, Any], sizes: RecordSizes) -> dict[str, Any]:
     cutter = _TextCutter(sizes)
-    standing, asked, result = node["run"], node["asked"], node["result"]
+    run, asked, result = node["run"], node["asked"], node["result"]
     words = asked["words"] or asked["prompt"]
     shaped = {
-        "session_id": standing["session_id"],
-        "standing": cutter.cut(clean({name: standing[name] for name in _ROW if name != "level"})),
+        "session_id": run["session_id"],
+        "run": cutter.cut(clean({name: run[name] for name in _ROW if name != "level"})),
         "config": cutter.cut({name: node["config"].get(name) for name in _CONFIG}),
         "asked": {
             **cutter.cut_long(words, len(words) if asked["words"] else asked["characters"]),
@@ -192,7 +197,7 @@ def _cut_details(home: Home, node: Mapping[str, Any], sizes: RecordSizes) -> dic
             "context": cutter.cut(asked["context"]),
             "inputs": cutter.cut_names(asked["inputs"]),
         },
-        "attempts": [_cut_attempt(home, standing["session_id"], each, cutter)
+        "attempts": [_cut_attempt(home, run["session_id"], each, cutter)
                      for each in node["attempts"][-sizes.items :]],
         "result": result and cutter.cut(result),
         "steps": cutter.cut(node["steps"]),

@@ -213,7 +213,7 @@ def load_glance(home: Home) -> dict[str, Any]:
         "root": clean(os.path.basename(home.root)),
         "branch": clean(find_branch(home.root)),
         "event": find_last(home),
-        "delegations": count_work(home),
+        "runs": count_work(home),
         "backend": name_backend(home),
     }
 

@@ -446,11 +446,11 @@ def test_each_format_says_what_is_out_of_date(inside: Inside) -> None:
     [shape] = load(inside(*check, "json"))
     assert (shape["source"], shape["path"]) == ("agents/a.md", ".claude/agents/a.md")
     assert shape["state"] == "out of date"
-    assert shape["findings"][0]["code"] == "CMP008"
+    assert shape["diagnostics"][0]["code"] == "CMP008"
     assert inside("explain", "CMP008").code == inside("explain", "CMP009").code == 0
     [shape] = load(inside("agent", "build", "--to", "claude", "--json"))
     assert shape["state"] == "written"
-    assert {finding["filename"] for finding in shape["findings"]} == {"agents/a.md"}
+    assert {finding["filename"] for finding in shape["diagnostics"]} == {"agents/a.md"}
 
 
 def test_a_source_is_not_written_over(inside: Inside) -> None:

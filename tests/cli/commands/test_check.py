@@ -322,10 +322,10 @@ def test_json_is_one_object_for_all_messages(remit: Remit) -> None:
         "transport": "block",
         "status": "completed",
         "repairs": [],
-        "findings": [],
+        "diagnostics": [],
         "evidence": [],
     }
-    assert second["findings"] == [
+    assert second["diagnostics"] == [
         {
             "code": "RET050",
             "severity": "error",

@@ -103,7 +103,7 @@ def test_a_part_of_them_can_be_asked_for(args: list[str], ids: list[str], worksp
 
 def test_programs_get_groups_with_all_that_is_known(workspace: Inside) -> None:
     told = read(workspace, "list")
-    assert (told["file"], told["findings"]) == ("specs/errors.json", [])
+    assert (told["file"], told["diagnostics"]) == ("specs/errors.json", [])
     group = told["groups"][0]
     assert group["records"][0]["id"] == "err_18"
     assert {key: group[key] for key in ("cause", "count", "first", "fix_status", "recurred", "tasks", "sessions")} == {
@@ -142,7 +142,7 @@ def test_a_broken_file_is_told_and_read_as_far_as_it_goes(workspace: Inside) -> 
     assert ended.text.endswith("2 errors of 2 causes · 1 open\n")
     assert (workspace.folder / "specs/errors.json").read_text() == LOG[:-60]
     told = workspace("errors", "list", "--json")
-    assert (told.code, json.loads(told.text)["findings"][0]["code"]) == (1, "ERR001")
+    assert (told.code, json.loads(told.text)["diagnostics"][0]["code"]) == (1, "ERR001")
 
 
 def test_a_file_that_cannot_be_read_is_told(workspace: Inside) -> None:

@@ -92,7 +92,7 @@ def test_a_file_that_was_written_before_is_left_as_it_is_and_checked(workspace: 
     told = json.loads(ended.text)
     assert (ended.code, told["added"]) == (1, False)
     assert ("MAN014", name, 3) in {
-        (each["code"], each["filename"], each["location"] and each["location"]["row"]) for each in told["findings"]
+        (each["code"], each["filename"], each["location"] and each["location"]["row"]) for each in told["diagnostics"]
     }
     workspace.write(name, "# Title\n")
     assert workspace("findings", "add", *GIVEN).code == 0

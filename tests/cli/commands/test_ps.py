@@ -91,7 +91,7 @@ def test_somebody_elses_agent_is_seen_at_work(remit: Remit, agent: ScriptedAgent
     try:
         wait_until(lambda: load(remit("ps", "--json"))[0]["said"] == "looking around", "it was heard")
         (each,) = load(remit("ps", "--json"))
-        assert (each["session_id"], each["state"], each["standing"]) == (session, "running", "running")
+        assert (each["session_id"], each["state"]) == (session, "running")
         assert each["driven"]
         assert each["alive"]
         assert each["driver_pid"] > 0
@@ -111,7 +111,7 @@ def test_somebody_elses_agent_is_seen_at_work(remit: Remit, agent: ScriptedAgent
     assert load(ended)["remit"]["stop_reason"] == "cancelled"
     assert agent.list_living() == []
     assert load(remit("ps", "--json")) == []
-    assert load(remit("ps", "--all", "--json"))[0]["standing"] == "failed"
+    assert load(remit("ps", "--all", "--json"))[0]["status"] == "failed"
 
 
 def test_how_long_it_took_is_not_called_its_age(inside: Inside) -> None:
@@ -194,7 +194,7 @@ def test_nothing_heard_for_long_is_told(inside: Inside) -> None:
     assert "$0.50" in text
     assert "! nothing was heard for 1:4" in text
     assert "! nobody drives it, and its agent has ended: remit wait sess_1 takes it over" in text
-    assert each["standing"] == "abandoned"
+    assert each["state"] == "abandoned"
 
 
 # Waiting
@@ -286,7 +286,7 @@ def test_who_has_not_begun_is_starting_unless_there_is_no_room(remit: Remit) -> 
         add_run(home.ledger, Run(f"sess_{at}", "worker", 1, path, owner=supervisor.id, created_ms=1_000 + at))
 
     def look() -> dict[str, str]:
-        return {each["session_id"][-1]: each["standing"] for each in load(remit("ps", "--json"))}
+        return {each["session_id"][-1]: each["state"] for each in load(remit("ps", "--json"))}
 
     try:
         assert look() == {"1": "starting", "2": "starting", "3": "queued", "4": "queued"}
@@ -321,7 +321,7 @@ def remit(*args):
     return subprocess.run([sys.executable, "-m", "remit", *args], capture_output=True, text=True)
 session = remit("run", "child", "Do it.", "--command", "CHILD", "--detach").stdout.strip()
 time.sleep(1)
-state = [each["standing"] for each in json.loads(remit("ps", "--json").stdout) if each["session_id"] == session]
+state = [each["state"] for each in json.loads(remit("ps", "--json").stdout) if each["session_id"] == session]
 ended = remit("wait", session)
 told = {"state": state[0], "code": ended.returncode, "err": ended.stderr}
 open("told.json", "w").write(json.dumps(told))

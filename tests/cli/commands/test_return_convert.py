@@ -71,17 +71,17 @@ def test_json_holds_the_text_the_object_and_the_losses(inside: Inside) -> None:
     ended = inside("return", "convert", inside.write("a.md", GOOD), "--to", "hyper", "--json")
     assert (ended.code, ended.err) == (0, b"")
     answer = json.loads(ended.out)
-    assert list(answer) == ["text", "payload", "accepted", "findings"]
+    assert list(answer) == ["text", "payload", "accepted", "diagnostics"]
     assert (answer["text"], answer["payload"], answer["accepted"]) == (conversion.text, conversion.payload, True)
-    assert [finding["code"] for finding in answer["findings"]] == [each.code for each in conversion.findings]
-    assert {finding["filename"] for finding in answer["findings"]} == {"a.md"}
+    assert [finding["code"] for finding in answer["diagnostics"]] == [each.code for each in conversion.findings]
+    assert {finding["filename"] for finding in answer["diagnostics"]} == {"a.md"}
 
 
 def test_json_of_a_refused_source_says_why(inside: Inside) -> None:
     ended = inside("return", "convert", inside.write("a.md", PROSE), "--to", "hyper", "--json")
     assert (ended.code, ended.err) == (1, b"")
     answer = json.loads(ended.out)
-    assert (answer["accepted"], [finding["code"] for finding in answer["findings"]]) == (False, ["RET001"])
+    assert (answer["accepted"], [finding["code"] for finding in answer["diagnostics"]]) == (False, ["RET001"])
 
 
 def test_a_converted_return_is_safe_to_look_at_and_says_the_same(inside: Inside) -> None:

@@ -676,7 +676,7 @@ def test_every_command_gives_one_json_value(workspace: Inside) -> None:
     assert [each["number"] for each in load(workspace("task", "archive", "--json"))] == [1]
     assert load(workspace("task", "archive", "--json")) == []
     assert load(workspace("task", "sync", "--json")) == {
-        "agree": True, "done": [], "findings": [], "files": [], "recovered": [], "interrupted": []
+        "agree": True, "done": [], "diagnostics": [], "files": [], "recovered": [], "interrupted": []
     }  # fmt: skip
     failed = workspace("task", "set-status", "2", "COMPLETED", "--json")
     assert (failed.code, failed.out) == (1, b"")
@@ -708,7 +708,7 @@ def test_many_edits_by_hand_are_told_in_few_lines(workspace: Inside) -> None:
     assert ended.err.count(b"\n") == 4
     assert ended.err.endswith(b"note: 5 more edits were taken in\n")
     put(workspace, "specs/TODO.md", read_todo(workspace).replace("[PLANNING]", "[COMPLETED]"))
-    told = load(workspace("task", "new", "More", "--json"))["findings"]
+    told = load(workspace("task", "new", "More", "--json"))["diagnostics"]
     assert [(each["code"], each["filename"]) for each in told] == [("SYN018", "specs/TODO.md")] * 8
     ended = workspace("task", "new", "More")
     assert ended.err.count(b"\n") == 4

@@ -214,7 +214,7 @@ def test_a_status_edited_illegally_is_told_with_both_values_and_the_command(repo
         "::error file=specs/TODO.md,line=20,"
     )
     told = json.loads(repository("task", "sync", "--json").out)
-    assert [(each["code"], each["filename"]) for each in told["findings"]] == [("SYN018", "specs/TODO.md")]
+    assert [(each["code"], each["filename"]) for each in told["diagnostics"]] == [("SYN018", "specs/TODO.md")]
     assert repository("task", "sync", "--from", "todo").code == 0
     assert list_statuses(repository)[13] == "COMPLETED"
 

@@ -575,7 +575,7 @@ def test_a_route_of_no_command_is_told(inside: Inside, worker: Worker) -> None:
 def test_an_agent_without_a_file_is_told(inside: Inside, worker: Worker) -> None:
     told = load(inside("task", "research", "1", "--agent", "nosuch", *worker(), "--json"))
     assert [each["code"] for each in told["remit"]["diagnostics"]] == ["ASK001"]
-    assert "request_findings" not in load(inside("task", "plan", "1", *worker(), "--json"))
+    assert "request_diagnostics" not in load(inside("task", "plan", "1", *worker(), "--json"))
 
 
 def test_without_an_agent_it_is_taught(inside: Inside, worker: Worker) -> None:

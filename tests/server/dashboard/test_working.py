@@ -169,9 +169,9 @@ def test_a_liars_evidence_is_told_in_words(place: Place) -> None:
 def test_the_lines_of_findings_are_marked_and_the_diff_is_shown(place: Place) -> None:
     seen, page = place.seen, place.seen.page
     session = place.finish("editor", "Warm the cache.")
-    node = place.server.get(f"/delegations/{session}")
-    placed = [each for each in node["attempts"][0]["findings"] if each["location"]]
-    assert placed, node["attempts"][0]["findings"]
+    node = place.server.get(f"/runs/{session}")
+    placed = [each for each in node["attempts"][0]["diagnostics"] if each["location"]]
+    assert placed, node["attempts"][0]["diagnostics"]
     seen.open(f"/runs/{session}?tab=answer", wait=".lines .line")
     marked = seen.see(".line.is-marked")
     assert marked.get_attribute("data-number") == str(placed[0]["location"]["row"])
@@ -191,7 +191,7 @@ def test_the_lines_of_findings_are_marked_and_the_diff_is_shown(place: Place) ->
 def test_a_tree_and_its_timeline(place: Place) -> None:
     seen, page = place.seen, place.seen.page
     place.finish("parent", "Hand it on.")
-    rows = place.server.get("/delegations?roots=true&agent=parent")["items"]
+    rows = place.server.get("/runs?roots=true&agent=parent")["items"]
     seen.open(f"/runs/{rows[0]['session_id']}", wait=".tree-row")
     assert [each.strip() for each in page.locator(".tree-agent").all_inner_texts()] == ["parent", "child"]
     page.keyboard.press("j")

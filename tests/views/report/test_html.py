@@ -30,22 +30,22 @@ VALUES = {
     "http-equiv": re.compile("Content-Security-Policy"),
     "name": re.compile("viewport|referrer"),
     "content": re.compile(r"default-src 'none';.*|width=device-width, initial-scale=1|no-referrer"),
-    "aria-label": re.compile(r"Timeline: \d+ delegations over [\w. ]+"),
+    "aria-label": re.compile(r"Timeline: \d+ runs over [\w. ]+"),
     **dict.fromkeys(("x", "y", "x1", "x2", "y1", "y2", "rx", "width", "height"), re.compile(r"\d+(\.\d+)?")),
 }
 """Every attribute that there may be, and all that may be in it."""
 
 SHOWN = (
-    "/project", "/root_id", "/left_out/0", "/tree/0/agent", "/tree/0/work", "/tree/1/work", "/nodes/0/standing/agent",
-    "/nodes/0/standing/path/0", "/nodes/0/config/kind", "/nodes/0/config/model", "/nodes/0/asked/text",
+    "/project", "/root_id", "/left_out/0", "/tree/0/agent", "/tree/0/work", "/tree/1/work", "/nodes/0/run/agent",
+    "/nodes/0/run/path/0", "/nodes/0/config/kind", "/nodes/0/config/model", "/nodes/0/asked/text",
     "/nodes/0/asked/inputs/depth", "/nodes/0/asked/context/1/reason", "/nodes/0/asked/context/0/name",
-    "/nodes/0/attempts/0/findings/0/message", "/nodes/0/attempts/0/findings/0/code",
-    "/nodes/0/attempts/0/findings/0/hint", "/nodes/0/attempts/0/findings/0/pointer",
+    "/nodes/0/attempts/0/diagnostics/0/message", "/nodes/0/attempts/0/diagnostics/0/code",
+    "/nodes/0/attempts/0/diagnostics/0/hint", "/nodes/0/attempts/0/diagnostics/0/pointer",
     "/nodes/0/attempts/0/repairs/0/message", "/nodes/0/attempts/0/claims/0/path",
     "/nodes/0/attempts/0/claims/0/reason", "/nodes/0/attempts/0/answer/text", "/nodes/0/result/summary",
     "/nodes/0/result/artifacts/0/path", "/nodes/0/result/errors/0/recommendation",
     "/nodes/0/result/next_steps", "/nodes/0/result/remit/notes/0", "/nodes/0/steps/0/message",
-    "/nodes/0/unclaimed/0/path", "/nodes/1/standing/said", "/nodes/1/standing/waits_for/0",
+    "/nodes/0/unclaimed/0/path", "/nodes/1/run/said", "/nodes/1/run/waits_for/0",
 )  # fmt: skip
 """What agents and repositories write, by where it is in a report."""
 

@@ -170,7 +170,7 @@ def _shape(each: CompiledFile) -> dict[str, Any]:
         "source": name,
         "path": path,
         "state": each.state,
-        "findings": [build_diagnostic(finding, name) for finding in each.compiled.findings],
+        "diagnostics": [build_diagnostic(finding, name) for finding in each.compiled.findings],
     }
 
 

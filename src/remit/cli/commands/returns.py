@@ -74,7 +74,7 @@ def _say_conversion(conversion: Conversion, filename: str) -> None:
             "text": conversion.text,
             "payload": conversion.payload,
             "accepted": conversion.accepted,
-            "findings": findings,
+            "diagnostics": findings,
         }
     )
 

@@ -14,7 +14,7 @@ from remit.cli.output import get_paint, say, say_json
 from remit.cli.result_output import get_result_code, say_result
 from remit.errors import RemitError, UsageError
 from remit.terminal import escape, quote
-from remit.views.json_objects import build_request_diagnostics, build_result
+from remit.views.json_objects import build_result
 from remit.views.render import ACCEPTED, INTERRUPTED, render_title
 
 if TYPE_CHECKING:
@@ -137,10 +137,13 @@ def tell_detached(prepared: AdmittedRun, output_format: str) -> int:
     """Say which session goes on by itself; the exit code."""
     row = prepared.row
     if output_format == "json":
-        shaped = {"session_id": row.session_id, "agent": row.agent, "state": row.state}
-        say_json(
-            shaped | ({"request_findings": build_request_diagnostics(prepared.findings)} if prepared.findings else {})
-        )
+        from contextlib import closing
+
+        from remit.views.json_objects import build_started_run
+        from remit.views.run_details import open_home
+
+        with closing(open_home()) as home:
+            say_json(build_started_run(home, row.session_id, prepared.findings))
         return ACCEPTED
     tell_asides(prepared.findings)
     say(row.session_id)

@@ -212,7 +212,7 @@ def _shape(overview: Overview) -> dict[str, Any]:
         "branch": overview.branch,
         "tasks": None if tasks is None else _shape_tasks(tasks),
         "outside": list(overview.outside),
-        "delegations": {"open": running, "finished": finished},
+        "runs": {"open": running, "finished": finished},
         "manifest": None
         if overview.manifest is None
         else {"path": overview.manifest.path, **overview.manifest.seen._asdict()},

@@ -103,7 +103,9 @@ def _report(synced: SyncResult, root: str, output_format: str) -> int:
             {
                 "agree": synced.agree,
                 "done": list(synced.done),
-                "findings": [build_diagnostic(each, names[file]) for file in names for each in synced.findings[file]],
+                "diagnostics": [
+                    build_diagnostic(each, names[file]) for file in names for each in synced.findings[file]
+                ],
                 "files": [name_file(f"{root}/{file}") for file in synced.files],
                 "recovered": [name_file(f"{root}/{file}") for file in synced.recovered],
                 "interrupted": [build_interrupted_change(each) for each in synced.interrupted],

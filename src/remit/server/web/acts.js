@@ -39,7 +39,7 @@ function askCancel(node, onDone) {
     isBad: true,
     act: async (form) => {
       const reason = String(form.get("reason")).trim();
-      const told = await post(`/delegations/${part(session_id)}/cancel`, reason ? { reason } : {});
+      const told = await post(`/runs/${part(session_id)}/cancel`, reason ? { reason } : {});
       notify(told.note || `${count(told.cancelled.length, "delegation")} cancelled`, "good");
       onDone();
     },
@@ -56,7 +56,7 @@ function askRetry(node) {
     action: "Retry",
     act: async (form) => {
       const minutes = Number(form.get("minutes"));
-      await begin(`/delegations/${part(session_id)}/retry`, minutes ? { timeout: minutes * 60 } : {});
+      await begin(`/runs/${part(session_id)}/retry`, minutes ? { timeout: minutes * 60 } : {});
     },
   });
 }
@@ -70,7 +70,7 @@ function askResume(node) {
       h("textarea", { name: "prompt", rows: "5", required: true, placeholder: "What it is to do now" })),
     action: "Resume",
     wide: true,
-    act: (form) => begin(`/delegations/${part(session_id)}/resume`, { prompt: String(form.get("prompt")) }),
+    act: (form) => begin(`/runs/${part(session_id)}/resume`, { prompt: String(form.get("prompt")) }),
   });
 }
 

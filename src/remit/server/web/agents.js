@@ -8,11 +8,11 @@ import { count, empty, icon, whole } from "./format.js";
 import { keepFocus, keepFresh } from "./fresh.js";
 import { describeVertex, drawGraph, readGraph } from "./graph.js";
 import { bind } from "./keys.js";
-import { renderFindings, section } from "./parts.js";
+import { renderDiagnostics, section } from "./parts.js";
 import { go, withQuery } from "./route.js";
 
 const SEVERITIES = ["error", "warning", "note"];
-const SHOWN = { "": "All", findings: "With findings", error: "With errors" };
+const SHOWN = { "": "All", diagnostics: "With diagnostics", error: "With errors" };
 
 /** @param {HTMLElement} root @param {{query: URLSearchParams}} params */
 export function page(root, params) {
@@ -96,23 +96,24 @@ function renderHead(told, view, search, query, change) {
 
 // --- files -----------------------------------------------------------------------------------------------------------
 
-function findWorst(findings) {
-  return SEVERITIES.find((name) => findings.some((each) => each.severity === name)) ?? null;
+function findWorst(diagnostics) {
+  return SEVERITIES.find((name) => diagnostics.some((each) => each.severity === name)) ?? null;
 }
 
 function isWanted(file, query) {
-  const worst = findWorst(file.findings);
+  const worst = findWorst(file.diagnostics);
   if (query.get("show") === "error" && worst !== "error") return false;
-  if (query.get("show") === "findings" && worst === null) return false;
+  if (query.get("show") === "diagnostics" && worst === null) return false;
   const words = (query.get("q") ?? "").toLowerCase().split(/\s+/).filter(Boolean);
   if (!words.length) return true;
-  const text = [file.name, file.path, file.description, ...file.findings.flatMap((each) => [each.code, each.message])]
+  const diagnostics = file.diagnostics.flatMap((each) => [each.code, each.message]);
+  const text = [file.name, file.path, file.description, ...diagnostics]
     .join("\n").toLowerCase();
   return words.every((word) => text.includes(word));
 }
 
 function renderFiles(told, query, change) {
-  const rank = (file) => SEVERITIES.indexOf(findWorst(file.findings) ?? "") >>> 0; // those without come last
+  const rank = (file) => SEVERITIES.indexOf(findWorst(file.diagnostics) ?? "") >>> 0; // those without come last
   const files = told.files.filter((file) => isWanted(file, query))
     .sort((one, other) => rank(one) - rank(other) || one.path.localeCompare(other.path));
   if (!files.length) {
@@ -123,7 +124,7 @@ function renderFiles(told, query, change) {
 }
 
 function renderFile(file, inGraph, change) {
-  const worst = findWorst(file.findings);
+  const worst = findWorst(file.diagnostics);
   return h("li", { class: "card agent" },
     h("div", { class: "agent-head" },
       worst ? icon(worst, { error: "bad", warning: "warn", note: "live" }[worst]) : icon("check", "good"),
@@ -136,7 +137,7 @@ function renderFile(file, inGraph, change) {
           onclick: () => change({ view: "graph", agent: file.name }, {}) }, "in the graph"),
         file.name && h("a", { href: nameRuns(file.name) }, "its runs"))),
     file.description && h("p", { class: "foreign soft" }, file.description),
-    renderFindings(file.findings));
+    renderDiagnostics(file.diagnostics));
 }
 
 function nameRuns(agent) {
@@ -147,7 +148,7 @@ function nameRuns(agent) {
 
 function renderGraph(told, chosen, change) {
   const { graph } = told;
-  const worst = new Map(told.files.filter((each) => each.name).map((each) => [each.name, findWorst(each.findings)]));
+  const worst = new Map(told.files.filter((each) => each.name).map((each) => [each.name, findWorst(each.diagnostics)]));
   const read = readGraph(graph, worst);
   const side = h("aside", { class: "graph-side", "aria-label": "Agent", "aria-live": "polite" });
   const show = (name) => replace(side, renderSide(told, read, name, pick));
@@ -198,7 +199,7 @@ function renderSide(told, read, name, pick) {
     file?.description && h("p", { class: "foreign" }, file.description),
     section("May call", names(read.calls.filter((each) => each.from === name).map((each) => each.to))),
     section("Called by", names(read.calls.filter((each) => each.to === name).map((each) => each.from))),
-    file && section("Findings", renderFindings(file.findings)),
+    file && section("Diagnostics", renderDiagnostics(file.diagnostics)),
     vertex.kind === "agent" && h("p", null, h("a", { href: nameRuns(name) }, "Its runs")),
   ];
 }

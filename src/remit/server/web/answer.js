@@ -5,14 +5,15 @@
 import { part } from "./api.js";
 import { h } from "./dom.js";
 import { icon } from "./format.js";
-import { findAttempt, makeText, renderAttempts, renderFindings, section } from "./parts.js";
+import { findAttempt, makeText, renderAttempts, renderDiagnostics, section } from "./parts.js";
 
 export function count(node) {
   return node.attempts.length > 1 ? node.attempts.length : 0;
 }
 
 export function stamp(node) {
-  return JSON.stringify(node.attempts.map((each) => [each.number, each.ended_ms, each.answer, each.findings.length]));
+  return JSON.stringify(
+    node.attempts.map((each) => [each.number, each.ended_ms, each.answer, each.diagnostics.length]));
 }
 
 /** @param {HTMLElement} place @param {any} node */
@@ -22,12 +23,12 @@ export function draw(place, node, { attempt, setAttempt }) {
     place.append(h("p", { class: "soft" }, "It has not begun yet."));
     return null;
   }
-  const path = `/delegations/${part(node.run.session_id)}/answers/${chosen.number}`;
+  const path = `/runs/${part(node.run.session_id)}/answers/${chosen.number}`;
   const text = chosen.answer ? makeText(path, listMarks(chosen)) : null;
   place.append(...[
     renderAttempts(node, chosen, setAttempt),
     section("Repaired before it could be read", renderRepairs(chosen.repairs)),
-    section("Findings without a line", renderFindings(chosen.findings.filter((each) => !each.location))),
+    section("Diagnostics without a line", renderDiagnostics(chosen.diagnostics.filter((each) => !each.location))),
     text?.element ?? h("p", { class: "soft" }, tellNone(chosen)),
   ].filter(Boolean));
   return text?.end;
@@ -38,7 +39,7 @@ function tellNone(attempt) {
 }
 
 function listMarks(attempt) {
-  const marked = attempt.findings.filter((each) => each.location)
+  const marked = attempt.diagnostics.filter((each) => each.location)
     .map((each) => ({ place: listPlace(each), severity: each.severity, told: `${each.code}: ${each.message}` }));
   const repaired = attempt.repairs.filter((each) => each.location)
     .map((each) => ({ place: listPlace(each), severity: "note", told: `repaired: ${each.message}` }));

@@ -7,7 +7,7 @@ import { h, pick, replace } from "./dom.js";
 import { count, empty, icon, shortId, since } from "./format.js";
 import { keepFocus, keepFresh } from "./fresh.js";
 import { bind } from "./keys.js";
-import { renderFindings, section } from "./parts.js";
+import { renderDiagnostics, section } from "./parts.js";
 import { go, withQuery } from "./route.js";
 
 const MOST_SESSIONS = 12;
@@ -57,8 +57,8 @@ function renderPage(told, isAll, unfolded) {
           told.file && [" in ", h("code", { class: "foreign" }, told.file)])),
       h("div", { class: "chips", role: "group", "aria-label": "Which errors" },
         chip("Open", open.length, !isAll, null), chip("All", told.groups.length, isAll, "all"))),
-    told.findings.length > 0 && h("div", { class: "problem" }, h("strong", null, "The file is not as it should be"),
-      renderFindings(told.findings)),
+    told.diagnostics.length > 0 && h("div", { class: "problem" }, h("strong", null, "The file is not as it should be"),
+      renderDiagnostics(told.diagnostics)),
     shown.length ? h("ul", { class: "cards" }, shown.map((each) => renderGroup(each, unfolded))) : renderNone(told),
   ];
 }

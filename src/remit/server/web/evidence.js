@@ -7,7 +7,7 @@
 import { get, part } from "./api.js";
 import { h, pick, replace } from "./dom.js";
 import { bytes, icon, problem } from "./format.js";
-import { findAttempt, renderAttempts, renderFindings, section } from "./parts.js";
+import { findAttempt, renderAttempts, renderDiagnostics, section } from "./parts.js";
 
 const STATES = {
   missing: ["reported, missing", "false_claim", "flag"],
@@ -56,7 +56,7 @@ function listFound(node) {
 
 /** Names that lead out of the workspace, or could: nobody looks what is there. */
 function listRefused(attempt) {
-  return (attempt?.findings ?? []).filter((each) => each.code === REFUSED);
+  return (attempt?.diagnostics ?? []).filter((each) => each.code === REFUSED);
 }
 
 /** @param {HTMLElement} place @param {any} node */
@@ -72,7 +72,7 @@ export function draw(place, node, { attempt, setAttempt }) {
       claims.length ? renderClaims(claims, diffOf)
         : !refused.length && h("p", { class: "soft" }, tellNone(node, chosen)),
       claims.length >= MOST_KEPT && h("p", { class: "faint" }, `The first ${MOST_KEPT} are kept.`)),
-    section("Named, and refused", renderFindings(refused)),
+    section("Named, and refused", renderDiagnostics(refused)),
     section("Changed, but not named", node.unclaimed.length > 0 && renderUnclaimed(node.unclaimed, diffOf)),
   ];
   place.append(...parts.filter(Boolean));
@@ -131,7 +131,7 @@ function makeDiff(session_id, path, signal) {
   async function load() {
     replace(place, h("p", { class: "faint" }, "…"));
     try {
-      replace(place, renderDiff(await get(`/delegations/${part(session_id)}/diff`, { path }, { signal })));
+      replace(place, renderDiff(await get(`/runs/${part(session_id)}/diff`, { path }, { signal })));
       isLoaded = true;
     } catch (error) {
       if (error.name !== "AbortError") replace(place, problem(error));

@@ -117,7 +117,7 @@ export function took({ started_ms, ended_ms }) {
 
 /**
  * @typedef {"good"|"bad"|"false_claim"|"warn"|"live"|"wait"|"off"} Tone
- * @typedef {{word: string, tone: Tone, mark: string, why: string}} Standing
+ * @typedef {{word: string, tone: Tone, mark: string, why: string}} Badge
  */
 
 const OPEN = {
@@ -139,29 +139,30 @@ const ENDINGS = { timeout: ["timed out", "warn", "clock"], cancelled: ["cancelle
 
 /**
  * How a delegation stands: a word, the colour of it, the shape of its mark, and why where the word does not say it.
- * @param {{standing: string, state: string, status?: string|null, verdict?: string|null,
+ * @param {{state: string, status?: string|null, verdict?: string|null,
  *   stop_reason?: string|null}} told
- * @returns {Standing}
+ * @returns {Badge}
  */
 export function describe(told) {
-  const { standing, verdict, stop_reason } = told;
-  if (told.state !== "finished") {
-    const [tone, mark] = pick(OPEN, standing) ?? ["wait", "dots"];
-    return { word: standing, tone, mark, why: "" };
+  const { state, status, verdict, stop_reason } = told;
+  if (state !== "finished") {
+    const [tone, mark] = pick(OPEN, state) ?? ["wait", "dots"];
+    return { word: state, tone, mark, why: "" };
   }
+  const ended = status ?? stop_reason ?? state;
   if (verdict === "fabricated") return { word: "false claim", tone: "false_claim", mark: "flag",
     why: "said it was done, and it was not" };
   if (verdict === "unproven") return { word: "unproven", tone: "warn", mark: "question",
     why: "Remit could not verify its files" };
-  if (standing === "completed") return { word: standing, tone: "good", mark: "check",
+  if (ended === "completed") return { word: ended, tone: "good", mark: "check",
     why: verdict === "repaired" ? verdict : "" };
   if (pick(ENDINGS, stop_reason)) {
     const [word, tone, mark] = ENDINGS[stop_reason];
-    return { word, tone, mark, why: stop_reason === "timeout" ? standing : "" };
+    return { word, tone, mark, why: stop_reason === "timeout" ? ended : "" };
   }
-  const [tone, mark] = pick(ENDED, standing) ?? ["off", "slash"];
+  const [tone, mark] = pick(ENDED, ended) ?? ["off", "slash"];
   const isTold = verdict === "accepted" || verdict === "repaired" || !verdict;
-  return { word: standing, tone, mark, why: isTold ? (stop_reason === "exited" ? "" : (stop_reason ?? "")) : verdict };
+  return { word: ended, tone, mark, why: isTold ? (stop_reason === "exited" ? "" : (stop_reason ?? "")) : verdict };
 }
 
 const SHAPES = {

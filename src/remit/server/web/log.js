@@ -68,7 +68,7 @@ export function draw(place, node) {
     replace(state, told, dropped > 0 && ` · the first ${count(dropped, "line")} not shown: remit logs has them`);
   }
 
-  const stop = followLines(`/delegations/${part(node.run.session_id)}/log`, {
+  const stop = followLines(`/runs/${part(node.run.session_id)}/log`, {
     onOpen: () => say("Follows what it does."),
     onSkip: (many) => {
       dropped += many;

@@ -41,7 +41,7 @@ export function makePanel(options) {
 
   async function load() {
     const own = sessionId;
-    const told = await get(`/delegations/${part(own)}`, { format: "standard" }, { signal: abort.signal });
+    const told = await get(`/runs/${part(own)}`, { format: "standard" }, { signal: abort.signal });
     if (own !== sessionId) return;
     node = told;
     options.onNode(node);
@@ -58,7 +58,7 @@ export function makePanel(options) {
 
   function drawHead() {
     const { run, can } = node;
-    const told = JSON.stringify([run.session_id, run.standing, run.verdict, can, isFirst]);
+    const told = JSON.stringify([run.session_id, run.state, run.status, run.verdict, can, isFirst]);
     if (head.dataset.told === told) return;
     head.dataset.told = told;
     head.classList.toggle("hidden", isFirst); // the head of the page says it already

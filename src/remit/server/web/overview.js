@@ -4,11 +4,11 @@
 
 import { h } from "./dom.js";
 import { bytes, clock, cost, count, duration, icon, since, tokens, when } from "./format.js";
-import { describeAttempt, renderFindings, section } from "./parts.js";
+import { describeAttempt, renderDiagnostics, section } from "./parts.js";
 
 export function stamp(node) {
   const { run } = node;
-  return JSON.stringify([run.standing, run.said, run.waits_for, run.driven, node.result,
+  return JSON.stringify([run.state, run.status, run.said, run.waits_for, run.driven, node.result,
     node.attempts, node.children, run.tokens, run.worker, run.machine?.state]);
 }
 
@@ -17,8 +17,8 @@ export function draw(place, node, { choose }) {
   const { result, run } = node;
   place.append(...[
     result ? renderResult(result, choose) : renderOpen(run),
-    section("Diagnostics", renderFindings(result?.remit.diagnostics?.length ? result.remit.diagnostics
-      : node.attempts.at(-1)?.findings)),
+    section("Diagnostics", renderDiagnostics(result?.remit.diagnostics?.length ? result.remit.diagnostics
+      : node.attempts.at(-1)?.diagnostics)),
     section("Attempts", renderTries(node.attempts)),
     section("Terms", renderFacts(listFacts(node))),
   ].filter(Boolean));
@@ -80,7 +80,7 @@ function renderTries(attempts) {
     const facts = [each.started_ms && clock(each.started_ms),
       each.ended_ms && each.started_ms && duration(each.ended_ms - each.started_ms), spent && `${tokens(spent)} tokens`,
       usage.cost_usd && cost(usage.cost_usd),
-      each.findings.length && count(each.findings.length, "finding"),
+      each.diagnostics.length && count(each.diagnostics.length, "diagnostic"),
       each.repairs.length && count(each.repairs.length, "repair")];
     return h("li", null, icon(mark, tone), `${each.number}. `,
       h("strong", null, each.verdict ?? each.stop_reason ?? "at work"),

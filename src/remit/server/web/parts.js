@@ -14,10 +14,10 @@ export function section(title, ...children) {
   return filled.length ? h("section", { class: "part" }, h("h3", null, title), filled) : null;
 }
 
-/** Findings, each with where it is and what helps. */
-export function renderFindings(findings) {
-  if (!findings?.length) return null;
-  return h("ul", { class: "findings" }, findings.map((each) => h("li", null,
+/** Diagnostics, each with its place and its hint. */
+export function renderDiagnostics(diagnostics) {
+  if (!diagnostics?.length) return null;
+  return h("ul", { class: "diagnostics" }, diagnostics.map((each) => h("li", null,
     severity(each.severity), h("code", null, each.code),
     h("div", { class: "foreign" }, each.message, renderWhere(each),
       each.hint && h("div", { class: "hint" }, each.hint)))));
@@ -53,7 +53,7 @@ export function describeAttempt(attempt) {
   if (attempt.verdict === "unproven") return { tone: "warn", mark: "question" };
   if (attempt.stop_reason === "timeout") return { tone: "warn", mark: "clock" };
   if (attempt.stop_reason === "cancelled") return { tone: "off", mark: "slash" };
-  return describe({ state: "finished", standing: "failed" });
+  return describe({ state: "finished", status: "failed" });
 }
 
 // --- long texts ------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ export function stamp(node) {
 /** @param {HTMLElement} place @param {any} node */
 export function draw(place, node) {
   const { asked, run } = node;
-  const text = asked.prompt ? makeText(`/delegations/${part(run.session_id)}/prompt`) : null;
+  const text = asked.prompt ? makeText(`/runs/${part(run.session_id)}/prompt`) : null;
   const inputs = Object.entries(asked.inputs ?? {});
   place.append(...[
     section("Asked for", h("p", { class: "foreign pre" }, asked.words || asked.work)),

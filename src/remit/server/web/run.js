@@ -110,7 +110,7 @@ async function begin(run) {
 }
 
 async function load(run) {
-  const told = await get(`/delegations/${part(run.asked)}/tree`, {}, { signal: run.abort.signal });
+  const told = await get(`/runs/${part(run.asked)}/tree`, {}, { signal: run.abort.signal });
   run.items = told.items;
   run.rootId = told.root_id;
   run.active.set(run.items);
@@ -123,7 +123,7 @@ async function load(run) {
 }
 
 async function loadRoot(run) {
-  run.rootNode = await get(`/delegations/${part(run.rootId)}`, { format: "standard" }, { signal: run.abort.signal });
+  run.rootNode = await get(`/runs/${part(run.rootId)}`, { format: "standard" }, { signal: run.abort.signal });
   drawActs(run);
 }
 
@@ -220,8 +220,8 @@ function sum(items, name) {
 }
 
 function stampHead(items) {
-  const { standing, verdict, stop_reason, ended_ms, started_ms, deadline_ms, driven, waits_for } = items[0];
-  return JSON.stringify([standing, verdict, stop_reason, ended_ms, started_ms, deadline_ms, driven, waits_for,
+  const { state, status, verdict, stop_reason, ended_ms, started_ms, deadline_ms, driven, waits_for } = items[0];
+  return JSON.stringify([state, status, verdict, stop_reason, ended_ms, started_ms, deadline_ms, driven, waits_for,
     findSilence(items[0]),    sum(items, "tokens"), sum(items, "cost_usd"), items.length]);
 }
 

@@ -160,7 +160,7 @@ function makeRows(getList) {
       turn += 1;
       params = now;
       touched.clear();
-      const told = await get("/delegations", { ...params, limit: PAGE }, { signal: abort.signal });
+      const told = await get("/runs", { ...params, limit: PAGE }, { signal: abort.signal });
       items = told.items;
       take(told);
       cursor = told.next_cursor;
@@ -177,7 +177,7 @@ function makeRows(getList) {
       try {
         while (own === turn && cursor !== null && items.length < wanted) {
           const limit = wanted - items.length > PAGE ? 500 : PAGE;
-          const told = await get("/delegations", { ...params, limit, cursor }, { signal: abort.signal });
+          const told = await get("/runs", { ...params, limit, cursor }, { signal: abort.signal });
           if (own !== turn) break;
           const known = new Set(items.map((each) => each.session_id));
           items = items.concat(told.items.filter((each) => !known.has(each.session_id)));
@@ -209,7 +209,7 @@ function makeRows(getList) {
       const own = turn;
       const changed = new Set(touched);
       touched.clear();
-      const told = await get("/delegations", { ...params, limit: FRESH }, { signal: abort.signal });
+      const told = await get("/runs", { ...params, limit: FRESH }, { signal: abort.signal });
       if (own !== turn) return;
       const before = items.length;
       const chosen = items[getList().chosen]?.session_id;
@@ -241,7 +241,7 @@ function makeRows(getList) {
       .map((each) => each.session_id);
     for (const late of older.slice(MOST_ALONE)) touched.add(late);
     for (const session_id of older.slice(0, MOST_ALONE)) {
-      const told = await get("/delegations", { ...params, q: session_id, limit: 1 }, { signal: abort.signal });
+      const told = await get("/runs", { ...params, q: session_id, limit: 1 }, { signal: abort.signal });
       if (own !== turn) return;
       const found = told.items.find((each) => each.session_id === session_id);
       items = found
@@ -284,7 +284,7 @@ function pathOf({ session_id }) {
 
 function stampRow(run) {
   if (!run) return "";
-  return [run.session_id, run.standing, run.status, run.verdict, run.started_ms, run.ended_ms, run.tree_tokens,
+  return [run.session_id, run.state, run.status, run.verdict, run.started_ms, run.ended_ms, run.tree_tokens,
     run.tree_cost_usd, run.children, run.open_below, run.work, run.worker].join("|");
 }
 
@@ -420,7 +420,7 @@ async function askNew(known) {
       h("label", null, "Inputs (optional), one name=value a line",
         h("textarea", { name: "inputs", rows: "2", spellcheck: "false" }))),
     act: async (form) => {
-      const made = await post("/delegations", readForm(form), { key });
+      const made = await post("/runs", readForm(form), { key });
       notify(`${made.agent} was started`, "good");
       go(pathOf(made));
     },

@@ -8,7 +8,7 @@ import { h, pick, replace } from "./dom.js";
 import { badge, count, empty, icon, problem, shortId, since } from "./format.js";
 import { keepFocus, keepFresh } from "./fresh.js";
 import { bind } from "./keys.js";
-import { renderFindings, section } from "./parts.js";
+import { renderDiagnostics, section } from "./parts.js";
 import { go, withQuery } from "./route.js";
 
 /** From what is not begun to what is over; a marker that is not here comes after them. */
@@ -115,7 +115,7 @@ function renderDrift(drift) {
     h("h2", null, icon("alert", "warn"), `state.json and TODO.md disagree in ${count(drift.length, "place")}`),
     h("ul", { class: "drift-list" }, drift.map((each) => h("li", null,
       h("code", { class: "foreign faint" }, each.location ? `${each.filename}:${each.location.row}` : each.filename),
-      renderFindings([each])))),
+      renderDiagnostics([each])))),
     h("p", { class: "soft" }, "What is clear is put right by ", h("code", { class: "command" }, "remit task sync"),
       ", the rest by ", h("code", { class: "command" }, "remit task sync --repair"), "."));
 }
@@ -148,7 +148,7 @@ function nameMarker(marker) {
 }
 
 function renderCard(task, focus, chosen) {
-  const { open, total } = task.delegations;
+  const { open, total } = task.runs;
   return h("article", { class: ["task-card", task.number === chosen && "is-chosen"] },
     h("a", { class: "task-title foreign", href: `/tasks?task=${task.number}`, "data-key": `task-${task.number}`,
       "aria-current": task.number === chosen ? "true" : null },
@@ -214,11 +214,11 @@ function renderSessions(task) {
   }
   return [
     h("ul", { class: "session-list" }, task.sessions.slice(0, FEW).map((each) => h("li", null,
-      badge({ ...each, standing: each.state === "finished" ? (each.status ?? "ended") : each.state }),
+      badge(each),
       h("a", { class: "foreign", href: `/runs/${part(each.session_id)}`, title: shortId(each.session_id) }, each.agent),
       h("span", { class: "faint" }, since(each.created_ms))))),
-    task.delegations.total > FEW && h("a", { href: `/runs?task=${task.number}&nested=1` },
-      `All ${task.delegations.total}`),
+    task.runs.total > FEW && h("a", { href: `/runs?task=${task.number}&nested=1` },
+      `All ${task.runs.total}`),
   ];
 }
 

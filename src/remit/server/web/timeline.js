@@ -64,7 +64,8 @@ export function makeTimeline(options) {
 
   function stamp(item) {
     const { from, to } = range();
-    return [item.session_id, item.standing, item.verdict, item.ended_ms, from, to, item.state === "finished" ? "" : now,
+    return [item.session_id, item.state, item.status, item.verdict, item.ended_ms, from, to,
+      item.state === "finished" ? "" : now,
       item.session_id === chosen ? `c${attempts.length}` : ""].join("|");
   }
 

@@ -76,7 +76,8 @@ export function makeTree(options) {
   }
 
   function stamp(item) {
-    return [item.session_id, item.standing, item.verdict, item.stop_reason, item.cost_usd, item.said, item.ended_ms,
+    return [item.session_id, item.state, item.status, item.verdict, item.stop_reason, item.cost_usd, item.said,
+      item.ended_ms,
       item.started_ms, item.worker, below.get(item.session_id), folded.has(item.session_id)].join("|");
   }
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from remit.model import ACCEPTABLE
 from remit.sentences import format_duration
 from remit.views.render import count
+from remit.views.run_record import name_state
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -28,7 +29,7 @@ class StatusBadge(NamedTuple):
     tone: str
 
 
-_STANDINGS = {
+_STATES = {
     "completed": ("✓", "good"), "partial": ("◐", "warn"), "blocked": ("■", "warn"), "failed": ("✗", "bad"),
     "running": ("▶", "live"), "waiting": ("…", "wait"), "queued": ("○", "wait"), "starting": ("…", "wait"),
     "finishing": ("…", "live"), "abandoned": ("!", "bad"),
@@ -36,7 +37,7 @@ _STANDINGS = {
 _STOP_REASONS = {"timeout": StatusBadge("timed out", "◷", "warn"), "cancelled": StatusBadge("cancelled", "⊘", "off")}
 _FALSE_CLAIM = StatusBadge("false claim", "⚑", "false_claim")
 _UNPROVEN = StatusBadge("unproven", "?", "warn")
-_STATES = {
+_FILE_STATES = {
     "missing": StatusBadge("reported, missing", "⚑", "false_claim"),
     "outside": StatusBadge("reported, outside the root", "⚑", "false_claim"),
     "empty": StatusBadge("claimed, but empty", "✗", "bad"),
@@ -55,16 +56,16 @@ _SEVERITIES = {"error": ("✗", "bad"), "warning": ("!", "warn"), "note": ("i", 
 
 def describe(row: Mapping[str, Any]) -> StatusBadge:
     """How a delegation stands."""
-    standing = str(row["standing"])
-    mark, tone = _STANDINGS.get(standing, ("·", "off"))
+    word = name_state(row)
+    mark, tone = _STATES.get(word, ("·", "off"))
     if row["state"] == "finished":
         if row["verdict"] == "fabricated":
             return _FALSE_CLAIM
         if row["verdict"] == "unproven":
             return _UNPROVEN
-        if standing != "completed" and row["stop_reason"] in _STOP_REASONS:
+        if word != "completed" and row["stop_reason"] in _STOP_REASONS:
             return _STOP_REASONS[row["stop_reason"]]
-    return StatusBadge(standing, mark, tone)
+    return StatusBadge(word, mark, tone)
 
 
 def describe_attempt(attempt: Mapping[str, Any]) -> StatusBadge:
@@ -83,7 +84,7 @@ def describe_attempt(attempt: Mapping[str, Any]) -> StatusBadge:
 
 def describe_claim(claim: Mapping[str, Any]) -> StatusBadge:
     """What was found of a file that an agent says it made."""
-    found = _STATES.get(str(claim.get("state"))) or _GRADES.get(str(claim.get("grade")))
+    found = _FILE_STATES.get(str(claim.get("state"))) or _GRADES.get(str(claim.get("grade")))
     return found or StatusBadge(str(claim.get("grade") or claim.get("state") or "claimed"), "!", "warn")
 
 
@@ -119,8 +120,8 @@ def format_usage(told: Mapping[str, Any]) -> str:
 def format_headline(report: Mapping[str, Any]) -> str:
     """What the run is, in one line."""
     totals = report["totals"]
-    words = ", ".join(f"{number} {word}" for word, number in totals["standings"].items())
-    return f"{count(totals['delegations'], 'delegation')}: {words}"
+    words = ", ".join(f"{number} {word}" for word, number in totals["states"].items())
+    return f"{count(totals['runs'], 'run')}: {words}"
 
 
 def format_as_of(report: Mapping[str, Any]) -> str:
@@ -131,19 +132,19 @@ def format_as_of(report: Mapping[str, Any]) -> str:
 
 def list_facts(report: Mapping[str, Any], node: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """What is worth knowing of a delegation: a name and a value each."""
-    standing, config = node["standing"], node["config"]
-    end_ms = report["made_ms"] if standing["ended_ms"] is None else standing["ended_ms"]
+    run, config = node["run"], node["config"]
+    end_ms = report["made_ms"] if run["ended_ms"] is None else run["ended_ms"]
     facts = (
-        ("Session", standing["session_id"]),
-        ("Path", f"{' → '.join(map(str, standing['path']))}, depth {standing['depth']}"),
-        ("Task", standing["task_number"]),
-        ("Runner", ", ".join(str(each) for each in (standing["runner"], config["model"]) if each)),
+        ("Session", run["session_id"]),
+        ("Path", f"{' → '.join(map(str, run['path']))}, depth {run['depth']}"),
+        ("Task", run["task_number"]),
+        ("Runner", ", ".join(str(each) for each in (run["runner"], config["model"]) if each)),
         ("Kind", config["kind"]),
-        ("Asked", format_time(standing["created_ms"])),
-        ("Begun", format_time(standing["started_ms"])),
-        ("Took", format_span(standing["started_ms"], end_ms)),
+        ("Asked", format_time(run["created_ms"])),
+        ("Begun", format_time(run["started_ms"])),
+        ("Took", format_span(run["started_ms"], end_ms)),
         ("Time given", format_duration(config["timeout_s"]) if config["timeout_s"] else ""),
-        ("Spent", format_usage(standing)),
+        ("Spent", format_usage(run)),
         ("Budget", ", ".join(f"{name} {value}" for name, value in (config["budget"] or {}).items())),
         ("Resumes", config["resume_of"]),
         ("Retries", config["retry_of"]),
@@ -165,8 +166,8 @@ def format_cut(told: Mapping[str, Any], name: str) -> str:
 
 def format_diagnostic(finding: Mapping[str, Any]) -> str:
     """The sentence of a finding, where it is, and what helps."""
-    place = finding.get("place")
-    where = f" (line {place[0]})" if place else f" ({finding['pointer']})" if finding.get("pointer") else ""
+    location = finding.get("location")
+    where = f" (line {location['row']})" if location else f" ({finding['pointer']})" if finding.get("pointer") else ""
     hint = f". {finding['hint']}" if finding.get("hint") else ""
     return f"{finding.get('message', '')}{where}{hint}"
 

@@ -40,7 +40,7 @@ def render_html(report: Mapping[str, Any]) -> str:
     return f"<!doctype html>\n{element('html', head, body, lang='en')}\n"
 
 
-def _render_look(look: content.StatusBadge) -> Markup:
+def _render_badge(look: content.StatusBadge) -> Markup:
     return element("span", f"{look.mark} {look.word}", class_=f"tone {look.tone}")
 
 
@@ -48,7 +48,7 @@ def _render_head(report: Mapping[str, Any]) -> Iterator[Markup]:
     root, totals = report["tree"][0], report["totals"]
     took = content.format_span(totals["started_ms"], totals["ended_ms"] or report["made_ms"])
     facts = (content.format_headline(report), took and f"{took} in all", content.format_usage(totals))
-    yield element("h1", root["agent"], " ", _render_look(content.describe(root)))
+    yield element("h1", root["agent"], " ", _render_badge(content.describe(root)))
     yield element("p", root["work"])
     yield element("p", " · ".join(fact for fact in facts if fact), class_="soft")
     yield element("p", f"Project {report['project']}, run ", element("code", report["root_id"]), class_="soft")
@@ -81,7 +81,7 @@ def _render_row(report: Mapping[str, Any], row: Mapping[str, Any], number: int |
     name = row["agent"] if number is None else element("a", row["agent"], href=f"#n{number}")
     return element(
         "tr",
-        element("td", _render_look(content.describe(row))),
+        element("td", _render_badge(content.describe(row))),
         element("td", name, class_=f"l{min(row['level'], _DEEPEST)}"),
         element("td", row["work"]),
         element("td", content.format_span(row["started_ms"], end_ms), class_="number"),
@@ -105,21 +105,21 @@ def _render_timeline(report: Mapping[str, Any]) -> Markup | None:
 
 def _render_nodes(report: Mapping[str, Any]) -> Markup:
     nodes = [_render_node(report, node, number) for number, node in enumerate(report["nodes"], 1)]
-    return element("section", element("h2", "Delegations"), nodes)
+    return element("section", element("h2", "Runs"), nodes)
 
 
 def _render_node(report: Mapping[str, Any], node: Mapping[str, Any], number: int) -> Markup:
-    standing = node["standing"]
+    run = node["run"]
     facts = [
         element("div", element("dt", name), element("dd", value)) for name, value in content.list_facts(report, node)
     ]
     left_out = element("p", f"Not everything is shown: {', '.join(node['left_out'])}.", class_="soft")
     return element(
         "article",
-        element("h3", standing["agent"], " ", _render_look(content.describe(standing))),
+        element("h3", run["agent"], " ", _render_badge(content.describe(run))),
         element("dl", facts),
         _render_asked(node["asked"]),
-        _render_result(node["result"]) if node["result"] else _render_open(standing),
+        _render_result(node["result"]) if node["result"] else _render_open(run),
         [_render_attempt(node, attempt) for attempt in node["attempts"]],
         _render_list("Changed, but not named", [f"{each['path']} ({each['kind']})" for each in node["unclaimed"]]),
         _render_list("Settled", content.format_steps(node["steps"])),
@@ -146,11 +146,11 @@ def _render_asked(asked: Mapping[str, Any]) -> Iterator[Markup | None]:
     yield _render_list("Given to read", content.format_context(asked["context"]))
 
 
-def _render_open(standing: Mapping[str, Any]) -> Iterator[Markup]:
+def _render_open(run: Mapping[str, Any]) -> Iterator[Markup]:
     yield element("h4", "Now")
-    yield element("p", standing["said"] or "It has not answered yet.")
-    if standing["waits_for"]:
-        yield element("p", f"Waits for {', '.join(map(str, standing['waits_for']))}.")
+    yield element("p", run["said"] or "It has not answered yet.")
+    if run["waits_for"]:
+        yield element("p", f"Waits for {', '.join(map(str, run['waits_for']))}.")
 
 
 def _render_result(result: Mapping[str, Any]) -> Iterator[Markup | None]:
@@ -168,13 +168,13 @@ def _render_result(result: Mapping[str, Any]) -> Iterator[Markup | None]:
 def _render_attempt(node: Mapping[str, Any], attempt: Mapping[str, Any]) -> Iterator[Markup | None]:
     span = content.format_span(attempt["started_ms"], attempt["ended_ms"])
     yield element("h4", f"Attempt {attempt['number']}")
-    yield element("p", _render_look(content.describe_attempt(attempt)), f" {span}")
-    findings = [
-        join(_render_look(content.describe_severity(each)), " ", element("code", each.get("code", "")),
+    yield element("p", _render_badge(content.describe_attempt(attempt)), f" {span}")
+    diagnostics = [
+        join(_render_badge(content.describe_severity(each)), " ", element("code", each.get("code", "")),
              f" {content.format_diagnostic(each)}")
-        for each in attempt["findings"]
+        for each in attempt["diagnostics"]
     ]  # fmt: skip
-    yield element("ul", [element("li", each) for each in findings]) if findings else None
+    yield element("ul", [element("li", each) for each in diagnostics]) if diagnostics else None
     yield _render_list("Repaired", [str(each.get("message", "")) for each in attempt["repairs"]])
     claims = content.list_claims(node, attempt)
     if claims:
@@ -192,7 +192,7 @@ def _render_claims(claims: Iterable[Mapping[str, Any]]) -> Markup:
         element(
             "tr",
             element("td", element("code", claim.get("path", ""))),
-            element("td", _render_look(content.describe_claim(claim))),
+            element("td", _render_badge(content.describe_claim(claim))),
             element("td", str(claim.get("reason") or "")),
         )
         for claim in claims

@@ -102,13 +102,13 @@ def _render_tree(report: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _render_nodes(report: Mapping[str, Any]) -> Iterator[str]:
-    yield from ("", "## Delegations")
+    yield from ("", "## Runs")
     for node in report["nodes"]:
-        standing = node["standing"]
-        yield from ("", f"### {quote(standing['agent'])}: {_render_badge(content.describe(standing))}", "")
+        run = node["run"]
+        yield from ("", f"### {quote(run['agent'])}: {_render_badge(content.describe(run))}", "")
         yield from (f"- {name}: {quote(value)}" for name, value in content.list_facts(report, node))
         yield from _render_asked(node["asked"])
-        yield from _render_result(node["result"]) if node["result"] else _render_open(standing)
+        yield from _render_result(node["result"]) if node["result"] else _render_open(run)
         for attempt in node["attempts"]:
             yield from _render_attempt(node, attempt)
         unclaimed = (f"{code(each['path'])} {quote(each['kind'])}" for each in node["unclaimed"])
@@ -132,10 +132,10 @@ def _render_asked(asked: Mapping[str, Any]) -> Iterator[str]:
     yield from _list("Given to read", map(quote, content.format_context(asked["context"])))
 
 
-def _render_open(standing: Mapping[str, Any]) -> Iterator[str]:
-    yield from ("", "**Now**", "", quote(standing["said"] or "It has not answered yet."))
-    if standing["waits_for"]:
-        yield from ("", f"Waits for {quote(', '.join(map(str, standing['waits_for'])))}.")
+def _render_open(run: Mapping[str, Any]) -> Iterator[str]:
+    yield from ("", "**Now**", "", quote(run["said"] or "It has not answered yet."))
+    if run["waits_for"]:
+        yield from ("", f"Waits for {quote(', '.join(map(str, run['waits_for'])))}.")
 
 
 def _render_result(result: Mapping[str, Any]) -> Iterator[str]:
@@ -153,12 +153,12 @@ def _render_attempt(node: Mapping[str, Any], attempt: Mapping[str, Any]) -> Iter
         "",
         f"#### Attempt {attempt['number']}: {_render_badge(content.describe_attempt(attempt))} {span}".rstrip(),
     )
-    findings = (
+    diagnostics = (
         f"{_render_badge(content.describe_severity(each))} {code(each.get('code', ''))} "
         f"{quote(content.format_diagnostic(each))}"
-        for each in attempt["findings"]
+        for each in attempt["diagnostics"]
     )
-    yield from _list("Findings", findings)
+    yield from _list("Diagnostics", diagnostics)
     yield from _list("Repaired", (quote(each.get("message", "")) for each in attempt["repairs"]))
     claims = (
         f"{code(each.get('path', ''))}: {_render_badge(content.describe_claim(each))}"

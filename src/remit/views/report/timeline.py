@@ -31,7 +31,7 @@ def draw_timeline(report: Mapping[str, Any]) -> Markup | None:
     first = min(row["created_ms"] for row in rows)
     last = max(first + 1, *(_find_end(row, report) for row in rows))
     height = _TOP + len(rows) * _ROW + 4
-    label = f"Timeline: {len(rows)} delegations over {format_duration((last - first) / 1000)}"
+    label = f"Timeline: {len(rows)} runs over {format_duration((last - first) / 1000)}"
     return element(
         "svg",
         [*_draw_axis(last - first, height)],
