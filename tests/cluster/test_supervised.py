@@ -14,7 +14,7 @@ from remit.cluster.caller import client as caller
 from remit.cluster.database import leases, submissions
 from remit.cluster.worker import heartbeat
 from remit.cluster.worker.worker import Worker
-from remit.config.cluster import ClusterSettings
+from remit.config import ClusterSettings
 from remit.errors import BusyError, StorageError
 from remit.ledger.home import Home
 from remit.ledger.runs import Run, load_run

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from remit.config import LintSettings, Settings, parse_settings
-from remit.config.cluster import fill_backend
+from remit.config import LintSettings, Settings, fill_backend, parse_settings
 from remit.errors import ConfigError
 from remit.storage.settings import load_settings
 
@@ -45,23 +44,23 @@ def check_refused(text: str, message: str, hint: str) -> ConfigError:
 @pytest.mark.parametrize(
     ("text", "message", "hint"),
     [
-        ("status = [", "not TOML", "correct it"),
-        (f"days = {'1' * 5000}", "not TOML", "correct it"),
-        ("[retruns]\n", "'retruns' is not a table", "did you mean 'returns'"),
-        ("[zzz]\n", "'zzz' is not a table", "available: returns"),
-        ("returns = 3\n", "[returns] is not a table", "write it as [returns]"),
+        ("status = [", "isn't valid TOML", "correct it"),
+        (f"days = {'1' * 5000}", "isn't valid TOML", "correct it"),
+        ("[retruns]\n", "'retruns' isn't a table", "did you mean 'returns'"),
+        ("[zzz]\n", "'zzz' isn't a table", "available: returns"),
+        ("returns = 3\n", "[returns] isn't a table", "write it as [returns]"),
         (
             "[returns]\nstatus_word = 1\n",
-            "'status_word' is not a setting of [returns]",
+            "'status_word' isn't a setting of [returns]",
             "did you mean 'status_words'",
         ),
-        ("[returns]\nstatus_words = 3\n", "returns.status_words is not a table", "status_words = {"),
+        ("[returns]\nstatus_words = 3\n", "returns.status_words isn't a table", "status_words = {"),
         ('[returns.status_words]\nplanned = "done"\n', "'planned' is mapped to 'done'", "completed, partial"),
         ("[returns.status_words]\nplanned = 3\n", "'planned' is mapped to 3", "completed, partial"),
         ('[returns.status_words]\nplanned = ["completed"]\n', "'planned' is mapped to ['completed']", "one of"),
-        ('[returns.status_words]\nfailed = "completed"\n', "'failed' has a meaning of its own", "no format knows"),
-        ('[returns.status_words]\nerror = "completed"\n', "'error' has a meaning of its own", "no format knows"),
-        ('[returns.status_words]\ncomplete = "failed"\n', "'complete' has a meaning of its own", "no format knows"),
+        ('[returns.status_words]\nfailed = "completed"\n', "'failed' is a status word of a format", "no format has"),
+        ('[returns.status_words]\nerror = "completed"\n', "'error' is a status word of a format", "no format has"),
+        ('[returns.status_words]\ncomplete = "failed"\n', "'complete' is a status word of a format", "no format has"),
     ],
 )
 def test_what_cannot_be_followed_is_told_with_what_to_do(text: str, message: str, hint: str) -> None:
@@ -123,19 +122,19 @@ def test_what_is_not_set_is_as_it_was(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message", "hint"),
     [
-        ("lint = 3\n", "[lint] is not a table", "write it as [lint]"),
-        ("[lint]\nselct = []\n", "'selct' is not a setting of [lint]", "did you mean 'select'"),
-        ('[lint]\nselect = "AGT"\n', "lint.select is not a list of texts", 'select = ["AGT1"]'),
-        ("[lint]\nignore = [3]\n", "lint.ignore is not a list of texts", 'ignore = ["AGT1"]'),
-        ('[lint]\nexclude = "vendor"\n', "lint.exclude is not a list of texts", 'exclude = ["vendor/**"]'),
-        ("[lint]\nper-file-ignores = []\n", "lint.per_file_ignores is not a table", "per_file_ignores = {"),
-        ('[lint.per-file-ignores]\n"a" = "AGT"\n', "lint.per_file_ignores.a is not a list of texts", '["AGT1"]'),
-        ("[lint]\nseverity = 3\n", "lint.severity is not a table", 'severity = {AGT126 = "note"}'),
+        ("lint = 3\n", "[lint] isn't a table", "write it as [lint]"),
+        ("[lint]\nselct = []\n", "'selct' isn't a setting of [lint]", "did you mean 'select'"),
+        ('[lint]\nselect = "AGT"\n', "lint.select isn't a list of strings", 'select = ["AGT1"]'),
+        ("[lint]\nignore = [3]\n", "lint.ignore isn't a list of strings", 'ignore = ["AGT1"]'),
+        ('[lint]\nexclude = "vendor"\n', "lint.exclude isn't a list of strings", 'exclude = ["vendor/**"]'),
+        ("[lint]\nper-file-ignores = []\n", "lint.per_file_ignores isn't a table", "per_file_ignores = {"),
+        ('[lint.per-file-ignores]\n"a" = "AGT"\n', "lint.per_file_ignores.a isn't a list of strings", '["AGT1"]'),
+        ("[lint]\nseverity = 3\n", "lint.severity isn't a table", 'severity = {AGT126 = "note"}'),
         ('[lint.severity]\nAGT126 = "bad"\n', "lint.severity.AGT126 is 'bad'", "note, warning, error"),
         ('[lint]\nfail-on = "never"\n', "lint.fail_on is 'never'", "note, warning, error"),
         ("[lint]\nfail-on = 3\n", "lint.fail_on is 3", "note, warning, error"),
-        ("[lint]\nbaseline = 3\n", "lint.baseline is not the name of a file", "baseline = "),
-        ('[lint]\nbaseline = " "\n', "lint.baseline is not the name of a file", "baseline = "),
+        ("[lint]\nbaseline = 3\n", "lint.baseline isn't a file name", "baseline = "),
+        ('[lint]\nbaseline = " "\n', "lint.baseline isn't a file name", "baseline = "),
     ],
 )
 def test_a_setting_of_linting_that_cannot_be_followed_is_told(text: str, message: str, hint: str) -> None:
@@ -145,17 +144,17 @@ def test_a_setting_of_linting_that_cannot_be_followed_is_told(text: str, message
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ('[tasks]\nshow = "cleo show"', "tasks.show is not a command with {id} in it"),
-        ("[tasks]\nshow = 3", "tasks.show is not a command with {id} in it"),
-        ('[tasks]\nfolder = "/etc"', "tasks.folder is not a path below the workspace's root"),
-        ('[tasks]\nfolder = "a/../../b"', "tasks.folder is not a path below the workspace's root"),
-        ("[manifest]\npath = 3", "manifest.path is not a path below the workspace's root"),
-        ('[manifest]\noutput_dir = ""', "manifest.output_dir is not a path below the workspace's root"),
-        ("[retention]\ndays = 0", "retention.days is not a whole number from 1 to 1000000"),
-        ("[retention]\ndays = true", "retention.days is not a whole number from 1 to 1000000"),
-        ("[retention]\ndays = 99999999999999999999", "retention.days is not a whole number from 1 to 1000000"),
-        ("[retention]\nmegabytes = 1000001", "retention.megabytes is not a whole number from 1 to 1000000"),
-        ("[retention]\nyears = 1", "'years' is not a setting of [retention]"),
+        ('[tasks]\nshow = "cleo show"', "tasks.show isn't a command that contains {id}"),
+        ("[tasks]\nshow = 3", "tasks.show isn't a command that contains {id}"),
+        ('[tasks]\nfolder = "/etc"', "tasks.folder isn't a path within the workspace"),
+        ('[tasks]\nfolder = "a/../../b"', "tasks.folder isn't a path within the workspace"),
+        ("[manifest]\npath = 3", "manifest.path isn't a path within the workspace"),
+        ('[manifest]\noutput_dir = ""', "manifest.output_dir isn't a path within the workspace"),
+        ("[retention]\ndays = 0", "retention.days isn't a whole number from 1 to 1000000"),
+        ("[retention]\ndays = true", "retention.days isn't a whole number from 1 to 1000000"),
+        ("[retention]\ndays = 99999999999999999999", "retention.days isn't a whole number from 1 to 1000000"),
+        ("[retention]\nmegabytes = 1000001", "retention.megabytes isn't a whole number from 1 to 1000000"),
+        ("[retention]\nyears = 1", "'years' isn't a setting of [retention]"),
     ],
 )
 def test_a_wrong_setting_of_the_workspace_is_named(text: str, sentence: str) -> None:
@@ -190,7 +189,7 @@ def test_the_settings_of_the_workspace_are_read() -> None:
 def test_a_project_file_may_only_have_lint_settings(tmp_path: Path, text: str) -> None:
     """Agents may edit pyproject.toml, so nothing in it decides how they are judged."""
     (tmp_path / "pyproject.toml").write_text(text)
-    with pytest.raises(ConfigError, match=r"tool\.remit\.\w+ is not a setting of this file") as caught:
+    with pytest.raises(ConfigError, match=r"tool\.remit\.\w+ isn't a setting of this file") as caught:
         load_settings(tmp_path)
     assert "remit.toml" in caught.value.hint
     (tmp_path / "pyproject.toml").write_text('[tool.remit.lint]\nfail_on = "error"\n')
@@ -198,7 +197,7 @@ def test_a_project_file_may_only_have_lint_settings(tmp_path: Path, text: str) -
 
 
 def test_evidence_has_no_switch() -> None:
-    with pytest.raises(ConfigError, match="'evidence' is not a setting of"):
+    with pytest.raises(ConfigError, match="'evidence' isn't a setting of"):
         parse_settings("[delegate]\nevidence = false\n")
 
 
@@ -209,23 +208,23 @@ def test_where_delegations_run_is_read_and_filled_in() -> None:
     assert fill_backend(settings.backend, {"PW": "a", "REMIT_BACKEND": "local"}) == ""
     assert fill_backend(Settings().backend, {}) == ""
     assert fill_backend(Settings().backend, {"REMIT_BACKEND": "postgres://other"}) == "postgres://other"
-    with pytest.raises(ConfigError, match="the variable PW, which is not set"):
+    with pytest.raises(ConfigError, match="the variable PW, which isn't set"):
         fill_backend(settings.backend, {})
-    with pytest.raises(ConfigError, match="REMIT_BACKEND is not supported: 'mysql://…'"):
+    with pytest.raises(ConfigError, match="REMIT_BACKEND isn't supported: 'mysql://…'"):
         fill_backend(settings.backend, {"REMIT_BACKEND": "mysql://x"})
 
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ('backend = "redis://user:secret@x"', "backend is not supported: 'redis://…'"),
-        ('backend = "user:secret@x"', "backend is not supported: an address without postgresql://"),
-        ('backend = "locl"', "backend is not supported: 'locl'"),
-        ("backend = 3", "backend is not supported: 3"),
-        ("[cluster]\nlease = 0", "cluster.lease is not a number above 0"),
-        ("[cluster]\nparcel_megabytes = 1.5", "cluster.parcel_megabytes is not a whole number from 1"),
-        ("[cluster]\nremote = 3", "cluster.remote is not a text"),
-        ("[cluster]\nkey = 3", "'key' is not a setting of [cluster]"),
+        ('backend = "redis://user:secret@x"', "backend isn't supported: 'redis://…'"),
+        ('backend = "user:secret@x"', "backend isn't supported: an address without postgresql://"),
+        ('backend = "locl"', "backend isn't supported: 'locl'"),
+        ("backend = 3", "backend isn't supported: 3"),
+        ("[cluster]\nlease = 0", "cluster.lease isn't a number above 0"),
+        ("[cluster]\nparcel_megabytes = 1.5", "cluster.parcel_megabytes isn't a whole number from 1"),
+        ("[cluster]\nremote = 3", "cluster.remote isn't a string"),
+        ("[cluster]\nkey = 3", "'key' isn't a setting of [cluster]"),
     ],
 )
 def test_a_wrong_setting_of_a_cluster_is_named(text: str, sentence: str) -> None:
@@ -261,7 +260,7 @@ def test_what_would_keep_the_parser_busy_is_not_parsed(text: str) -> None:
 def test_dots_in_a_text_are_no_depth() -> None:
     """A sentence ends with a dot, and a text may have a thousand of them."""
     lines = ("# " + "a." * 200, 'y = """', "a." * 200, '"""', f"x = '{'a.' * 200}'", f'z = "{"a. " * 200}"')
-    with pytest.raises(ConfigError, match="'y' is not a table"):  # so it was parsed
+    with pytest.raises(ConfigError, match="'y' isn't a table"):  # so it was parsed
         parse_settings("\n".join(lines))
 
 

@@ -13,7 +13,7 @@ import pytest
 from remit import config
 from remit.agents.rules.register import load_all_rules
 from remit.config import parse_settings
-from remit.config.runs import DelegationSettings
+from remit.config.runs import RunSettings
 from remit.runs.check_message import SCHEMAS, schema
 from remit.schemas import ResultObject
 from remit.validation import build_schema
@@ -165,7 +165,7 @@ def test_every_field_of_a_result_is_in_the_tables_of_its_page() -> None:
 def test_every_table_is_told_and_every_key_has_a_meaning_and_an_example(pages: dict[str, str]) -> None:
     alone = {"route": settings.ROUTE, "backend": settings.BACKEND}
     told = {each.title.partition(".")[0]: each for each in settings.TABLES}
-    known = {*config._TABLES, *DelegationSettings._fields, "backend"}  # noqa: SLF001 - what a file may have
+    known = {*config._TABLES, *RunSettings._fields, "backend"}  # noqa: SLF001 - what a file may have
     assert {*alone, *told} == known
     for name, each in told.items():
         assert set(settings.read_comments(each.fields)) == set(each.fields._fields)

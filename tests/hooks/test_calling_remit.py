@@ -64,7 +64,7 @@ def test_a_project_file_cannot_change_how_an_agent_is_judged(child: Child, stage
     (stage.root / "remit.toml").unlink()
     file = stage.root / "pyproject.toml"
     assert child.use("Write", file_path=str(file), content="[tool.remit.delegate]\nreasks = 0\n") == {}
-    with pytest.raises(Refused, match=r"tool\.remit\.delegate is not a setting of this file"):
+    with pytest.raises(Refused, match=r"tool\.remit\.delegate isn't a setting of this file"):
         stage.call("writer")
 
 

@@ -16,8 +16,7 @@ import yaml
 
 from remit.cli.group import root
 from remit.cluster.database.key_file import KEY, KEY_FILE
-from remit.config import parse_settings
-from remit.config.cluster import BACKEND, fill_backend
+from remit.config import BACKEND, fill_backend, parse_settings
 from tests.support.paths import ROOT, SOURCE
 
 PACKAGING = ROOT / "packaging"

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit import config
-from remit.config import cluster, confine, runs
+from remit.config import runs
 from remit.model import NOTHING
 from tools.reference.markdown import code, fence, join, name_anchor, table
 from tools.reference.variables import VARIABLES
@@ -130,14 +130,14 @@ output_dir = "docs/findings"
 days = 30
 megabytes = 512
 """),
-    Table("confine", confine.ConfineSettings, """\
+    Table("confine", config.ConfineSettings, """\
 [confine]
 mode = "auto"
 write = ["~/.cache", "~/.npm"]
 network = "model"
 judge = true
 """),
-    Table("cluster", cluster.ClusterSettings, """\
+    Table("cluster", config.ClusterSettings, """\
 [cluster]
 remote = "git@example.org:team/project.git"
 lease = 15
@@ -189,10 +189,10 @@ def render_settings() -> dict[str, str]:
         _ABOUT,
         "Tables: " + ", ".join(_list_links()) + "; and [variables of the environment](#environment-variables).",
         "## backend",
-        *_render_lone("backend", "text", code(cluster.LOCAL), config.Settings, BACKEND),
+        *_render_lone("backend", "text", code(config.LOCAL), config.Settings, BACKEND),
         f"`${{NAME}}` stands for a variable of the environment. {_link_page('worker')} has what it takes.",
         "## [route]",
-        *_render_lone("NAME", "text, or table of texts", "none", runs.DelegationSettings, ROUTE, field="route"),
+        *_render_lone("NAME", "text, or table of texts", "none", runs.RunSettings, ROUTE, field="route"),
         _ROUTES,
     ]
     for each in TABLES:

@@ -16,7 +16,7 @@ from remit.cluster.worker.queues import QueueLimits
 from remit.cluster.worker.worker import Worker, WorkerPlan
 from remit.cluster.worker.worker_context import WorkerContext, WorkerSetup
 from remit.cluster.worker_folder import WorkerFolder, check_name, find_folder
-from remit.config.cluster import BACKEND, fill_backend
+from remit.config import BACKEND, fill_backend
 from remit.errors import ConfigError, UsageError
 from remit.runs.admission.tickets import SESSION, TICKET
 from remit.runs.agent_lookup import list_own_runners, load_settings_or_usual
@@ -104,7 +104,7 @@ async def work(
         site = WorkerContext(
             folder.worker_id, cluster.url, db, goods, key, folder, cluster.settings.cluster, environ, load_setup
         )  # fmt: skip
-        limits = cluster.settings.delegation.limits
+        limits = cluster.settings.runs.limits
         room = QueueLimits(limits.running, limits.per_agent, wish.concurrency or CONCURRENCY)
         keep_days = cluster.settings.retention.days
         plan = WorkerPlan(socket.gethostname(), os.getpid(), wish.version, room, wish.agents, keep_days)
@@ -134,7 +134,7 @@ def load_setup(root: str) -> WorkerSetup:
     except ConfigError:
         variables: Mapping[str, Mapping[str, str]] = {}
     else:
-        variables = {name: table.env for name, table in settings.delegation.runners.items()}
+        variables = {name: table.env for name, table in settings.runs.runners.items()}
     return WorkerSetup(list_own_runners(settings), variables, partial(list_own_files, root, get_file_places(settings)))
 
 

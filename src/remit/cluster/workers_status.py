@@ -10,7 +10,7 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from remit.config.cluster import BACKEND, LOCAL, fill_backend
+from remit.config import BACKEND, LOCAL, fill_backend
 from remit.errors import ClusterError, ConfigError, InputError, RemitError
 from remit.ledger.runs import REMOTE_OWNER
 from remit.storage.settings import load_settings

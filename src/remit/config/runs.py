@@ -1,8 +1,6 @@
-"""What a workspace may set about delegations: `[delegate]`, `[limits]`, `[budget]`, `[runners.*]`, `[agents.*]`.
+"""Settings of runs and hooks: the classes of their tables in remit.toml, with the rules for their values.
 
-Owns those tables, `[hooks]` for the subagents of harnesses, and `[route.*]` and `[task.*]`, by which a command finds
-its agent and knows what it does to a task. A limit that is set is a number from which something follows: nothing
-here can mean "without end".
+Every limit is a number above 0; no value means "unlimited".
 """
 
 from __future__ import annotations
@@ -20,104 +18,104 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _LEAST_TOKENS = 320
-"""Into fewer no result fits: status, session and the first error."""
+"""The smallest budget that fits the status, the session id and the first error of a result."""
 FORMATS = ("standard", "hyper", "manifest")
 _MOST_BLOCKS = 7
 _Table = TypeVar("_Table", bound=NamedTuple)
 
 
 class DelegateSettings(NamedTuple):
-    """How work is handed on: `[delegate]`."""
+    """Defaults of all runs: `[delegate]`."""
 
     runner: str | None = None
-    """Who runs agents whose file does not say it."""
+    """The runner of agents whose file names none."""
     timeout: float | None = None
-    """How long agents may take whose file does not say it, in seconds; else what their kind is given."""
+    """Seconds that an agent may take if its file sets no timeout. Default: the timeout of its type."""
     reasks: int = 2
-    """How often a bad return is sent back."""
+    """How often a rejected return is sent back to the agent."""
     result_tokens: int = 400
-    """How many tokens of a result reach the caller, at most."""
+    """Maximum tokens of a result that the caller gets."""
     commit: bool | None = None
-    """Whether settling commits what the agent made; where this is left out, only work on a task."""
+    """Whether a finish step commits the agent's changes. Default: only for runs on a task."""
 
 
 class LimitSettings(NamedTuple):
-    """How many agents run at once, in all processes of the workspace together: `[limits]`."""
+    """Maximum number of agents that run at the same time, in all processes of the workspace: `[limits]`."""
 
     running: int = 32
-    """Agents in all."""
+    """All agents together."""
     per_agent: int | None = None
-    """Agents of one name."""
+    """Agents with the same name."""
     per_tree: int | None = None
-    """Agents that one delegation of a person has led to."""
+    """Agents of one run that a user started, with its nested runs."""
 
 
 class BudgetSettings(NamedTuple):
-    """What a person's own delegation may use with all that it hands on: `[budget]`."""
+    """Spend limits of a run that a user starts, for it and all nested runs together: `[budget]`."""
 
     max_seconds: float | None = None
-    """How long all of it may take."""
+    """Maximum seconds."""
     max_turns: int | None = None
-    """How many turns of a model."""
+    """Maximum number of turns of a model."""
     max_tokens: int | None = None
-    """How many tokens."""
+    """Maximum number of tokens."""
     max_usd: float | None = None
-    """How many dollars."""
+    """Maximum cost in USD."""
     max_delegations: int | None = None
-    """How many delegations below it, at any depth."""
+    """Maximum number of nested runs, at any depth."""
 
 
 class RunnerSettings(NamedTuple):
-    """A runner that is set up differently, or one of the workspace's own: `[runners.NAME]`."""
+    """Changes to a built-in runner, or a runner of the workspace: `[runners.NAME]`."""
 
     program: str | None = None
-    """Where the harness's program is."""
+    """The path of the harness's program."""
     args: tuple[str, ...] = ()
-    """Given to it in addition."""
+    """Additional arguments of the program."""
     env: Mapping[str, str] = NOTHING
-    """Variables that the program is started with, in addition."""
+    """Additional environment variables of the program."""
     command: str | None = None
-    """For a runner of one's own: any program. It is started without a shell."""
+    """For a runner of the workspace: a command line. It is started without a shell."""
     prompt: str = "stdin"
     """How `command` gets the prompt: `stdin`, or as the last `argument`."""
     entry: str | None = None
     """For a runner in Python: `package.module:function`."""
     model: str | None = None
-    """The model, whatever the files of its agents name."""
+    """The model, which overrides the model in agent files."""
     retry: str | None = None
-    """Whether a lost run may be started again from the beginning: `safe`, or `never`."""
+    """Whether a lost run may be started again from the beginning: `safe` or `never`."""
 
     @property
     def executes(self) -> dict[str, str]:
-        """What it would have Remit run or change in what runs, by the name of the setting."""
-        told = {"program": self.program, "command": self.command, "entry": self.entry, "args": " ".join(self.args)}
-        told |= {f"env.{name}": value for name, value in self.env.items()}
-        return {name: value for name, value in told.items() if value}
+        """Return the settings that decide which program runs and how, by name."""
+        given = {"program": self.program, "command": self.command, "entry": self.entry, "args": " ".join(self.args)}
+        given |= {f"env.{name}": value for name, value in self.env.items()}
+        return {name: value for name, value in given.items() if value}
 
 
 class AgentSettings(NamedTuple):
-    """What the workspace says of an agent, beside its file if it has one: `[agents.NAME]`."""
+    """Settings of one agent, which may also have a file: `[agents.NAME]`."""
 
     runner: str | None = None
-    """Who runs it."""
+    """The agent's runner."""
     timeout: float | None = None
-    """How long it may take, in seconds."""
+    """Seconds that the agent may take."""
     format: str | None = None
-    """The format of its return: `standard`, `hyper` or `manifest`."""
+    """The format of the agent's return: `standard`, `hyper` or `manifest`."""
     owner: str | None = None
-    """Who moves the task, writes the manifest and commits: agent or remit (C19)."""
+    """Who updates the task's status, writes the manifest and commits: `agent` or `remit` (C19)."""
     retry: str | None = None
-    """`safe`: the agent may be started again from the beginning."""
+    """Whether a lost run may be started again from the beginning: `safe` or `never`."""
 
 
 def list_tables_of(agents: Mapping[str, AgentSettings], name: str) -> list[str]:
-    """The tables of `[agents]` that are about an agent: its own first, then patterns with stars, the longest first."""
+    """Return the keys of `[agents]` that match an agent: its name first, then patterns, the longest first."""
     patterns = (key for key in agents if key != name and "*" in key and matches_stars(key, name))
     return [*([name] if name in agents else []), *sorted(patterns, key=lambda key: (-len(key), key))]
 
 
 def find_agent_settings(agents: Mapping[str, AgentSettings], name: str) -> AgentSettings:
-    """What is set for an agent; for each key the first of its tables that has it."""
+    """Return the settings of an agent. Each value is from the first matching table that has it."""
     found = AgentSettings()
     for key in list_tables_of(agents, name):
         given = agents[key]._asdict().items()
@@ -126,20 +124,20 @@ def find_agent_settings(agents: Mapping[str, AgentSettings], name: str) -> Agent
 
 
 class TaskCommandSettings(NamedTuple):
-    """A command that works on a task: `[task.COMMAND]`. What is not set is as for the command it is `like`."""
+    """A command that works on a task: `[task.COMMAND]`. Missing settings are those of the command in `like`."""
 
     like: str | None = None
-    """The command that it is like: `research`, `plan`, `revise`, `implement` or `review`."""
+    """The command whose settings are the defaults: `research`, `plan`, `revise`, `implement` or `review`."""
     kind: str | None = None
-    """The kind of agent that does it: `research`, `planning`, `implementation`, `review` or `utility`."""
+    """The type of its agent: `research`, `planning`, `implementation`, `review` or `utility`."""
     working: str | None = None
-    """The marker while it works."""
+    """The task's status marker during the run."""
     artifact: str | None = None
-    """The path of what it makes, below the task's folder."""
+    """The path of its artifact, relative to the task's folder."""
     help: str | None = None
-    """Its help in `remit task --help`."""
+    """The command's description in `remit task --help`."""
     timeout: float | None = None
-    """How long its agent may take, in seconds. Default: what the agent's own file says."""
+    """Seconds that its agent may take. Default: the timeout in the agent's file."""
 
 
 class HookSettings(NamedTuple):
@@ -160,8 +158,8 @@ class HookSettings(NamedTuple):
     """Whether the caller gets the verified result instead of the agent's whole message."""
 
 
-class DelegationSettings(NamedTuple):
-    """Everything about delegations."""
+class RunSettings(NamedTuple):
+    """All settings of runs."""
 
     delegate: DelegateSettings = DelegateSettings()
     limits: LimitSettings = LimitSettings()
@@ -169,12 +167,12 @@ class DelegationSettings(NamedTuple):
     runners: Mapping[str, RunnerSettings] = NOTHING
     agents: Mapping[str, AgentSettings] = NOTHING
     route: Mapping[str, Mapping[str, str]] = NOTHING
-    """For each command: the agent by the task's language, or `default`."""
+    """For each command: the agent for each language of a task, and `default`."""
     task: Mapping[str, TaskCommandSettings] = NOTHING
     hooks: HookSettings = HookSettings()
 
 
-TABLES = DelegationSettings._fields
+TABLES = RunSettings._fields
 
 
 _DELEGATE = {
@@ -223,21 +221,21 @@ _HOOKS = {
 }
 
 
-def read_delegation(values: Mapping[str, Any]) -> DelegationSettings:
-    """The tables about delegations, of all that a file has."""
+def read_run_settings(values: Mapping[str, Any]) -> RunSettings:
+    """Read the tables on runs from all tables of a file."""
 
     def get(name: str) -> dict[str, Any]:
         return read_table(values.get(name, {}), name)
 
     def read_all(kind: type[_Table], name: str, rules: Mapping[str, ValueRule]) -> dict[str, _Table]:
-        """Each table of a table, such as `[runners.claude]`."""
+        """Read each table within a table, such as `[runners.claude]`."""
         tables = {key: f"{name}.{key}" for key in get(name)}
         for key, full in tables.items():
             if not isinstance(get(name)[key], dict):
-                raise ConfigError(f"{full} is not a table", hint=f"write it as [{full}]")
+                raise ConfigError(f"{full} isn't a table", hint=f"write it as [{full}]")
         return {key: read_settings(kind, get(name)[key], full, rules) for key, full in tables.items()}
 
-    return DelegationSettings(
+    return RunSettings(
         read_settings(DelegateSettings, get("delegate"), "delegate", _DELEGATE),
         read_settings(LimitSettings, get("limits"), "limits", _LIMITS),
         read_settings(BudgetSettings, get("budget"), "budget", _BUDGET),
@@ -260,12 +258,12 @@ def _check_commands(commands: dict[str, TaskCommandSettings]) -> dict[str, TaskC
     for name in commands:
         plain = name.replace("-", "")
         if not (plain.isascii() and plain.isalnum() and name == name.lower() and name[0].isalpha()):
-            raise ConfigError(f"'{name}' cannot be the name of a command", hint="write it like [task.audit]")
+            raise ConfigError(f"'{name}' can't be the name of a command", hint="write it like [task.audit]")
     return commands
 
 
 def _read_routes(values: dict[str, Any]) -> dict[str, dict[str, str]]:
-    """`research = "agent"`, or a table of agents by language."""
+    """Read `[route]`. Each value is the name of an agent, or a table of agents by language."""
     return {
         command: {"default": given} if isinstance(given, str) and given.strip()
         else read_pairs(given, f"route.{command}", '{default = "researcher", lean = "lean-researcher"}')

@@ -1,7 +1,6 @@
-"""The values of a configuration: each converted, or refused in a sentence with how to write it.
+"""The converter of tables in remit.toml: checks each value, and raises a `ConfigError` with a hint if it is invalid.
 
-Owns the one converter of tables. The types of the fields of a table's class say what each value has to be, and a `Rule`
-says what else.
+The annotations of a table's class say which type each value has; a `ValueRule` adds choices, limits and an example.
 """
 
 from __future__ import annotations
@@ -19,19 +18,19 @@ _MOST = 10**9
 
 
 class ValueRule(NamedTuple):
-    """What a value has to be beyond its type."""
+    """The requirements on a value in addition to its type."""
 
     example: object = None
-    """What the hint says to write."""
+    """The example in the hint."""
     words: tuple[str, ...] = ()
-    """A text is one of these."""
+    """The valid values of a string."""
     least: int = 0
-    """A whole number is at least this."""
+    """The minimum of an integer."""
     most: int = _MOST
     hint: str = ""
-    """The hint on a number above `most`, instead of the example."""
+    """The hint for a number that is out of range, instead of the example."""
     read: Callable[[object, str], Any] | None = None
-    """Reads the value by its own means, given the name of the setting."""
+    """Converts the value, given the name of the setting. The other fields then have no effect."""
 
 
 _NO_RULE = ValueRule()
@@ -39,11 +38,11 @@ _Table = TypeVar("_Table", bound=NamedTuple)
 
 
 def read_settings(kind: type[_Table], values: Mapping[str, Any], table: str, rules: Mapping[str, ValueRule]) -> _Table:
-    """A table as an instance of its class. Keys may be spelled with hyphens; what is not set has its default."""
+    """Return a table as an instance of its class. Keys may be spelled with hyphens; missing keys get their default."""
     given = {key.replace("-", "_"): value for key, value in values.items()}
     for key in given:
         check_name(key, kind._fields, f"a setting of [{table}]")
-    types = kind.__annotations__  # as they are written: the modules here postpone their evaluation
+    types = kind.__annotations__  # strings, because annotations are not evaluated
     read = {
         key: _read(value, f"{table}.{key}", types[key].removesuffix(" | None"), rules.get(key, _NO_RULE))
         for key, value in given.items()
@@ -60,35 +59,35 @@ def _read(value: object, name: str, kind: str, rule: ValueRule) -> object:
 
 
 def check_name(name: str, known: tuple[str, ...], what: str) -> None:
-    """Refuse a name that isn't known."""
+    """Raise a `ConfigError` for an unknown name."""
     if name not in known:
-        raise ConfigError(f"'{name}' is not {what}", hint=did_you_mean(name, known))
+        raise ConfigError(f"'{name}' isn't {what}", hint=did_you_mean(name, known))
 
 
 def read_table(values: object, name: str, example: str = "") -> dict[str, Any]:
-    """A table of any content."""
+    """Return a table with any content."""
     if not isinstance(values, dict):
         hint = f"write it as {_last(name)} = {example}" if example else f"write it as [{name}]"
-        raise ConfigError(f"{name if '.' in name else f'[{name}]'} is not a table", hint=hint)
+        raise ConfigError(f"{name if '.' in name else f'[{name}]'} isn't a table", hint=hint)
     return values
 
 
 def read_texts(values: object, name: str, example: object) -> tuple[str, ...]:
-    """A list of texts."""
+    """Return a list of strings."""
     if not isinstance(values, list) or not all(isinstance(value, str) and "\0" not in value for value in values):
-        raise ConfigError(f"{name} is not a list of texts", hint=f'write it as {_last(name)} = ["{example}"]')
+        raise ConfigError(f"{name} isn't a list of strings", hint=f'write it as {_last(name)} = ["{example}"]')
     return tuple(values)
 
 
 def read_pairs(values: object, name: str, example: object) -> dict[str, str]:
-    """A table of texts."""
+    """Return a table of strings."""
     if not isinstance(values, dict) or not all(isinstance(value, str) for value in values.values()):
-        raise ConfigError(f"{name} is not a table of texts", hint=f"write it as {_last(name)} = {example}")
+        raise ConfigError(f"{name} isn't a table of strings", hint=f"write it as {_last(name)} = {example}")
     return dict(values)
 
 
 def read_word(value: object, name: str, known: tuple[str, ...]) -> str:
-    """One of a few words."""
+    """Return one of several valid strings."""
     if not isinstance(value, str) or value not in known:
         raise ConfigError(f"{name} is {value!r}", hint=f"use one of {', '.join(known)}")
     return value
@@ -96,14 +95,14 @@ def read_word(value: object, name: str, known: tuple[str, ...]) -> str:
 
 def _read_text(value: object, name: str, rule: ValueRule) -> str:
     if not isinstance(value, str) or not value.strip() or "\0" in value:
-        raise ConfigError(f"{name} is not a text", hint=f'write it as {_last(name)} = "{rule.example}"')
+        raise ConfigError(f"{name} isn't a string", hint=f'write it as {_last(name)} = "{rule.example}"')
     return value
 
 
 def _read_number(value: object, name: str, rule: ValueRule) -> float:
-    """A number that something can be limited to."""
+    """Return a number above 0."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= _MOST:
-        raise ConfigError(f"{name} is not a number above 0", hint=f"write it as {_last(name)} = {rule.example}")
+        raise ConfigError(f"{name} isn't a number above 0", hint=f"write it as {_last(name)} = {rule.example}")
     return value
 
 
@@ -111,7 +110,7 @@ def _read_whole(value: object, name: str, rule: ValueRule) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not rule.least <= value <= rule.most:
         to = "" if rule.most == _MOST else f" to {rule.most}"
         hint = rule.hint or f"write it as {_last(name)} = {rule.example}"
-        raise ConfigError(f"{name} is not a whole number from {rule.least}{to}", hint=hint)
+        raise ConfigError(f"{name} isn't a whole number from {rule.least}{to}", hint=hint)
     return value
 
 
@@ -129,7 +128,7 @@ _READERS: Mapping[str, Callable[[object, str, ValueRule], object]] = {
     "tuple[str, ...]": lambda value, name, rule: read_texts(value, name, rule.example),
     "Mapping[str, str]": lambda value, name, rule: read_pairs(value, name, rule.example),
 }
-"""The reader of each type of a field, as it is written."""
+"""The reader of each annotation, by its text."""
 
 
 def _last(name: str) -> str:

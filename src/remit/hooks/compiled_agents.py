@@ -206,15 +206,15 @@ def _compile(home: Home) -> dict[str, Any]:
     for agent in list_files_of_agents(home.root, exclude=settings.lint.exclude):
         profile = agent.definition.profile if agent.definition is not None else "standard"
         agents.setdefault(profile, {}).setdefault(agent.name, _describe(agent, settings, home.root)._asdict())
-    delegation = settings.delegation
+    runs = settings.runs
     return {
         "agents": agents,
-        "hooks": delegation.hooks._asdict(),
-        "limits": delegation.limits._asdict(),
-        "budget": delegation.budget._asdict(),
-        "delegate": {**delegation.delegate._asdict(), "words": dict(settings.returns.status_words)},
+        "hooks": runs.hooks._asdict(),
+        "limits": runs.limits._asdict(),
+        "budget": runs.budget._asdict(),
+        "delegate": {**runs.delegate._asdict(), "words": dict(settings.returns.status_words)},
         "kept": [*get_file_places(settings)],
-        "tables": {name: table._asdict() for name, table in delegation.agents.items()},
+        "tables": {name: table._asdict() for name, table in runs.agents.items()},
         "plugins": load_plugins(home.root),
         "of_workspace": find_workspace_format(home.root, settings),
         "confine": settings.confine._asdict(),
@@ -226,7 +226,7 @@ def _describe(agent: ChosenAgent, settings: Settings, root: str) -> RosterEntry:
     from remit.runs.agent_lookup import describe_permissions, list_targets
     from remit.runs.declared_format import find_format
 
-    own, definition = find_agent_settings(settings.delegation.agents, agent.name), agent.definition
+    own, definition = find_agent_settings(settings.runs.agents, agent.name), agent.definition
     declared = find_format(agent.name, agent, settings, root=root)
     if definition is None:
         return RosterEntry(agent.name, format=declared.format)

@@ -179,7 +179,7 @@ def choose_runner(request: Request, agent: ChosenAgent, settings: Settings, own:
         return request.runner or "command"
     profile = agent.definition.profile if agent.definition is not None else None
     native = profile if profile in HARNESSES else None
-    chosen = request.runner or own.runner or native or settings.delegation.delegate.runner
+    chosen = request.runner or own.runner or native or settings.runs.delegate.runner
     if chosen is not None:
         return chosen
     there = list_harnesses(root)
@@ -199,7 +199,7 @@ def list_harnesses(root: str) -> list[str]:
 def list_own_runners(settings: Settings) -> dict[str, str]:
     """The runners that the workspace has set up by other names, and what each of them is."""
     own = {}
-    for name, table in settings.delegation.runners.items():
+    for name, table in settings.runs.runners.items():
         if name not in RUNNERS:
             kind = "python" if table.entry is not None else "command" if table.command is not None else None
             if kind is None:
@@ -238,7 +238,7 @@ def get_label(request: Request, runner: str, settings: Settings) -> str:
     """Return the name of an agent without a file: as it was asked for, else the name of its program or runner."""
     if request.agent is not None:
         return request.agent
-    table = settings.delegation.runners.get(runner)
+    table = settings.runs.runners.get(runner)
     command = request.command or (table.command if table is not None else None)
     if runner == "command" and command:
         return _name_program(command)

@@ -56,7 +56,7 @@ class RunBatch:
     ) -> None:
         if concurrency is not None and concurrency < 1:
             raise UsageError(f"{concurrency} at a time are none", hint="give 1 or more")
-        limits = ws.settings.delegation.limits
+        limits = ws.settings.runs.limits
         self.ws = ws
         self.requests = list(requests)
         self.concurrency = concurrency or min(limits.running, limits.per_agent or limits.running)

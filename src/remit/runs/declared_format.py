@@ -48,7 +48,7 @@ def find_format(name: str, agent: ChosenAgent | None, settings: Settings, *, roo
     """The format of an agent, with or without a file in the workspace."""
     plugins = load_plugins(root) if ":" in name else {}
     return choose_format(
-        name, settings.delegation.agents, read_file_format(agent), plugins, find_workspace_format(root, settings)
+        name, settings.runs.agents, read_file_format(agent), plugins, find_workspace_format(root, settings)
     )
 
 
@@ -73,7 +73,7 @@ def list_formats(agents: Iterable[ChosenAgent], settings: Settings, *, root: str
     plugins, of_workspace = load_plugins(root), find_workspace_format(root, settings)
     by_file = {agent.name: read_file_format(agent) for agent in agents}
     names = [*by_file, *(name if ":" in name else f"{name}:*" for name in plugins)]
-    tables = settings.delegation.agents
+    tables = settings.runs.agents
     used = {key for name in names for key in list_tables_of(tables, name)}
     names += [key for key, table in tables.items() if table.format and key not in used]
     return {

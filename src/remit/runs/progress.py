@@ -69,7 +69,7 @@ class SlotWaiters:
 
 def _load_slots(home: Home) -> Slots:
     try:
-        return Slots(*load_settings(home.root).delegation.limits)
+        return Slots(*load_settings(home.root).runs.limits)
     except RemitError:  # what is at work can be seen whatever the settings say
         return Slots(*LimitSettings())
 

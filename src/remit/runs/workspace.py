@@ -14,7 +14,7 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
-from remit.config.cluster import fill_backend
+from remit.config import fill_backend
 from remit.errors import ConfigError, RefusedError, RemitError, UsageError
 from remit.ledger.home import Home
 from remit.ledger.runs import load_run
@@ -62,7 +62,7 @@ class Workspace:
         self.home = Home(root)
         self.environ = dict(os.environ if environ is None else environ)
         own = list_own_runners(self.settings)
-        slots = Slots(*self.settings.delegation.limits)
+        slots = Slots(*self.settings.runs.limits)
         self.supervisor = Supervisor(
             self.home,
             slots=slots,
@@ -73,7 +73,7 @@ class Workspace:
             environ=self.environ,
             list_own_files=self._list_own_files,
         )
-        self.supervisor.variables = {name: table.env for name, table in self.settings.delegation.runners.items()}
+        self.supervisor.variables = {name: table.env for name, table in self.settings.runs.runners.items()}
         self.backend: Backend = LocalBackend(self.supervisor)
         try:
             self.backend = self._find_backend()
@@ -308,7 +308,7 @@ class Workspace:
 
     def get_tokens(self, session_id: str) -> int:
         """The token budget of the result of a run."""
-        usual, row = self.settings.delegation.delegate.result_tokens, None
+        usual, row = self.settings.runs.delegate.result_tokens, None
         with suppress(RemitError):  # a ledger that can't be read now costs nobody the result
             row = load_run(self.home.ledger, session_id)
         return usual if row is None else int(row.details.get("result_tokens", usual)) or usual

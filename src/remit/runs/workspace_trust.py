@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from remit.config.cluster import LOCAL
+from remit.config import LOCAL
 from remit.errors import ConfigError
 from remit.storage.settings import find_workspace, load_settings
 
@@ -63,7 +63,7 @@ def get_executing(settings: Settings, *, root: str) -> ConfiguredCommands:
     if not commands and has_cleo and find_folder(root, settings.tasks.folder) is None:
         commands = CLEO
     told = [(f"tasks.{name}", command) for name, command in commands.items()]
-    for runner, table in settings.delegation.runners.items():
+    for runner, table in settings.runs.runners.items():
         told += [(f"runners.{runner}.{name}", command) for name, command in table.executes.items()]
     if settings.confine.mode == "off":  # a repository doesn't free its own agents from the kernel's limits
         told.append(("confine.mode", settings.confine.mode))

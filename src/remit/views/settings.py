@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from remit.config.cluster import BACKEND
+from remit.config import BACKEND
 from remit.storage.secrets import redact
 from remit.storage.settings import find_workspace, load_settings
 

@@ -159,7 +159,7 @@ def test_a_problem_is_1(workspace: Inside) -> None:
     ended = workspace("doctor")
     assert ended.code == 1
     assert "✗ settings    " in ended.text
-    assert "retention.days is not a whole number from 1" in ended.text
+    assert "retention.days isn't a whole number from 1" in ended.text
     assert ended.text.split("\n")[-2].startswith("✗ ")
 
 

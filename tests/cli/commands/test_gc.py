@@ -211,7 +211,7 @@ def test_settings_that_cannot_be_followed_stop_it(workspace: Inside) -> None:
     delegate(workspace, "old", days_ago=91)
     workspace.write("remit.toml", "[retention]\ndays = 0\n")
     ended = workspace("gc")
-    assert (ended.code, "is not a whole number from 1" in ended.complaint) == (2, True)
+    assert (ended.code, "isn't a whole number from 1" in ended.complaint) == (2, True)
     assert is_known(workspace, "old")
 
 

@@ -315,7 +315,7 @@ def test_something_else_in_the_place_is_told(repository: Inside, name: str) -> N
         assert "isn't a folder; move it away" in repository("init", "--yes").complaint
     else:
         put(repository, name, "[retention\n")
-        assert "is not TOML" in repository("init", "--yes").complaint
+        assert "isn't valid TOML" in repository("init", "--yes").complaint
 
 
 def test_a_disk_that_takes_nothing_is_one_sentence(remit: Remit) -> None:

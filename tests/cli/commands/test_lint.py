@@ -431,7 +431,7 @@ def test_the_command_line_goes_before_the_settings(inside: Inside) -> None:
         ('[lint]\nselect = [""]\n', "there is no rule ''"),
         ('[lint.severity]\nZZZ = "note"\n', "there is no rule 'ZZZ'"),
         ('[lint.per-file-ignores]\n"*" = ["ZZZ"]\n', "there is no rule 'ZZZ'"),
-        ("[lint\n", "the configuration is not TOML"),
+        ("[lint\n", "the configuration isn't valid TOML"),
         ("[lint]\nbaseline = '../known.json'\n", "lies outside of the workspace"),
         ("[lint]\nbaseline = '/known.json'\n", "lies outside of the workspace"),
     ],

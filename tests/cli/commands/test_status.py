@@ -215,7 +215,7 @@ def test_an_outside_system_is_told(workspace: Inside) -> None:
 def test_settings_that_cannot_be_followed_stop_it(workspace: Inside) -> None:
     workspace.write("remit.toml", "[retention]\ndays = 0\n")
     ended = workspace("status")
-    assert (ended.code, "is not a whole number from 1" in ended.complaint) == (2, True)
+    assert (ended.code, "isn't a whole number from 1" in ended.complaint) == (2, True)
 
 
 def test_on_a_narrow_screen_the_gaps_go_before_what_is_told(workspace: Inside, monkeypatch: pytest.MonkeyPatch) -> None:

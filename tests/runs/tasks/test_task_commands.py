@@ -53,7 +53,7 @@ def test_only_a_review_makes_tasks_and_only_an_implementation_has_phases() -> No
 
 
 def load(text: str) -> dict[str, object]:
-    return dict(make_commands(parse_settings(text).delegation.task))
+    return dict(make_commands(parse_settings(text).runs.task))
 
 
 def test_a_workspace_adds_commands_of_its_own() -> None:
@@ -61,7 +61,7 @@ def test_a_workspace_adds_commands_of_its_own() -> None:
         parse_settings(
             '[task.audit]\nlike = "review"\nartifact = "reports/audit-{version:03d}.md"\nhelp = "Audit it."\n'
             '[task.spike]\nworking = "in progress"\nkind = "utility"\n'
-        ).delegation.task
+        ).runs.task
     )
     assert [*found] == [*COMMANDS, "audit", "spike"]
     audit, spike = found["audit"], found["spike"]
@@ -72,7 +72,7 @@ def test_a_workspace_adds_commands_of_its_own() -> None:
 
 
 def test_a_command_of_the_standards_can_be_set_differently() -> None:
-    found = make_commands(parse_settings('[task.research]\nartifact = "notes/{number}-{version}.md"\n').delegation.task)
+    found = make_commands(parse_settings('[task.research]\nartifact = "notes/{number}-{version}.md"\n').runs.task)
     assert [*found] == [*COMMANDS]
     assert found["research"] == RESEARCH._replace(
         artifact="notes/{number}-{version}.md", names=("research", *RESEARCH.names)
@@ -80,7 +80,7 @@ def test_a_command_of_the_standards_can_be_set_differently() -> None:
 
 
 def test_working_can_be_none() -> None:
-    found = make_commands(parse_settings('[task.look]\nworking = "none"\n').delegation.task)
+    found = make_commands(parse_settings('[task.look]\nworking = "none"\n').runs.task)
     assert found["look"].working == ""
 
 

@@ -25,7 +25,7 @@ from remit.runs.admission.run_config import read_run_config
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
-    from remit.config.cluster import ClusterSettings
+    from remit.config import ClusterSettings
     from remit.ledger.home import Home
     from remit.ledger.runs import Run
     from remit.runs.supervisor.supervisor import Supervisor

@@ -27,7 +27,7 @@ from remit.cluster.worker.import_session import adopt, shape_order
 from remit.cluster.worker.progress_reporter import ProgressReporter
 from remit.cluster.worker.publish import Publication, gather, make_publication, publish
 from remit.cluster.worker_folder import WorkerFolderFacts
-from remit.config.cluster import BACKEND
+from remit.config import BACKEND
 from remit.errors import ClusterError, RemitError, StorageError
 from remit.git import clones
 from remit.git.bundles import BaseTree

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from remit.cluster.database.store import Database
     from remit.cluster.worker_folder import WorkerFolder
-    from remit.config.cluster import ClusterSettings
+    from remit.config import ClusterSettings
 
 
 class WorkerSetup(NamedTuple):

@@ -41,7 +41,7 @@ def _check_cluster(patient: DoctorContext) -> Iterator[HealthCheck]:
     yield from _check_workers(cluster, cluster.look.workers)
     yield from _check_leases(cluster.look)
     yield from _check_queues(cluster)
-    if patient.settings.delegation.limits.per_tree is not None:
+    if patient.settings.runs.limits.per_tree is not None:
         told = "[limits] per_tree is not held on machines that share a database"
         yield HealthCheck(_LIMITS, "warning", told, "use running and per_agent, or [budget] max_delegations")
 

@@ -13,7 +13,7 @@ from remit.maintenance.doctor.report import HealthCheck
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from remit.config.confine import ConfineSettings
+    from remit.config import ConfineSettings
     from remit.confine import Level
     from remit.maintenance.doctor.report import DoctorContext
 

@@ -12,21 +12,21 @@ from remit.spelling import did_you_mean, find_similar
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from remit.config.runs import DelegationSettings
+    from remit.config.runs import RunSettings
     from remit.maintenance.doctor.report import DoctorContext
 
 
 def check_settings(patient: DoctorContext) -> Iterator[HealthCheck]:
     """Check the settings for commands, runners and agents that don't exist."""
     found = [
-        *_check_commands(patient.settings.delegation),
-        *_check_runners(patient.settings.delegation),
+        *_check_commands(patient.settings.runs),
+        *_check_runners(patient.settings.runs),
         *_check_agents(patient),
     ]
     yield from found or [HealthCheck("settings", "ok", "can be followed")]
 
 
-def _check_commands(settings: DelegationSettings) -> Iterator[HealthCheck]:
+def _check_commands(settings: RunSettings) -> Iterator[HealthCheck]:
     from remit.runs.tasks.task_commands import COMMANDS, make_command
 
     for name, given in settings.task.items():
@@ -46,7 +46,7 @@ def _check_commands(settings: DelegationSettings) -> Iterator[HealthCheck]:
             )
 
 
-def _check_runners(settings: DelegationSettings) -> Iterator[HealthCheck]:
+def _check_runners(settings: RunSettings) -> Iterator[HealthCheck]:
     from remit.runners.registry import RUNNERS
 
     own = {name: table for name, table in settings.runners.items() if name not in RUNNERS}
@@ -65,7 +65,7 @@ def _check_runners(settings: DelegationSettings) -> Iterator[HealthCheck]:
 def _check_agents(patient: DoctorContext) -> Iterator[HealthCheck]:
     from remit.runs.agent_lookup import list_agents
 
-    settings = patient.settings.delegation
+    settings = patient.settings.runs
     if not (settings.route or settings.agents):
         return
     known = sorted(agent.name for agent in list_agents(patient.root, exclude=patient.settings.lint.exclude))

@@ -10,7 +10,7 @@ from remit.agents.context import ContextPath, ContextPlan, plan_context
 from remit.agents.definition import ANYONE
 from remit.agents.inputs import Inputs, read_inputs
 from remit.attempts.results import load_boot_id
-from remit.config.confine import NETWORKS
+from remit.config import NETWORKS
 from remit.config.runs import RunnerSettings, find_agent_settings
 from remit.errors import RefusedError, UsageError
 from remit.evidence.workspace_root import find_workspace_root
@@ -128,7 +128,7 @@ class Draft(NamedTuple):
 def draft(request: Request, setting: AdmissionContext) -> Draft:
     """Read what there is to read for a request. Raises where it cannot be done; nothing is written."""
     settings = setting.settings
-    own = find_agent_settings(settings.delegation.agents, request.agent or "")
+    own = find_agent_settings(settings.runs.agents, request.agent or "")
     agent, known, told = _find_agent(request, setting.home.root, settings, own)
     is_built_in = agent.is_built_in and request.function is None and request.command is None
     _check_prompt(request.prompt, request.result_tokens, may_be_empty=is_built_in)
@@ -154,7 +154,7 @@ def draft(request: Request, setting: AdmissionContext) -> Draft:
         work = work._replace(context=context)
     if request.handed:
         work = work._replace(context=_load_context(work, setting.home.root))
-    budget = clamp(request.budget, Budget(*settings.delegation.budget))
+    budget = clamp(request.budget, Budget(*settings.runs.budget))
     asked = _find_asked(request, agent, own, settings)._replace(budget=budget, known=known)
     config = _make_config(work, own, setting)
     if agent.document is not None:
@@ -192,7 +192,7 @@ def _check_place(
 
 def _draft_built_in(request: Request, agent: ChosenAgent, setting: AdmissionContext) -> Draft:
     """A call of a utility agent that Remit answers itself. Its inputs say what to do; the task is one of them."""
-    delegate = setting.settings.delegation.delegate
+    delegate = setting.settings.runs.delegate
     if request.task is not None:
         request = request._replace(task=None, inputs={"task_number": request.task.label, **request.inputs})
     timeout_s = find_timeout("utility") if request.timeout_s is None else request.timeout_s
@@ -207,7 +207,7 @@ def _draft_built_in(request: Request, agent: ChosenAgent, setting: AdmissionCont
         batch=request.batch,
     )
     work = _RequestFacts(request._replace(worktree=False), agent, BUILT_IN, Inputs(), LoadedContext())
-    budget = clamp(request.budget, Budget(*setting.settings.delegation.budget))
+    budget = clamp(request.budget, Budget(*setting.settings.runs.budget))
     return Draft(work, AdmissionRequest(agent.name, timeout_s, budget), config, ())
 
 
@@ -334,7 +334,7 @@ def _find_agent(
         return ChosenAgent(""), None, ()
     if request.agent == "-":
         raise UsageError("'-' isn't the name of an agent", hint="to run without an agent file, leave the agent out")
-    prefer = request.runner or own.runner or settings.delegation.delegate.runner
+    prefer = request.runner or own.runner or settings.runs.delegate.runner
     found = find_agent(root, request.agent, prefer=prefer, exclude=settings.lint.exclude)
     if found.agent is None and (request.function is not None or request.command is not None):
         is_meant = request.function is not None or request.agent == request.lifecycle
@@ -348,7 +348,7 @@ def _find_agent(
 
 def _check_runs(request: Request, runner: str, setting: AdmissionContext) -> None:
     """What the workspace's own settings would run needs the user's consent; what was typed just now does not."""
-    table = setting.settings.delegation.runners.get(runner)
+    table = setting.settings.runs.runners.get(runner)
     if table is not None and table.executes and request.command is None:
         check_trust(setting.home.root, setting.settings)
     if runner == "command" and request.command is None and (table is None or not table.command):
@@ -365,7 +365,7 @@ def _refuse_errors(findings: Sequence[Diagnostic], agent: str) -> None:
 
 def _find_asked(request: Request, agent: ChosenAgent, own: AgentSettings, settings: Settings) -> AdmissionRequest:
     """The agent with its time: as was asked, as is set for the command or the agent, or as its own file says."""
-    definition, command = agent.definition, settings.delegation.task.get(request.lifecycle)
+    definition, command = agent.definition, settings.runs.task.get(request.lifecycle)
     kind = request.kind or (definition.kind if definition is not None else None)
     told = (
         request.timeout_s,
@@ -374,16 +374,16 @@ def _find_asked(request: Request, agent: ChosenAgent, own: AgentSettings, settin
         None if definition is None else definition.timeout_s,
     )
     chosen = next((each for each in told if each is not None), None)
-    usual = settings.delegation.delegate.timeout or find_timeout(kind)
+    usual = settings.runs.delegate.timeout or find_timeout(kind)
     return AdmissionRequest(agent.name, chosen, usual_s=usual, command=request.lifecycle)
 
 
 def _make_config(work: _RequestFacts, own: AgentSettings, setting: AdmissionContext) -> RunConfig:
     """What holds from now on, as far as it does not depend on who asks."""
     request, agent, runner = work.request, work.agent, work.runner
-    delegate = setting.settings.delegation.delegate
+    delegate = setting.settings.runs.delegate
     said = _read_file(work)
-    table = setting.settings.delegation.runners.get(runner, RunnerSettings())
+    table = setting.settings.runs.runners.get(runner, RunnerSettings())
     for word in (request.return_format, agent.get_word("return")):
         get_format(word or "standard")  # refuses what isn't a format
     root = setting.home.root
@@ -530,7 +530,7 @@ def _place(draft: Draft, setting: AdmissionContext) -> RunConfig:
     config = config._replace(root=root, worktree=worktree)
     if config.may_be_hyper:
         runner = draft.work.runner
-        own = setting.settings.delegation.runners.get(runner, RunnerSettings()).env
+        own = setting.settings.runs.runners.get(runner, RunnerSettings()).env
         base = config.base or runner
         config = config._replace(workspace_root=find_workspace_root(root, {**setting.environ, **own}, runner=base))
     if config.format != "manifest" and not config.any_format:

@@ -140,7 +140,7 @@ def list_own_commands() -> dict[str, str]:
     """Return the names of the commands that this workspace adds to the standards', each with its help."""
     from remit.storage.settings import find_workspace, load_settings  # noqa: PLC0415 - not for the table alone
 
-    settings = load_settings(find_workspace()).delegation.task
+    settings = load_settings(find_workspace()).runs.task
     return {name: command.help for name, command in make_commands(settings).items() if name not in COMMANDS}
 
 

@@ -166,10 +166,10 @@ def _make_request(
 
 def find_command(ws: Workspace, name: str) -> TaskCommand:
     """A command of this workspace by its name."""
-    commands = make_commands(ws.settings.delegation.task)
+    commands = make_commands(ws.settings.runs.task)
     if name not in commands:
         raise UsageError(f"there is no command '{name}' for tasks", hint=did_you_mean(name, tuple(commands)))
-    for route in ws.settings.delegation.route:
+    for route in ws.settings.runs.route:
         if route not in commands:
             raise ConfigError(f"[route.{route}] is the route of no command", hint=did_you_mean(route, tuple(commands)))
     return commands[name]
@@ -183,7 +183,7 @@ def _brings_agent(wish: TaskRequest) -> bool:
 def _choose_agent(ws: Workspace, wish: TaskRequest, command: TaskCommand, language: str) -> str:
     found = [agent.definition for agent in list_agents(ws.root, exclude=ws.settings.lint.exclude)]
     candidates = [Candidate(each.name, each.kind, each.command) for each in found if each is not None]
-    routes = ws.settings.delegation.route
+    routes = ws.settings.runs.route
     chosen = choose_agent(command, candidates, routes, language=language)
     known = tuple(sorted(each.name for each in candidates))
     if chosen and chosen not in known and not _brings_agent(wish):  # only a route names one that is not there
