@@ -82,7 +82,7 @@ class _SubagentStart(NamedTuple):
     """Whether the agent is running already."""
 
 
-def admit_call(event: HookEvent, home: Home, environ: Mapping[str, str]) -> replies.Answer:  # noqa: PLR0911 - refusals
+def admit_call(event: HookEvent, home: Home, environ: Mapping[str, str]) -> replies.Answer:
     """Admit a subagent and append its instructions to its prompt; or refuse it, with the reason."""
     if not event.prompt_key:  # Codex accepts a list of items, too, which can't get instructions
         return replies.deny("a subagent's prompt has to be one string; pass it as `prompt`, in Codex as `message`")

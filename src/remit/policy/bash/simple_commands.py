@@ -473,7 +473,7 @@ class ScriptReader:
     def _get_home(self) -> str:
         return HOLE if self.has_own_home else self.home
 
-    def _pieces_of(self, node: Node, *, quoted: bool = False) -> list[Piece]:  # noqa: PLR0911 - one per kind of node
+    def _pieces_of(self, node: Node, *, quoted: bool = False) -> list[Piece]:
         kind = node.type
         if kind == "raw_string":
             return [(self.text_of(node)[1:-1], True)]

@@ -120,7 +120,7 @@ _DIGITS = {"x": (2, 16), "u": (4, 16), "U": (8, 16)}
 _HEX, _OCTAL = "0123456789abcdefABCDEF", "01234567"
 
 
-def read_ansi(text: str) -> str | None:  # noqa: C901, PLR0912 - a branch per kind of escape
+def read_ansi(text: str) -> str | None:
     """What stands between `$'` and `'`; None where it makes a character that is none."""
     if "\\" not in text:
         return text

@@ -225,7 +225,7 @@ def _take_input(reader: ScriptReader, stdin: ShellWord | None) -> None:
         _read_text(reader, stdin)
 
 
-def _take_shell(reader: ScriptReader, words: list[ShellWord], stdin: ShellWord | None) -> None:  # noqa: C901, PLR0912 - one walk
+def _take_shell(reader: ScriptReader, words: list[ShellWord], stdin: ShellWord | None) -> None:
     """`bash -c TEXT`, `bash FILE`, and a shell that reads its commands from what it is given."""
     is_text, at = False, 1
     while at < len(words):
