@@ -51,7 +51,7 @@ def test_agents_are_found_where_lint_finds_them(inside: Inside) -> None:
 
 
 def test_where_a_search_would_take_long_lint_is_to_do_it(inside: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(next_steps, "_SEARCHED", 1)
+    monkeypatch.setattr(next_steps, "_MAX_FILES", 1)
     write(inside, "pkg/.claude/agents/one.md", AGENT.format(name="one"))
     text = inside().text
     assert "find and check the agent files here" in text
@@ -98,7 +98,7 @@ def test_a_ledger_that_cannot_be_read_is_no_reason_to_say_nothing(inside: Inside
 
 def test_settings_that_cannot_be_followed_are_told(inside: Inside) -> None:
     write(inside, "remit.toml", "[delegate\n")
-    assert "remit doctor                                find out what is wrong here" in inside().text
+    assert "remit doctor                                check what is wrong here" in inside().text
 
 
 @pytest.mark.parametrize("columns", [40, 60, 80, 120])

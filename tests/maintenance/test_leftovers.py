@@ -282,5 +282,5 @@ def test_what_waits_is_kept_and_told_where_the_ledger_cannot_be_read(home: Home,
     failures: list[str] = []
     assert find_half_written(home, folders=(home.root,), trees=(), failures=failures) == []
     assert failures == [
-        f"'{waiting}' may be needed, for the ledger can't be read: file is not a database; see remit doctor"
+        f"'{waiting}' may be needed, because the ledger can't be read: file is not a database; run remit doctor"
     ]

@@ -1,8 +1,8 @@
-"""Leftovers: files that killed processes left, and files that were kept long enough.
+"""Leftovers: files that killed processes left, and files that are past their retention.
 
-Owns finding and removing them. A name alone proves nothing, so what is removed is a plain file of Remit's own naming
-that nobody has touched for an hour and whose process is gone; or a folder like that, of git's, after a day. What cannot
-be looked at or removed is told in a sentence, in the list that is handed in, and keeps nothing else from going.
+A name proves nothing, so Remit removes only plain files with one of its own names, an hour after the last change and
+once their process is gone, and folders of git with the same properties after a day. A failure to examine or remove one
+file is added as a sentence to the caller's list `failures`; the other files are still removed.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import re
 import stat
 import time
 from contextlib import contextmanager, suppress
+from shutil import rmtree
+from tempfile import gettempdir
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.attempts.folders import SESSIONS, list_living, measure_sessions, remove_session
@@ -34,27 +36,26 @@ MAX_ENTRIES = 200_000
 RECOVERED = "recovered"
 _DAY_SECONDS = 86_400
 _HALF_WRITTEN = lazy(r"\.remit-([1-9][0-9]{0,9})-[0-9a-f]{8}-.{1,40}\Z", re.DOTALL)
-"""What a file is called until it is whole (`files.name_half_written`)."""
+"""The name of a file until it is complete (`files.name_half_written`)."""
 _WAITING = lazy(r"\.remit-[0-9a-f]{12}\Z")
-"""What the journal calls the content that a file shall have, where it cannot wait in a folder of its own."""
+"""The journal's name for the new content of a file if that can't be kept in the folder `pending`."""
 _PENDING = "pending"
-"""That folder."""
 _SCRATCH = lazy(re.escape(SCRATCH) + r"([1-9][0-9]{0,9})-[a-z0-9_]{8}\Z")
-"""What the folder is called in which a commit is made."""
-_NOT_OURS = ("worktrees",)
-"""Below `.remit`, but an agent's."""
+"""The name of a folder in which a commit is made."""
+_FOREIGN = ("worktrees",)
+"""Folders below `.remit` whose content belongs to agents."""
 
 
 class Leftover(NamedTuple):
-    """A file that nobody needs, or a folder."""
+    """A file or folder that is no longer needed."""
 
     file: str
     size_bytes: int
 
 
 @contextmanager
-def _telling(failures: list[str], what: str) -> Iterator[None]:
-    """Say why something failed, and go on. What is not there is not missed."""
+def _collecting(failures: list[str], what: str) -> Iterator[None]:
+    """Turn an error into a sentence in `failures`. A missing file or folder isn't an error."""
     try:
         yield
     except (FileNotFoundError, NotADirectoryError):
@@ -67,9 +68,9 @@ def _telling(failures: list[str], what: str) -> Iterator[None]:
 def find_half_written(
     home: Home, *, folders: Iterable[str], trees: Iterable[str], failures: list[str]
 ) -> list[Leftover]:
-    """Files that were never finished: in some folders, and in some others with all that is below them.
+    """Return half-written files in `folders`, and in `trees` with their subfolders.
 
-    What the journal will still put in its place is none of them.
+    Files that an unfinished journal entry will still rename are left out.
     """
     ledger = examine(home.ledger_file, seconds=0.0)
     is_idle = ledger is None or not (ledger.fault or ledger.is_newer or ledger.unfinished)
@@ -77,7 +78,9 @@ def find_half_written(
     for file in _list_files(home, folders, trees, failures):
         is_waiting, pid = _read_name(file, f"{home.folder}/{_PENDING}")
         if is_waiting and ledger is not None and ledger.fault:
-            failures.append(f"'{file}' may be needed, for the ledger can't be read: {ledger.fault}; see remit doctor")
+            failures.append(
+                f"'{file}' may be needed, because the ledger can't be read: {ledger.fault}; run remit doctor"
+            )
         if (is_waiting and is_idle) or (pid is not None and not is_alive(pid)):
             size = _measure_if_quiet(file, now)
             if size is not None:
@@ -86,27 +89,27 @@ def find_half_written(
 
 
 def _list_files(home: Home, folders: Iterable[str], trees: Iterable[str], failures: list[str]) -> Iterator[str]:
-    """The names in the folders, up to a number; no link is followed."""
+    """Yield the files in the folders and trees, up to a number of entries. Links aren't followed."""
     rest = MAX_ENTRIES
     waiting = [(folder, False) for folder in folders] + [(tree, True) for tree in (*trees, home.folder)]
     while waiting:
         folder, is_tree = waiting.pop()
         if os.path.islink(folder):
             continue
-        with _telling(failures, f"'{folder}' cannot be searched"), os.scandir(folder) as entries:
+        with _collecting(failures, f"'{folder}' can't be searched"), os.scandir(folder) as entries:
             for entry in entries:
                 rest -= 1
                 if rest < 0:
                     return
                 if entry.is_dir(follow_symlinks=False):
-                    if is_tree and (folder != home.folder or entry.name not in _NOT_OURS):
+                    if is_tree and (folder != home.folder or entry.name not in _FOREIGN):
                         waiting.append((entry.path, True))
                 else:
                     yield entry.path
 
 
 def _read_name(file: str, pending: str) -> tuple[bool, int | None]:
-    """Whether a file waits to be put in its place, and which process was writing it."""
+    """Return whether a file waits for the journal, and the id of the process that was writing it."""
     folder, name = os.path.split(file)
     half = _HALF_WRITTEN.match(name)
     if half is not None:
@@ -115,7 +118,7 @@ def _read_name(file: str, pending: str) -> tuple[bool, int | None]:
 
 
 def _measure_if_quiet(file: str, now: float) -> int | None:
-    """The size of a plain file of our own that nobody has touched for a while; None for every other."""
+    """Return the size of a plain file of this user that hasn't changed for a while, else None."""
     try:
         found = os.lstat(file)
     except OSError:
@@ -125,7 +128,7 @@ def _measure_if_quiet(file: str, now: float) -> int | None:
 
 
 def find_old_tickets(home: Home) -> list[Leftover]:
-    """Tickets of commands that no shell took, and profiles of commands; a profile that is needed is made again."""
+    """Return old tickets that no shell has used, and old profiles of commands, which are created again if needed."""
     found = []
     for file in command_tickets.list_old(home.root):
         with suppress(OSError):
@@ -134,7 +137,7 @@ def find_old_tickets(home: Home) -> list[Leftover]:
 
 
 def find_recovered(home: Home, *, days: int, failures: list[str]) -> list[Leftover]:
-    """Originals of files that were corrupt, kept beside what was recovered from them, once they are old."""
+    """Return old originals of corrupt files, which were kept when their content was recovered."""
     folder = f"{home.folder}/{RECOVERED}"
     if os.path.islink(home.folder) or os.path.islink(folder):
         return []
@@ -143,11 +146,9 @@ def find_recovered(home: Home, *, days: int, failures: list[str]) -> list[Leftov
 
 
 def find_scratch(failures: list[str]) -> list[Leftover]:
-    """Folders in which a commit was made, or looked for, by a process that was killed."""
-    from tempfile import gettempdir
-
+    """Return folders in which a killed process was making or searching a commit."""
     found, now = [], time.time()
-    with _telling(failures, "the folder for temporary files cannot be searched"), os.scandir(gettempdir()) as entries:
+    with _collecting(failures, "the folder for temporary files can't be searched"), os.scandir(gettempdir()) as entries:
         for entry in entries:
             name = _SCRATCH.match(entry.name)
             if name is not None and not is_alive(int(name[1])) and _is_old_scratch(entry, now):
@@ -156,7 +157,7 @@ def find_scratch(failures: list[str]) -> list[Leftover]:
 
 
 def _is_old_scratch(entry: os.DirEntry[str], now: float) -> bool:
-    """Whether it is a folder that only we may enter. Others write into the folder above, too."""
+    """Whether a folder is old and accessible to this user only: other users write into the same parent folder."""
     try:
         facts = entry.stat(follow_symlinks=False)
     except OSError:
@@ -175,12 +176,10 @@ def _measure_tree(folder: str) -> int:
 
 
 def clear_scratch(leftovers: Iterable[Leftover], failures: list[str]) -> list[Leftover]:
-    """Remove folders with all that is in them; those that are gone now. No link is followed."""
-    from shutil import rmtree
-
+    """Remove folders with their content, and return those that are gone. Links aren't followed."""
     gone = []
     for each in leftovers:
-        with _telling(failures, f"'{each.file}' can't be removed"):
+        with _collecting(failures, f"'{each.file}' can't be removed"):
             rmtree(each.file)
         if not os.path.lexists(each.file):
             gone.append(each)
@@ -188,28 +187,28 @@ def clear_scratch(leftovers: Iterable[Leftover], failures: list[str]) -> list[Le
 
 
 def find_stray_spills(home: Home, failures: list[str]) -> list[Leftover]:
-    """Spills that no row of the ledger names: whoever removed the rows was killed before the files."""
+    """Return spills that no row of the ledger names: a process was killed after it had removed the rows."""
     found = _find_plain(list(_list_spills(f"{home.folder}/spills", failures)), QUIET_SECONDS)
     with home.ledger.reading() as db:
-        return [each for each in found if not _is_named(db, each)]
+        return [each for each in found if not _is_referenced(db, each)]
 
 
 def clear_spills(home: Home, strays: list[Leftover], failures: list[str]) -> list[Leftover]:
-    """Remove spills that no row names; those that are gone now. While one is looked up, nobody else can name it."""
+    """Remove spills that no row names, and return those that are gone. A transaction keeps out new rows."""
     gone = []
     for each in strays:
         with home.ledger.transaction() as db:
-            gone += [] if _is_named(db, each) else clear([each], failures)
+            gone += [] if _is_referenced(db, each) else clear([each], failures)
     return gone
 
 
-def _is_named(db: Connection, spill: Leftover) -> bool:
+def _is_referenced(db: Connection, spill: Leftover) -> bool:
     name = os.path.basename(spill.file)
     return db.execute("SELECT 1 FROM spills WHERE hash = ? LIMIT 1", (name,)).fetchone() is not None
 
 
 def _find_plain(files: list[str], age_seconds: float) -> Iterator[Leftover]:
-    """Those that are plain files and were written so long ago."""
+    """Yield the plain files that are older than an age."""
     now = time.time()
     for file in sorted(files):
         with suppress(OSError):
@@ -225,14 +224,14 @@ def _list_spills(folder: str, failures: list[str]) -> Iterator[str]:
 
 
 def _list_names(folder: str, failures: list[str]) -> list[str]:
-    """The names in a folder of our own; none where it is a link, which could lead anywhere."""
-    with _telling(failures, f"'{folder}' cannot be searched"):
+    """Return the names in a folder of Remit; none if the folder is a link, which could lead anywhere."""
+    with _collecting(failures, f"'{folder}' can't be searched"):
         return [] if os.path.islink(folder) else os.listdir(folder)
     return []
 
 
 def find_stray_sessions(home: Home) -> list[Leftover]:
-    """Folders of sessions that the ledger does not know, and that nobody has touched for a day."""
+    """Return folders of sessions that the ledger doesn't know and that haven't changed for a day."""
     now, place = time.time(), f"{home.folder}/{SESSIONS}"
     sizes = measure_sessions(home)
     with home.ledger.reading() as db:
@@ -243,7 +242,7 @@ def find_stray_sessions(home: Home) -> list[Leftover]:
 
 
 def clear_sessions(home: Home, strays: Iterable[Leftover], failures: list[str]) -> list[Leftover]:
-    """Remove them; those that are gone now. One that has come alive stays."""
+    """Remove session folders, and return those that are gone. A folder whose agent is alive again stays."""
     gone = []
     for each in strays:
         try:
@@ -262,10 +261,10 @@ def _is_quiet(folder: str, now: float) -> bool:
 
 
 def clear(leftovers: Iterable[Leftover], failures: list[str]) -> list[Leftover]:
-    """Remove them; those that are gone now."""
+    """Remove files, and return those that are gone."""
     gone = []
     for each in leftovers:
-        with _telling(failures, f"'{each.file}' can't be removed"):
+        with _collecting(failures, f"'{each.file}' can't be removed"):
             os.unlink(each.file)
         if not os.path.lexists(each.file):
             gone.append(each)

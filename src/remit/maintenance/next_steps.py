@@ -1,4 +1,4 @@
-"""The commands that are useful next in this folder, and words for the completion of a shell."""
+"""Suggestions: the commands that are useful next in a folder, and words for the completion of a shell."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ if TYPE_CHECKING:
 
     from remit.ledger.home import Home
 
-_SEARCHED = 50_000
-"""Agents are looked for as `remit lint` does; in a home folder that would take seconds, and nobody waits for that."""
-_OFFERED = 50
+_MAX_FILES = 50_000
+"""The search for agent files ends after this many files: in a home folder it would take seconds."""
+_MAX_OFFERED = 50
 
 
 class NextStep(NamedTuple):
-    """A command that is worth running here, and what comes of it."""
+    """A command that is useful here, and what it does."""
 
     command: str
     purpose: str
 
 
 def suggest_steps() -> list[NextStep]:
-    """What to do next in this folder, the most useful first."""
+    """Return commands for this folder, the most useful first."""
     root = find_workspace()
-    return [*_suggest_looking(root), *_suggest_agents(root), *_suggest_harness(root)]
+    return [*_suggest_status(root), *_suggest_agents(root), *_suggest_harness(root)]
 
 
-def _suggest_looking(root: str) -> Iterator[NextStep]:
+def _suggest_status(root: str) -> Iterator[NextStep]:
     from remit.ledger.home import Home
 
     home = Home(root)
@@ -40,7 +40,7 @@ def _suggest_looking(root: str) -> Iterator[NextStep]:
         load_settings(root)
         running = _count_running(home)
     except RemitError as error:
-        yield NextStep("remit doctor", f"find out what is wrong here: {error.message}")
+        yield NextStep("remit doctor", f"check what is wrong here: {error.message}")
         return
     finally:
         home.close()
@@ -55,22 +55,22 @@ def _count_running(home: Home) -> int:
         return 0
     from remit.ledger.runs import list_runs
 
-    return len(list_runs(home.ledger, only_open=True, limit=_OFFERED))
+    return len(list_runs(home.ledger, only_open=True, limit=_MAX_OFFERED))
 
 
 def _suggest_agents(root: str) -> Iterator[NextStep]:
     from remit.agent_files.discovery import TooManyFilesError, search_agent_files
 
     exclude: tuple[str, ...] = ()
-    with suppress(RemitError):  # what is wrong with the settings is told already
+    with suppress(RemitError):  # `_suggest_status` has reported the error
         exclude = load_settings(root).lint.exclude
     try:
-        found = len(search_agent_files((), root=root, exclude=exclude, max_files=_SEARCHED).sources)
+        found = len(search_agent_files((), root=root, exclude=exclude, max_files=_MAX_FILES).sources)
     except TooManyFilesError:
         yield NextStep("remit lint", "find and check the agent files here, which takes a while")
         return
     except InputError as error:
-        yield NextStep("remit doctor", f"find out what is wrong here: {error.message}")
+        yield NextStep("remit doctor", f"check what is wrong here: {error.message}")
         return
     if found:
         named = "the agent file" if found == 1 else f"the {found} agent files"
@@ -83,23 +83,23 @@ def _suggest_harness(root: str) -> Iterator[NextStep]:
     from remit.hooks.install import HARNESSES
     from remit.runs.agent_lookup import list_harnesses
 
-    there = list_harnesses(root)
-    if there:
-        yield NextStep(f'remit run "Fix the typo" --runner {there[0]}', "run an agent and check its return")
+    installed = list_harnesses(root)
+    if installed:
+        yield NextStep(f'remit run "Fix the typo" --runner {installed[0]}', "run an agent and check its return")
     else:
         yield NextStep('remit run "Fix the typo" --command PROGRAM', "run any program as an agent and check its return")
     yield from (
-        NextStep(f"remit hooks install {name}", "also check the subagents that it starts itself")
-        for name in [name for name in there if name in HARNESSES][:1]
+        NextStep(f"remit hooks install {name}", "also check the subagents that the harness starts itself")
+        for name in [name for name in installed if name in HARNESSES][:1]
     )
     yield NextStep("remit check MESSAGE.md", "check the final message of an agent")
 
 
-# --- what a shell can offer ------------------------------------------------------------------------------------------
+# --- completion -------------------------------------------------------------------------------------------------------
 
 
 def offer_agents() -> list[str]:
-    """The agents of this workspace."""
+    """Return the agents of this workspace."""
     from remit.runs.agent_lookup import list_agents
 
     with suppress(RemitError):
@@ -108,20 +108,20 @@ def offer_agents() -> list[str]:
 
 
 def offer_sessions() -> list[tuple[str, str]]:
-    """The newest delegations, each with its agent and how it stands."""
+    """Return the newest runs, each with its agent and status."""
     from remit.ledger.home import Home
     from remit.ledger.runs import list_runs
 
     with suppress(RemitError):
         home = Home(find_workspace())
         if os.path.lexists(home.ledger_file):
-            rows = list_runs(home.ledger, limit=_OFFERED)
+            rows = list_runs(home.ledger, limit=_MAX_OFFERED)
             return [(row.session_id, f"{row.agent}, {row.status or row.state}") for row in rows]
     return []
 
 
 def offer_tasks() -> list[tuple[str, str]]:
-    """The tasks that are open, each with its title."""
+    """Return the open tasks, each with its title."""
     from remit.runs.tasks.workspace_tasks import Tasks
 
     with suppress(RemitError):

@@ -19,8 +19,7 @@ from inline_snapshot import snapshot
 from remit.confine import Level
 from remit.ledger import Ledger
 from remit.ledger.home import Home
-from remit.maintenance.doctor import check_health
-from remit.maintenance.doctor.report import DoctorContext, HealthCheck
+from remit.maintenance.doctor import DoctorContext, HealthCheck, check_health
 from remit.runs.tasks.workspace_tasks import Tasks
 from remit.storage.machine import FreeSpace, Mount
 from tests.support.agent_samples import CLAUDE, STANDARD
@@ -116,7 +115,7 @@ def test_a_workspace_that_is_set_up_has_no_problem(workspace: Inside) -> None:
     assert rows["tasks"][0][1].startswith("3 in ")
     assert rows["merging"] == [("ok", f"git keeps both sides of {MANIFEST}", "")]
     lines = ended.text.split("\n")
-    assert lines[0] == snapshot("✓ settings    can be followed")
+    assert lines[0] == snapshot("✓ settings    valid")
     assert all(line[14:22] == "= help: " for line in lines if line.startswith("  "))
     assert lines[-2].startswith("✓ 19 checks: ")
 
@@ -168,11 +167,11 @@ def test_a_problem_is_1(workspace: Inside) -> None:
     [
         ('[task.audit]\nlike = "nothing"\n', "problem", "[task.audit] is like 'nothing'"),
         ("[task.list]\n", "problem", "[task.list] is never used: 'remit task list' is another command"),
-        ('[route.plan]\ndefault = "ghost"\n', "problem", "[route.plan] names the agent 'ghost' as default, and no "),
-        ("[route.paln]\n", "problem", "[route.paln] is the route of no command"),
-        ("[runners.mine]\n", "problem", "[runners.mine] says neither command nor entry"),
-        ('[delegate]\nrunner = "clade"\n', "problem", "delegate.runner is 'clade', and there is no such runner"),
-        ("[agents.ghost]\ntimeout = 60\n", "warning", "[agents.ghost] is about an agent that no file defines"),
+        ('[route.plan]\ndefault = "ghost"\n', "problem", "[route.plan] names the agent 'ghost' for default, which "),
+        ("[route.paln]\n", "problem", "[route.paln] is for a command that doesn't exist"),
+        ("[runners.mine]\n", "problem", "[runners.mine] has neither command nor entry"),
+        ('[delegate]\nrunner = "clade"\n', "problem", "delegate.runner is 'clade', which is not a runner"),
+        ("[agents.ghost]\ntimeout = 60\n", "warning", "[agents.ghost] is for an agent that no file defines"),
     ],
 )
 def test_settings_that_cannot_be_followed_are_told(workspace: Inside, text: str, state: str, message: str) -> None:
@@ -187,7 +186,7 @@ def test_settings_that_can_be_followed_are_well(workspace: Inside) -> None:
     name = "scribe"
     text = f'[task.audit]\nlike = "review"\n[route.audit]\ndefault = "{name}"\n[agents.{name}]\nrunner = "own"\n'
     workspace.write("remit.toml", f'{text}[task.plan]\nhelp = "Plan."\n[runners.own]\ncommand = "true"\n')
-    assert find(workspace, "settings") == ("ok", "can be followed", "")
+    assert find(workspace, "settings") == ("ok", "valid", "")
 
 
 @pytest.mark.slow
@@ -210,15 +209,15 @@ def test_a_look_that_fails_or_hangs_is_a_row_and_the_others_go_on(monkeypatch: p
         yield HealthCheck("third", "ok", patient.root)
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
-    looks = (("first", fail), ("second", hang), ("third", meet_a_bad_disk), *machine.LOOKS)
-    monkeypatch.setattr(machine, "LOOKS", looks)
+    looks = (("first", fail), ("second", hang), ("third", meet_a_bad_disk), *machine.CHECKS)
+    monkeypatch.setattr(machine, "CHECKS", looks)
     began = time.monotonic()
     rows = {check.name: check for check in check_health(seconds=4).checks}
     ended.set()
     assert time.monotonic() - began < 18
-    assert rows["first"].message == snapshot("cannot be looked at: ZeroDivisionError: by design")
-    assert rows["second"].message == snapshot("gave no answer within 4 s")
-    assert rows["third"].message == snapshot("cannot be looked at: input/output error")
+    assert rows["first"].message == snapshot("can't be checked: ZeroDivisionError: by design")
+    assert rows["second"].message == snapshot("no answer within 4 s")
+    assert rows["third"].message == snapshot("can't be checked: input/output error")
     assert {rows[name].state for name in ("first", "second", "third")} == {"problem"}
     assert rows["agents"].state == "ok"
 
@@ -267,7 +266,7 @@ def test_a_change_that_a_crash_interrupted_is_told_and_finished(workspace: Insid
             break
     assert len([path for path, data in before.items() if path.read_bytes() != data]) == 1, "one of the two"
     rows = load(workspace("doctor", "--json"))
-    assert rows["unfinished"][0][:2] == ("warning", "1 change of tasks stopped half-way")
+    assert rows["unfinished"][0][:2] == ("warning", "1 change of tasks interrupted")
     assert rows["tasks"][0][1].endswith("state.json and TODO.md agree")
     assert [path for path, data in before.items() if path.read_bytes() == data] == []
     assert "unfinished" not in load(workspace("doctor", "--json"))
@@ -288,9 +287,9 @@ DISKS = {
     "little": (Mount("/", "ext4"), 10**8, "warning", "only 95.4 MB free"),
     "hardly any": (Mount("/", "ext4"), 10**7, "problem", "only 9.5 MB free"),
     "network": (Mount("/", "nfs4"), 10**12, "warning", "is a network file system"),
-    "memory": (Mount("/", "tmpfs"), 10**12, "warning", "is gone when the machine stops"),
+    "memory": (Mount("/", "tmpfs"), 10**12, "warning", "is lost when the machine stops"),
     "container": (Mount("/", "overlay"), 10**12, "ok", "overlay, "),
-    "unknown": (None, 10**12, "ok", "file system not known, "),
+    "unknown": (None, 10**12, "ok", "unknown file system, "),
 }
 
 
@@ -333,7 +332,7 @@ LEVELS = {
 @pytest.mark.parametrize("name", LEVELS)
 def test_the_level_of_confinement(workspace: Inside, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     level, state, words = LEVELS[name]
-    monkeypatch.setattr("remit.maintenance.doctor.confinement.find_level", lambda: level)
+    monkeypatch.setattr("remit.maintenance.doctor.machine.find_level", lambda: level)
     found, settings = load(workspace("doctor", "--json"))["confine"]
     assert (found[0], found[1].startswith(words), bool(found[2])) == (state, True, state == "warning")
     assert all(reason in found[1] for reason in (*level.reasons, *level.list_open()))
@@ -362,14 +361,14 @@ def test_the_level_of_confinement(workspace: Inside, monkeypatch: pytest.MonkeyP
 def test_the_settings_of_confinement(
     workspace: Inside, monkeypatch: pytest.MonkeyPatch, name: str, settings: str, told: str
 ) -> None:
-    monkeypatch.setattr("remit.maintenance.doctor.confinement.find_level", lambda: LEVELS[name][0])
+    monkeypatch.setattr("remit.maintenance.doctor.machine.find_level", lambda: LEVELS[name][0])
     put(workspace, "remit.toml", f"[confine]\n{settings}\n")
     state, said, hint = load(workspace("doctor", "--json"))["confine"][1]
     assert ("! " * (state == "problem") + said, bool(hint)) == (told, told.startswith("!"))
 
 
 def test_what_the_kernel_makes_of_each_agents_permissions(workspace: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("remit.maintenance.doctor.confinement.find_level", lambda: LEVELS["full"][0])
+    monkeypatch.setattr("remit.maintenance.doctor.machine.find_level", lambda: LEVELS["full"][0])
     head = "---\nname: {}\ndescription: Writes.\npermissions:\n  allow:\n    - write: [{}]\n---\nWrite.\n"
     put(workspace, "agents/exact.md", head.format("exact", '"docs/**"'))
     put(workspace, "agents/wide.md", head.format("wide", '"docs/*.md", "src/main.py"'))
@@ -384,7 +383,7 @@ def test_what_the_kernel_makes_of_each_agents_permissions(workspace: Inside, mon
     )
     assert many.startswith("many, ")
     assert many.endswith("; and 4 more")
-    monkeypatch.setattr("remit.maintenance.doctor.confinement._AGENT_SECONDS", -1.0)
+    monkeypatch.setattr("remit.maintenance.doctor.machine._AGENT_SECONDS", -1.0)
     (row,) = load(workspace("doctor", "--json"))["permissions"]
     assert row[1] == "3 more agents with permissions weren't checked: their patterns match many files"
 
@@ -398,7 +397,7 @@ def test_harnesses_are_found_with_their_versions(workspace: Inside, programs: Pa
     assert [row[0] for row in rows] == ["ok", "ok", "warning"]
     assert rows[0][1] == f"claude 2.1.326 at {programs}/claude"
     assert rows[1][1] == f"codex 0.169.0 at {programs}/codex"
-    assert "it ends with 3" in rows[2][1]
+    assert "exit code 3" in rows[2][1]
 
 
 def test_a_release_that_was_never_tried_is_named(workspace: Inside, programs: Path) -> None:
@@ -427,7 +426,7 @@ def test_a_harness_that_hangs_does_not_hold_up_the_others(
 ) -> None:
     from remit.maintenance.doctor import machine  # noqa: PLC0415 - only here
 
-    monkeypatch.setattr(machine, "_PROGRAM_SECONDS", 0.5)
+    monkeypatch.setattr(machine, "PROGRAM_SECONDS", 0.5)
     for name in ("claude", "opencode", "codex", "gemini"):
         add_program(programs, name, "while :; do :; done" if name == "claude" else "/bin/sleep 60")
     began = time.monotonic()
@@ -448,7 +447,7 @@ def test_nothing_of_the_workspace_is_run(workspace: Inside, monkeypatch: pytest.
     rows = load(workspace("doctor", "--json"))
     assert rows["harness"][0][:2] == (
         "warning",
-        f"claude at {workspace.folder}/bin/claude lies in the workspace, and was not asked for its version",
+        f"claude at {workspace.folder}/bin/claude is inside the workspace, so Remit didn't ask for its version",
     )
     assert not (workspace.folder / "ran").exists()
 
@@ -463,8 +462,8 @@ def test_the_ledger(workspace: Inside) -> None:
         db.execute("INSERT INTO intents (kind, created_ms) VALUES ('move', 1)")
     home.close()
     rows = load(workspace("doctor", "--json"))
-    assert rows["ledger"][0][:2] == ("ok", f"whole, {os.stat(home.ledger_file).st_size / 1024**2:.1f} MB")  # noqa: PTH116
-    assert rows["unfinished"][0][:2] == ("warning", "1 change of tasks stopped half-way")
+    assert rows["ledger"][0][:2] == ("ok", f"intact, {os.stat(home.ledger_file).st_size / 1024**2:.1f} MB")  # noqa: PTH116
+    assert rows["unfinished"][0][:2] == ("warning", "1 change of tasks interrupted")
     for file in workspace.folder.glob(".remit/ledger.db*"):
         file.unlink()
     (workspace.folder / ".remit/ledger.db").write_bytes(b"nonsense" * 1000)
@@ -489,13 +488,13 @@ def test_an_older_ledger_is_announced_then_kept_and_named(workspace: Inside) -> 
 
 
 def test_who_holds_a_lock_is_told(workspace: Inside) -> None:
-    assert find(workspace, "locks") == ("ok", "none is held", "")
+    assert find(workspace, "locks") == ("ok", "none", "")
     process = start_holder(workspace.folder / ".remit/locks/tasks.lock")
     try:
-        assert find(workspace, "locks")[1] == f"tasks.lock is held by process {process.pid} now"
+        assert find(workspace, "locks")[1] == f"tasks.lock is locked by process {process.pid}"
     finally:
         end(process)
-    assert find(workspace, "locks")[1] == "none is held"
+    assert find(workspace, "locks")[1] == "none"
 
 
 def test_a_lock_that_a_dead_process_has_handed_on_is_told(workspace: Inside) -> None:
@@ -521,8 +520,8 @@ time.sleep(60)
         state, message, hint = find(workspace, "locks")
     finally:
         os.kill(child, signal.SIGKILL)
-    assert (state, message) == ("warning", f"tasks.lock is held by a process that {parent} has started and left behind")
-    assert hint == f"find it with: fuser {lock}"
+    assert (state, message) == ("warning", f"tasks.lock is locked by a child of process {parent}, which has ended")
+    assert hint == f"find the child with: fuser {lock}"
 
 
 def test_files_that_crashes_left_are_told(workspace: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -531,7 +530,7 @@ def test_files_that_crashes_left_are_told(workspace: Inside, monkeypatch: pytest
     process.wait()
     put(workspace, f".remit/.remit-{process.pid}-0123abcd-x", "half")
     time.sleep(0.02)
-    assert find(workspace, "leftovers") == ("warning", "1 file that a killed process has left", "run: remit gc")
+    assert find(workspace, "leftovers") == ("warning", "1 file left by a killed process", "run: remit gc")
 
 
 # The repository
@@ -559,7 +558,7 @@ def test_how_the_manifest_is_merged(workspace: Inside) -> None:
     state, message, _ = find(workspace, "merging")
     assert (state, f"git merges {MANIFEST} as 'ours'" in message) == ("warning", True)
     (workspace.folder / ".gitattributes").unlink()
-    assert find(workspace, "merging")[2] == "remit init adds merge=union to .gitattributes"
+    assert find(workspace, "merging")[2] == "run remit init, which adds merge=union to .gitattributes"
     (workspace.folder / "claudedocs").mkdir()
     os.mkfifo(workspace.folder / "claudedocs/.gitattributes")
     state, message, hint = find(workspace, "merging")
@@ -587,7 +586,7 @@ def test_lines_that_are_no_entries_are_a_problem(workspace: Inside, is_made: boo
     put(workspace, MANIFEST, '{"id":"a"}\n')
     assert find(workspace, "manifest")[:2] == ("ok", f"1 entry in {MANIFEST}")
     put(workspace, MANIFEST, '{"id":"a"}\nnonsense\n[1]\n')
-    assert find(workspace, "manifest")[:2] == ("problem", "2 lines are no entry")
+    assert find(workspace, "manifest")[:2] == ("problem", "2 lines aren't entries")
     assert (workspace.folder / ".remit/ledger.db").exists() is is_made
 
 
@@ -597,7 +596,7 @@ def test_a_manifest_that_is_too_long_is_looked_at_in_part(workspace: Inside, mon
     state, message, _ = find(workspace, "manifest")
     assert (state, message.partition(" in ")[2]) == (
         "ok",
-        f"{MANIFEST} in the first 1 MB, which is what was looked at",
+        f"{MANIFEST} in the first 1 MB, which were checked",
     )
 
 
@@ -611,7 +610,7 @@ def test_a_pipe_as_manifest_hangs_nobody(workspace: Inside) -> None:
 def test_open_errors_are_a_warning_and_a_broken_log_is_a_problem(workspace: Inside) -> None:
     entry = {"id": "err_1_a", "timestamp": "2026-01-19T00:00:00Z", "type": "timeout", "message": "it took too long"}
     put(workspace, "specs/errors.json", json.dumps({"errors": [entry]}))
-    assert find(workspace, "errors") == ("warning", "1 open, of 1 cause", "see them with: remit errors list")
+    assert find(workspace, "errors") == ("warning", "1 open, with 1 cause", "list them with: remit errors list")
     put(workspace, "specs/errors.json", json.dumps({"errors": [entry]})[:-2])
     assert load(workspace("doctor", "--json"))["errors"][0][0] == "problem"
 

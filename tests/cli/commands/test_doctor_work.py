@@ -15,7 +15,7 @@ from remit.attempts.folders import list_living
 from remit.ledger.events import read_clock_ms
 from remit.ledger.home import Home
 from remit.ledger.runs import AttemptRow, Run, add_run, advance, record_attempt
-from remit.maintenance.doctor.past_runs import find_usual, suggest_limit
+from remit.maintenance.doctor.runs import find_usual, suggest_limit
 from tests.support.commands import load, put
 from tests.support.program_runs import PARENT, detach, list_rows
 from tests.support.waiting import wait_until
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.usefixtures("repository")
 
-ROWS = ("delegations", "hangs", "abandoned", "loops", "limits", "returns", "tasks at work")
+ROWS = ("runs", "hangs", "abandoned", "loops", "limits", "returns", "idle tasks")
 
 
 @pytest.fixture
@@ -66,8 +66,8 @@ def add(inside: Inside, name: str, agent: str = "planner", **given: Any) -> None
 def test_nothing_delegated_is_nothing_to_tell(inside: Inside) -> None:
     assert read(inside("doctor", "--json")) == {}
     add(inside, "sess_1", took=5, stop_reason="exited", verdict="accepted", status="completed")
-    told = ("ok", "nothing is at work, and nothing goes wrong again and again", "")
-    assert read(inside("doctor", "--json")) == {"delegations": [told]}
+    told = ("ok", "none open, and no repeated failures", "")
+    assert read(inside("doctor", "--json")) == {"runs": [told]}
 
 
 @pytest.mark.conforms("002-42")
@@ -80,10 +80,10 @@ def test_hangs_are_told_with_the_command_that_ends_them(inside: Inside) -> None:
     assert ended.code == 1, "one is a problem"
     hangs = {hint: (state, re.sub(r"\b\d+ s\b", "N s", message)) for state, message, hint in read(ended)["hangs"]}
     assert hangs == {
-        "end it: remit wait sess_late": ("problem", "planner (sess_late) is past its time by N s"),
+        "end it: remit wait sess_late": ("problem", "planner (sess_late) is N s past its deadline"),
         "see what it does: remit logs -f sess_idle; end it: remit cancel sess_idle":
-            ("warning", "nothing was heard of planner (sess_idle) for 8 min, and 8 min are left"),
-        "what it has then is a partial; go on with remit resume sess_near --timeout TIME":
+            ("warning", "no output from planner (sess_idle) for 8 min, with 8 min left"),
+        "at the deadline its result is partial; continue with remit resume sess_near --timeout TIME":
             ("warning", "planner (sess_near) has N s left of N s"),
     }  # fmt: skip
     assert len(read(ended)["abandoned"]) == 4
@@ -92,12 +92,12 @@ def test_hangs_are_told_with_the_command_that_ends_them(inside: Inside) -> None:
 @pytest.mark.slow
 def test_what_nobody_drives_is_told(remit: Remit, agent: ScriptedAgent) -> None:
     session = detach(remit, agent.hangs(), until="hung")
-    assert read(remit("doctor", "--json")) == {"delegations": [("ok", "1 at work, and nothing hangs", "")]}
+    assert read(remit("doctor", "--json")) == {"runs": [("ok", "1 open, none hangs", "")]}
     (each,) = load(remit("ps", "--json"))
     os.kill(each["driver_pid"], signal.SIGKILL)
     wait_until(lambda: not load(remit("ps", "--json"))[0]["driven"], "its driver is gone")
-    told = ("warning", f"nobody drives agent ({session}), and its agent is alive")
-    assert read(remit("doctor", "--json"))["abandoned"] == [(*told, f"take it over: remit wait {session}")]
+    told = ("warning", f"agent ({session}) has no supervisor, and its agent is alive")
+    assert read(remit("doctor", "--json"))["abandoned"] == [(*told, f"take over: remit wait {session}")]
     assert remit("cancel", session).code == 0
     assert "abandoned" not in read(remit("doctor", "--json"))
 
@@ -114,7 +114,7 @@ def test_an_agent_that_outlives_its_delegation_is_told_and_ended(remit: Remit, a
     assert list_living(home)
     ended = remit("doctor", "--json")
     assert ended.code == 1
-    told = f"the agent of {session} is alive, and its delegation is over"
+    told = f"the agent of {session} is alive, but its run is over"
     assert read(ended)["abandoned"] == [("problem", told, f"end it: remit cancel {session}")]
     remit("cancel", session)
     assert list_living(home) == []
@@ -132,7 +132,7 @@ def test_an_agent_that_runs_in_a_circle_is_told(remit: Remit, agent: ScriptedAge
     assert [each.details["exit_code"] for each in agent.did("ran")] == [2, 2, 2]
     assert len(list_rows(remit.folder)) == 1
     (told,) = read(remit("doctor", "--json"))["loops"]
-    assert told[1] == snapshot("parent wanted to hand work to parent 3 times and was refused as a circle")
+    assert told[1] == snapshot("parent tried to call parent 3 times and was refused as a cycle")
     assert "can_delegate_to" in told[2]
 
 
@@ -143,8 +143,8 @@ def test_the_same_asked_over_and_over_is_told(inside: Inside) -> None:
             inside, f"sess_{number}", "helper", parent_id="sess_root", root_id="sess_root", took=1, stop_reason="exited",
             verdict="accepted", status="completed", details={"work": "Look again." if number < 5 else "Other."},
         )  # fmt: skip
-    told = "helper was asked for the same 5 times in one tree: Look again."
-    hint = "see who asks: remit ps --tree sess_root; bound it with --max-delegations"
+    told = "helper was called 5 times for the same in one tree: Look again."
+    hint = "see the callers: remit ps --tree sess_root; limit it with --max-delegations"
     assert read(inside("doctor", "--json"))["loops"] == [("warning", told, hint)]
 
 
@@ -166,10 +166,10 @@ def test_limits_that_do_not_fit_are_told_with_better_ones(inside: Inside) -> Non
             **fine | {"stop_reason": "cancelled"},
         )
     assert read(inside("doctor", "--json"))["limits"] == [
-        ("warning", "late ran out of its 100 s in 2 of 6 runs",
-         'say timeout = 200 under [agents."late"] in remit.toml'),
-        ("warning", "quick may take 60 min, and 19 of 20 runs take 25 s: a hang is noticed late",
-         'say timeout = 60 under [agents."quick"] in remit.toml'),
+        ("warning", "late reached its limit of 100 s in 2 of 6 runs",
+         'set timeout = 200 under [agents."late"] in remit.toml'),
+        ("warning", "quick may take 60 min, but 19 of 20 runs take 25 s: a hang is noticed late",
+         'set timeout = 60 under [agents."quick"] in remit.toml'),
     ]  # fmt: skip
     put(inside, "remit.toml", '[agents."late"]\ntimeout = 200\n')
     assert read(inside("doctor", "--json"))["limits"], "the advice can be followed, and looks at the latest limit"
@@ -198,9 +198,9 @@ def test_returns_that_fail_are_told_with_what_to_change(inside: Inside) -> None:
         add(inside, f"sess_g{number}", "good", took=50, stop_reason="exited", verdict="accepted", attempts=((),),
             details={"timeout_s": 100})  # fmt: skip
     assert read(inside("doctor", "--json"))["returns"] == [
-        ("warning", "4 of 4 returns of asked held only when it was asked again; most often RET001",
-         "each costs another turn; what to change: remit explain RET001"),
-        ("warning", "3 of 4 returns of wrong did not hold (invalid, fabricated); most often RET011, RET020",
+        ("warning", "4 of 4 returns of asked were accepted only after a retry; most often RET001",
+         "each retry costs money; what to change: remit explain RET001"),
+        ("warning", "3 of 4 returns of wrong were rejected (invalid, fabricated); most often RET011, RET020",
          "see: remit show sess_w0; what to change: remit explain RET011"),
     ]  # fmt: skip
 
@@ -213,5 +213,5 @@ def test_a_task_that_nobody_works_on_is_told(inside: Inside) -> None:
     add(inside, "sess_1", task_number=1, took=5, stop_reason="exited", verdict="accepted", status="failed")
     add(inside, "sess_2", task_number=2)
     rows = read(inside("doctor", "--json"))
-    told = ("warning", "task 1 is RESEARCHING, and nobody works on it", "go on with it: remit task research 1")
-    assert rows["tasks at work"] == [told]
+    told = ("warning", "task 1 is RESEARCHING, but no run is open for it", "continue: remit task research 1")
+    assert rows["idle tasks"] == [told]

@@ -171,7 +171,7 @@ def test_what_cannot_be_searched_is_told_and_the_rest_goes(
     time.sleep(0.02)
     ended = workspace("gc")
     assert ended.code == 1
-    assert "cannot be searched: file name too long; check the disk" in ended.text
+    assert "can't be searched: file name too long; check the disk" in ended.text
     assert "✓ removed: 1 half-written file" in ended.text
     assert not (workspace.folder / left).exists()
 

@@ -41,7 +41,7 @@ def test_without_a_terminal_it_shows_everything_writes_nothing_and_says_how(repo
     ended = repository("init")
     assert (ended.code, ended.err) == (1, b"")
     assert ended.text.startswith(f"Workspace {repository.folder}\n  git       on main\n")
-    assert "\n  create  remit.toml\n    + # What this workspace has set" in ended.text
+    assert "\n  create  remit.toml\n    + # Settings of this workspace" in ended.text
     assert f"\n  create  .gitattributes\n    + {MANIFEST} merge=union\n" in ended.text
     assert ended.text.endswith("\nNothing was written; to write it, run: remit init --yes\n")
     assert [path.name for path in repository.folder.iterdir()] == [".git"]
@@ -271,7 +271,7 @@ def test_a_link_that_leads_out_is_refused(
     (repository.folder / name).symlink_to(target)
     ended = repository("init", "--yes")
     assert ended.code == 2
-    assert "is a link that leads out of the workspace" in ended.complaint
+    assert "is a link whose target is outside of the workspace" in ended.complaint
     assert not target.is_file() or target.read_text() == ""
     assert not target.is_dir() or list(target.iterdir()) == []
 
@@ -355,7 +355,7 @@ def test_git_without_a_repository_that_it_likes_is_told(inside: Inside) -> None:
     ended = inside("init", "--yes")
     assert (ended.code, ended.text.split("\n")[-2]) == (1, snapshot("✗ written, but not everything"))
     assert ended.complaint == snapshot(
-        ".gitattributes is not written, for git knows no checkout here; see what git status says"
+        ".gitattributes is not written: git finds no checkout here; run git status to see why"
     )
     assert (inside.folder / "remit.toml").exists()
     assert not (inside.folder / ".gitattributes").exists()
@@ -375,7 +375,7 @@ def test_without_the_program_git_it_says_what_it_did_not_write(
         planned = repository("init", "--json")
         first, again = repository("init", "--yes"), repository("init")
     undone = (
-        f".gitattributes is not written, for git does not say how it merges {MANIFEST}: can't start git: "
+        f".gitattributes is not written: git can't say how it merges {MANIFEST}: can't start git: "
         "it isn't in PATH; check that git is installed and starts, then try again"
     )
     assert (planned.code, json.loads(planned.out)["undone"]) == (1, [undone])
