@@ -198,9 +198,7 @@ def decide(event: HookEvent, environ: Mapping[str, str]) -> dict[str, Any]:
 # --- when Remit can't decide -----------------------------------------------------------------------------------------
 
 
-def fail(
-    event: HookEvent, error: BaseException, environ: Mapping[str, str]
-) -> dict[str, Any]:
+def fail(event: HookEvent, error: BaseException, environ: Mapping[str, str]) -> dict[str, Any]:
     """Return the answer if Remit can't decide: a guarded event is refused, an observed one gets a warning."""
     from remit.hooks import replies
 
