@@ -18,7 +18,7 @@ from fuzz import bash_policy
 from fuzz.laws import FRAGMENTS
 from fuzz.target import Target
 from remit.harnesses import HOOKED
-from remit.hooks import delay_stop, main
+from remit.hooks import main, stop_subagent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -84,7 +84,7 @@ def open_target() -> Iterator[Callable[[bytes], None]]:
         (agents / "planner.md").write_text(AGENT, encoding="utf-8")
         Path(folder, "remit.toml").touch()
         environ = {"REMIT_ROOT": folder, "HOME": folder}
-        delay_stop.SECONDS = 0.0  # no caller gets the verdicts on these agents, however long one waits
+        stop_subagent.DELAY_SECONDS = 0.0  # no caller gets the verdicts on these agents, however long one waits
 
         def check(data: bytes) -> None:
             check_laws(data[1:] if data[:1] < b"\x80" else make_event(data[1:], folder), environ)

@@ -2,7 +2,7 @@
 
 import re
 
-from remit.hooks.tried_versions import TRIED
+from remit.hooks.install import TRIED
 from tests.support import caller_effects_claude as claude
 from tests.support import caller_effects_codex as codex
 from tests.support.paths import ROOT

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from remit.hooks.check import HookCheck, check_harness
-from remit.hooks.install import CODEX, LOCAL, PLUGIN, plan_installation, write_installation
-from remit.hooks.tried_versions import TRIED
+from remit.hooks.install import CODEX, LOCAL, PLUGIN, TRIED, plan_installation, write_installation
 from remit.ledger.home import Home
 from remit.storage.probe import converse
 from remit.testing import find_cli

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from remit.hooks import delay_stop
+from remit.hooks import stop_subagent
 from remit.hooks.events import HookEvent
 from remit.ledger.hook_runs import find_by_agent, has_message, note_doing, open_quickly, take_messages
 from tests.support.hook_session import Stage
@@ -224,10 +224,10 @@ def test_a_rejected_agent_ends_only_when_its_caller_is_sure_to_hear(codex: Sessi
     assert own is not None
     assert has_message(db, own)
     event = HookEvent(codex.event("SubagentStop", **codex.describe("/root/plan")), "codex")
-    assert delay_stop.delay_stop(event, db) == {}  # the caller waits
+    assert stop_subagent.delay_stop(event, db) == {}  # the caller waits
     codex.send(codex.event("Stop", last_assistant_message="Done.", stop_hook_active=True))
     take_messages(db, codex.session, None)
-    assert delay_stop.delay_stop(event, db) == {}  # the caller has heard
+    assert stop_subagent.delay_stop(event, db) == {}  # the caller has heard
 
 
 def test_while_the_caller_works_the_agent_is_held_back_and_past_the_limit_sent_back(codex: Session) -> None:
@@ -237,13 +237,13 @@ def test_while_the_caller_works_the_agent_is_held_back_and_past_the_limit_sent_b
     assert db is not None
     db.execute("DELETE FROM notes WHERE name LIKE 'doing %'")  # the caller's model is asked just now
     event = HookEvent(codex.event("SubagentStop", **codex.describe("/root/plan")), "codex")
-    assert delay_stop.delay_stop(event, db, seconds=0.3)["decision"] == "block"
+    assert stop_subagent.delay_stop(event, db, seconds=0.3)["decision"] == "block"
     ended: list[float] = []
 
     def hold() -> None:
         other = open_quickly(file)
         assert other is not None
-        assert delay_stop.delay_stop(event, other) == {}
+        assert stop_subagent.delay_stop(event, other) == {}
         ended.append(time.monotonic())
 
     thread = threading.Thread(target=hold)
@@ -263,6 +263,6 @@ def test_a_turn_that_just_ended_may_go_on_for_a_moment(codex: Session) -> None:
     assert db is not None
     event = HookEvent(codex.event("SubagentStop", **codex.describe("/root/plan")), "codex")
     note_doing(db, codex.session, None, "idle")
-    assert delay_stop.delay_stop(event, db, seconds=0.3)["decision"] == "block"
+    assert stop_subagent.delay_stop(event, db, seconds=0.3)["decision"] == "block"
     db.execute("UPDATE notes SET value = 'idle 1000' WHERE name LIKE 'doing %'")
-    assert delay_stop.delay_stop(event, db, seconds=0.3) == {}
+    assert stop_subagent.delay_stop(event, db, seconds=0.3) == {}

@@ -22,8 +22,8 @@ from typing import Any
 import pytest
 
 from remit.hooks.events import HookEvent
+from remit.hooks.fallback import find_doubt
 from remit.hooks.main import find_seconds
-from remit.hooks.unreadable_event import find_doubt
 from tests.support.hook_session import PROGRAM, Child, Ended, Stage, check_shape, make_workspace
 from tests.support.paths import SOURCE
 from tests.support.sample_sizes import choose

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from remit.harnesses.tool_names import get_name, get_operation
 from remit.hooks.events import HookEvent
-from remit.hooks.tool_calls import find_written, list_files, make_call
+from remit.hooks.tool_calls import list_files, make_call
+from remit.hooks.tool_records import find_written
 
 PATCH = (
     "*** Begin Patch\n*** Add File: a.md\n+x\n*** Update File: b/c.md\n*** Move to: b/d.md\n*** Delete File: e\n*** End"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from remit.hooks.tried_versions import TRIED
+from remit.hooks.install import TRIED
 from tests.support.paths import ROOT
 
 TOOLS = ROOT / "tools"

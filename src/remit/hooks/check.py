@@ -19,13 +19,14 @@ from remit.hooks.install import (
     LOCAL,
     PLUGIN,
     SHARED,
+    ask_version,
     describe_start_folder,
+    describe_untried,
     find_plugin,
     find_plugin_words,
     list_own_hooks,
     render_trust,
 )
-from remit.hooks.tried_versions import ask_version, describe_untried
 from remit.model import ACCEPTABLE
 from remit.storage.settings import find_workspace
 

@@ -86,7 +86,7 @@ def _before_tool(event: HookEvent, root: str, environ: Mapping[str, str]) -> dic
 
         return check_return(event, open_home(root), environ)
     if is_user_session(event, environ):
-        from remit.hooks.tool_records import note_user_tool
+        from remit.hooks.user_session import note_user_tool
 
         note_user_tool(event, root)
         if event.tool in (*claude.COMMAND_TOOLS, *opencode.COMMAND_TOOLS):
@@ -131,20 +131,26 @@ def _before_collaboration(
 
 def _after_tool(event: HookEvent, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
     if event.is_delegating:
-        from remit.hooks.hand_over_result import hand_over
+        from remit.hooks.result_delivery import hand_over
 
         return hand_over(event, open_home(root))
     if event.is_returning:
         from remit.hooks.stop_subagent import keep_return
 
         return keep_return(event, open_home(root), environ)
-    from remit.hooks.tool_records import check_protected, note_session_writes, note_user_tool, record_tool_use
+    from remit.harnesses.tool_names import get_operation
+    from remit.hooks.tool_records import note_session_writes, record_tool_use
 
-    own, told = None, ""
+    own, notice = None, ""
     if not event.is_own:
-        told = check_protected(event, root)  # first, while the command's ticket still exists
+        if event.tool_use_id and get_operation(event.tool) == "run":
+            from remit.hooks.protected_changes import check_command
+
+            notice = check_command(event, root)  # before the command's ticket is removed
         own = record_tool_use(event, root)
     else:
+        from remit.hooks.user_session import note_user_tool
+
         note_user_tool(event, root)
         if event.kind == claude.AFTER_TOOL:
             note_session_writes(event, root, environ)
@@ -152,7 +158,7 @@ def _after_tool(event: HookEvent, root: str, environ: Mapping[str, str]) -> dict
         from remit.hooks.shell_limits import end_free_command
 
         end_free_command(event, root)
-    return _deliver_messages(event, root, own, told)
+    return _deliver_messages(event, root, own, notice)
 
 
 def _after_failed_tool(event: HookEvent, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
@@ -235,7 +241,7 @@ def delay_codex_stop(event: HookEvent, environ: Mapping[str, str]) -> dict[str, 
     db = open_quickly(f"{root}/.remit/ledger.db") if root else None
     if db is None:
         return {}
-    from remit.hooks.delay_stop import delay_stop
+    from remit.hooks.stop_subagent import delay_stop
 
     return delay_stop(event, db)
 
@@ -255,11 +261,11 @@ def _at_prompt(event: HookEvent, root: str, environ: Mapping[str, str]) -> dict[
     Codex tells the prompts of a subagent, too: in the first stands its session, and after its end another may come.
     """
     if event.is_notice:
-        from remit.hooks.background_results import report_notices
+        from remit.hooks.result_delivery import report_notices
 
         return report_notices(event, open_home(root))
     if not event.agent_id:
-        from remit.hooks.user_commands import note_command
+        from remit.hooks.user_session import note_command
 
         note_command(event, root)
         return _deliver_messages(event, root, None)

@@ -9,8 +9,8 @@ from remit.agents.definition import is_strange_tool, name_tool
 from remit.agents.profiles import TOOLS
 from remit.errors import InputError, UsageError
 from remit.harnesses import claude
-from remit.hooks.compiled_agents import compile_roster
 from remit.hooks.events import HookEvent
+from remit.hooks.roster import compile_roster
 from remit.hooks.shell_limits import find_limits
 from remit.hooks.tool_guard import judge_event
 from remit.ledger.home import Home

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from remit.errors import RemitError
 from remit.harnesses import claude
 from remit.hooks import command_tickets, replies
-from remit.hooks.compiled_agents import load_roster
-from remit.hooks.confine_settings import keep_confine_rules
 from remit.hooks.finish_subagent import judge_again_if_changed, run_finish_steps
+from remit.hooks.roster import load_roster
+from remit.hooks.shell_limits import keep_confine_rules
 from remit.hooks.stop_subagent import end_lost
 from remit.ledger.events import read_clock_ms
 from remit.ledger.hook_runs import GRACE_MS, list_open

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.errors import InputError, RemitError
-from remit.harnesses import HOOKED, claude, codex, opencode
-from remit.hooks.tried_versions import UNPROTECTED_HINT, ask_version, describe_unprotected
+from remit.harnesses import HOOKED, claude, codex, gemini, opencode
 from remit.runs.admission.tickets import check_user
+from remit.storage.machine import run_program
 from remit.storage.settings import find_root, find_workspace
 
 if TYPE_CHECKING:
@@ -21,6 +22,40 @@ if TYPE_CHECKING:
 
     from remit.hooks.settings_files import Hook, SettingsEdit
     from remit.ledger.home import Home
+
+
+TRIED = {"claude": claude.TRIED, "codex": codex.TRIED, "opencode": opencode.TRIED, "gemini": gemini.TRIED}
+UNPROTECTED_HINT = "use opencode 1, or have Remit start the agents: remit run --runner opencode"
+_SECONDS = 15.0
+_NUMBER = re.compile(r"\d+(?:\.\d+)+[\w.+-]*")
+
+
+def ask_version(program: str, *, seconds: float = _SECONDS) -> str:
+    """The version that a harness prints; empty if it prints none in time."""
+    answer = run_program([program, "--version"], seconds=seconds)
+    return read_version(answer.text) if answer.code == 0 else ""
+
+
+def read_version(text: str) -> str:
+    """The first version number in what a harness prints, after the warnings that Codex may print before it."""
+    lines = [line for line in text.splitlines() if not line.startswith("WARNING")]
+    found = _NUMBER.search("\n".join(lines))
+    return found[0] if found else ""
+
+
+def describe_untried(name: str, version: str) -> list[str]:
+    """A sentence that says that a release was not tried; nothing if it was, or the version is unknown."""
+    if not version or version in TRIED[name]:
+        return []
+    if name == "opencode" and opencode.loads_plugin(version) is False:
+        return [describe_unprotected(version)]
+    return [f"{name} {version} was not tried with this Remit (tried: {', '.join(TRIED[name])})"]
+
+
+def describe_unprotected(version: str) -> str:
+    """A sentence that says that a release of opencode does not load Remit's plugin."""
+    return f"opencode {version} does not load Remit's plugin: its subagents are not checked"
+
 
 HARNESSES = HOOKED
 LOCAL, SHARED, CODEX, PLUGIN = (
@@ -71,8 +106,6 @@ class InstallationPlan(NamedTuple):
 
 
 # --- installing ------------------------------------------------------------------------------------------------------
-
-
 def plan_installation(names: Sequence[str], *, shared: bool = False, with_server: bool = False) -> InstallationPlan:
     """Return the file changes that make these harnesses call Remit, without making them."""
     from remit.ledger.home import Home
@@ -275,8 +308,6 @@ def _find_opencode(home: Home) -> str:
 
 
 # --- notes -----------------------------------------------------------------------------------------------------------
-
-
 def _check_package() -> list[str]:
     from importlib.util import find_spec
 
@@ -377,8 +408,6 @@ def _warn_if_not_ignored(home: Home, path: str) -> list[str]:
 
 
 # --- uninstalling ----------------------------------------------------------------------------------------------------
-
-
 def plan_uninstallation(names: Sequence[str] = ()) -> InstallationPlan:
     """Return the file changes that remove Remit from these harnesses, or from all, without making them."""
     from remit.ledger.home import Home

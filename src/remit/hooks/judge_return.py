@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 from remit.errors import RemitError
 from remit.evidence.saved_tree import BEFORE, Before, read_before
 from remit.harnesses import claude, codex
-from remit.hooks import restore_protected
 from remit.hooks.finish_subagent import load_usage
-from remit.hooks.new_protected_names import QUARANTINED, check_left
+from remit.hooks.protected_changes import QUARANTINED, check_left
 from remit.hooks.resume_subagent import list_resumed
 from remit.hooks.session_lookup import find_transcript, read_agent_id
 from remit.ledger.events import add_event, load_last_event, read_clock_ms
@@ -102,7 +101,6 @@ def _check_names(home: Home, row: Run) -> None:
     """Look for protected names that appeared, before a claim of one is judged."""
     with home.ledger.transaction() as db:
         check_left(db, row.session_id, home.root, agent=row.agent)
-        restore_protected.check_left(db, row.session_id, home.root)
 
 
 def _list_new_names(home: Home, row: Run, root: str, comparison: Comparison | None) -> tuple[Diagnostic, ...]:
@@ -270,7 +268,7 @@ def _load_usage(home: Home, row: Run) -> Usage:
 
 
 def _list_own_files(home: Home) -> tuple[str, ...]:
-    from remit.hooks.compiled_agents import load_kept
+    from remit.hooks.roster import load_kept
     from remit.runs.own_files import FilePlaces, list_own_files
 
     return list_own_files(home.root, FilePlaces(*load_kept(home)))

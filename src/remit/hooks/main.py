@@ -98,7 +98,7 @@ def respond(
     except (OSError, ValueError, MemoryError) as error:
         trouble = str(error)
     if trouble:
-        from remit.hooks.unreadable_event import answer_unreadable
+        from remit.hooks.fallback import answer_unreadable
 
         return answer_unreadable(data, stream, trouble, environ, max_bytes=MAX_BYTES)
     event = HookEvent(payload, harness)

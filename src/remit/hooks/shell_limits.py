@@ -15,13 +15,15 @@ from remit.hooks import command_tickets as tickets
 from remit.hooks import replies
 from remit.light_json import parse_json
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # importing typing costs 6 ms
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
     from remit.confine import Profile
     from remit.hooks.events import HookEvent
+    from remit.hooks.roster import Roster, RosterEntry
+    from remit.ledger.home import Home
     from remit.ledger.hook_runs import HookRun
     from remit.ledger.store import Connection
     from remit.policy import Permissions
@@ -169,8 +171,6 @@ def _find_ticket(event: HookEvent) -> str:
 
 
 # --- sessions with agents that have to be confined -------------------------------------------------------------------
-
-
 def open_if_enforced(root: str, own: HookRun, environ: Mapping[str, str]) -> None:
     """From now on, run no command without a ticket in the session of an agent that is about to begin."""
     rules = _load_rules(root)
@@ -209,8 +209,6 @@ def _read_layers(own: HookRun) -> list[Permissions]:
 
 
 # --- an agent's profile ----------------------------------------------------------------------------------------------
-
-
 def _ensure_profile(
     own: HookRun | None, layers: Sequence[Permissions], rules: Mapping[str, Any], root: str,
     environ: Mapping[str, str],
@@ -311,3 +309,54 @@ def _list_temporary(root: str, home: str, environ: Mapping[str, str]) -> list[st
     named = [each for each in named if not any(is_below(path, each) for path in (root, home))]
     real = [*map(os.path.realpath, _TEMPORARY), *named]
     return [each for each in dict.fromkeys(real) if os.path.isdir(each) and os.access(each, os.W_OK) and each != "/"]
+
+
+def keep_confine_rules(home: Home, roster: Roster) -> None:
+    """Keep what hooks need of `[confine]` and of this machine, or that commands get no tickets.
+
+    An agent that is at work keeps its limits when the last agent file with permissions is gone.
+    """
+    rules = _render_rules(home, roster)
+    if rules:
+        tickets.keep_rules(home.root, rules)
+    elif rules is None or not tickets.has_open(home.root):
+        tickets.stop(home.root)
+
+
+def _render_rules(home: Home, roster: Roster) -> str | None:
+    """Return the rules as JSON; "" if no agent needs them; None if `[confine]` is off."""
+    confine = dict(roster.confine)
+    if (confine["mode"] == "off" or confine["write"] or not confine["judge"]) and not _is_trusted(home):
+        confine |= {"mode": "auto" if confine["mode"] == "off" else confine["mode"], "write": [], "judge": True}
+    if confine["mode"] == "off":
+        return None
+    entries = [entry for agents in roster.agents.values() for entry in agents.values()]
+    if confine["mode"] != "require" and not any(map(_has_permissions, entries)):
+        return ""
+    import json
+
+    from remit.confine import find_level
+
+    level = find_level()
+    has_network = level.has_no_network or confine["network"] == "all"
+    reason = "" if level.has_files and has_network else "; ".join(level.reasons)
+    if reason and confine["mode"] == "auto":
+        return ""
+    rules = {name: confine[name] for name in ("mode", "write", "network")} | {"reason": reason}
+    rules["judge"] = confine["judge"] and level.has_judge
+    return json.dumps(rules, separators=(",", ":"))
+
+
+def _has_permissions(entry: RosterEntry) -> bool:
+    return any(layer.get("allow") or layer.get("deny") or layer.get("unread") for layer in entry.layers)
+
+
+def _is_trusted(home: Home) -> bool:
+    from remit.runs.workspace_trust import check_trust
+    from remit.storage.settings import load_settings
+
+    try:
+        check_trust(home.root, load_settings(home.root))
+    except RemitError:
+        return False
+    return True

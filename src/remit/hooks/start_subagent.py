@@ -16,12 +16,10 @@ from remit.agents.profiles import GIT_WORKFLOW, STATUS_SYNC, UTILITY_AGENTS
 from remit.errors import RefusedError, RemitError
 from remit.harnesses import claude, codex
 from remit.hooks import replies
-from remit.hooks.compiled_agents import USUAL, RosterEntry, load_roster
-from remit.hooks.confine_settings import keep_confine_rules
+from remit.hooks.roster import USUAL, RosterEntry, load_roster
 from remit.hooks.session_lookup import MAIN, find_agent_path, find_own, find_recipient
-from remit.hooks.shell_limits import open_if_enforced
-from remit.hooks.subagent_instructions import render_instructions
-from remit.hooks.user_commands import get_command
+from remit.hooks.shell_limits import keep_confine_rules, open_if_enforced
+from remit.hooks.user_session import load_command
 from remit.lazy_regex import lazy
 from remit.ledger.events import add_event, read_clock_ms
 from remit.ledger.hook_runs import (
@@ -47,18 +45,58 @@ from remit.runs.admission.limits import Budget, find_timeout
 from remit.runs.admission.run_config import RunConfig, name_work
 from remit.runs.admission.tickets import describe_session, find_caller
 from remit.runs.admission.trace_context import find_incoming
-from remit.runs.instructions import InstructionFacts
+from remit.runs.instructions import (
+    ALONE,
+    InstructionFacts,
+    name_targets,
+    name_utility,
+    render_contract,
+    render_duration,
+    show,
+)
 from remit.storage.process_ancestry import find_harness
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from remit.hooks.compiled_agents import Roster
     from remit.hooks.events import HookEvent
+    from remit.hooks.roster import Roster
     from remit.ledger.home import Home
     from remit.ledger.store import Connection
     from remit.result import Result
     from remit.runs.admission.guard import Admitted, Caller
+
+
+MARK = "<remit-delegation>"
+"""Marks a prompt that has its instructions already."""
+
+
+def render_instructions(work: InstructionFacts) -> str:
+    """The session, the limits and the return format of a subagent."""
+    above = " → ".join(show(name) for name in work.path[:-1])
+    return (
+        f"{MARK}\n"
+        f"# Delegation\nYou are {show(work.agent)}, session {show(work.session_id)}, depth {work.depth} of "
+        f"{work.max_depth}{f', called by {above}' if above else ''}.\n"
+        f"You have {render_duration(work.timeout_s)}. After that your tools are refused: write files early, and "
+        f"return `partial` before the deadline instead of missing it.\n{_describe_targets(work)}\n\n"
+        f"# What to send back\n{render_contract(work).strip()}\n"
+        f"</{MARK[1:]}\n"
+    )
+
+
+def _describe_targets(work: InstructionFacts) -> str:
+    whom = name_targets(work)
+    if not whom:
+        return ALONE
+    named = name_utility(work)
+    utility = (
+        f" Give {named} their inputs as JSON. If your call of one is refused because it is built into Remit, the "
+        "refusal contains its return."
+    )
+    told = f"You may delegate to {whom}. Read the status of each return before you rely on it."
+    return told + (utility if named else "")
+
 
 _MAX_LOOKED = 20_000
 _TASK = lazy(r"\btask_number[\"'*`]{0,3}[ \t]{0,4}[:=][ \t]{0,4}[\"'`]{0,1}(\d{1,9})\b")
@@ -322,7 +360,7 @@ def _enter(
     """
     entry = wish.entry
     usual_s = roster.delegate["timeout"] or find_timeout(entry.kind or None)
-    command = get_command(home, wish.event.session) if wish.event.is_own and not wish.agent_id else ""
+    command = load_command(home, wish.event.session) if wish.event.is_own and not wish.agent_id else ""
     asked = AdmissionRequest(wish.agent, entry.timeout_s, Budget(**roster.budget), usual_s=usual_s, command=command)
     session_id = make_session_id(read_clock_ms(), os.urandom(6))
     task = _find_task(wish, home)

@@ -6,6 +6,7 @@ A rejected return goes back to the agent a few times, and then to the caller wit
 from __future__ import annotations
 
 import json
+import time
 from typing import TYPE_CHECKING
 
 from remit.harnesses import codex
@@ -19,10 +20,20 @@ from remit.hooks.finish_subagent import (
     run_finish_steps,
 )
 from remit.hooks.judge_return import conclude_return, is_cancelled, judge, keep_attempt, overrule
-from remit.hooks.result_text import render_result, render_verdict
+from remit.hooks.result_delivery import render_result, render_verdict
 from remit.hooks.session_lookup import MAIN, find_own, find_transcript
 from remit.ledger.events import add_event
-from remit.ledger.hook_runs import count_block, count_tokens_before, find_by_call, leave_message, list_awaited
+from remit.ledger.hook_runs import (
+    count_block,
+    count_tokens_before,
+    find_by_agent,
+    find_by_call,
+    find_calling_agent,
+    has_message,
+    leave_message,
+    list_awaited,
+    will_receive,
+)
 from remit.ledger.runs import count_attempts, load_run
 from remit.ledger.texts import load_text
 from remit.model import ACCEPTABLE
@@ -37,9 +48,14 @@ if TYPE_CHECKING:
     from remit.ledger.home import Home
     from remit.ledger.hook_runs import HookRun
     from remit.ledger.runs import Run
+    from remit.ledger.store import Connection
     from remit.runs.judging.judge import AttemptVerdict
 
+
 _MAX_REASON = 300
+DELAY_SECONDS = 3_000.0
+"""How long Codex waits for the end of an agent: less than the hook's own time limit."""
+_STEP_MS = 100
 _MAX_ANSWER_CHARS = 6_000
 """A longer answer is too much for a caller that gets the answer itself."""
 
@@ -122,8 +138,6 @@ def _warn_caller(home: Home, own: HookRun, row: Run) -> None:
 
 
 # --- tools that return -----------------------------------------------------------------------------------------------
-
-
 def check_return(event: HookEvent, home: Home, environ: Mapping[str, str]) -> replies.Answer:
     """Let an agent return by a tool, or deny the call with what is wrong."""
     found = _find_returning(event, home, environ)
@@ -221,9 +235,30 @@ def _ask_for_less(
     )
 
 
+def delay_stop(event: HookEvent, db: Connection, seconds: float | None = None) -> replies.Answer:
+    """Wait until the caller of a rejected agent in Codex is sure to get the verdict; then let the agent end.
+
+    Codex puts the last message of an agent into the next request of its caller, and no hook can change or delay that
+    message. But the agent isn't over before the hook of its end has answered. After the time limit, the agent is sent
+    back.
+    """
+    import select
+
+    own = find_by_agent(db, event.session, event.agent_id)
+    until = time.monotonic() + (DELAY_SECONDS if seconds is None else seconds)
+    reader = select.poll()
+    reader.register(1, 0)
+    while own is not None and has_message(db, own) and not will_receive(db, event.session, find_calling_agent(db, own)):
+        if time.monotonic() > until:
+            return replies.block(
+                "Your caller hasn't received the verdict on your return yet. Send the same return again."
+            )
+        if reader.poll(_STEP_MS):  # the harness has ended, and reads no answer
+            break
+    return {}
+
+
 # --- runs whose agent is lost ----------------------------------------------------------------------------------------
-
-
 def end_lost(home: Home, row: Run, reason: str, *, stop_reason: str = "orphaned") -> None:
     """End a run whose agent sends no more events."""
     if row.state == "running" and not read_run_config(row.details).finishes:

@@ -20,8 +20,6 @@ MAX_VALUES = 2000
 """So many values of a tool's input are checked; a call with more is refused."""
 _SCRIPT_KEYS = frozenset({"command", "commands", "cmd", "cmds", "commandline", "shell", "bash", "script"})
 _CODE_KEYS = frozenset({"code", "source_code", "sourcecode", "expression", "javascript", "python", "function"})
-_CLOCK_MS = 20
-"""So much a file's clock may be behind."""
 _FILES = (*claude.PATH_KEYS, *opencode.PATH_KEYS, "path", "filename")
 _COMMANDS = (*dict.fromkeys((claude.COMMAND_KEY, opencode.COMMAND_KEY, *codex.COMMAND_KEYS, "script")),)
 _PATCHES = (*codex.PATCH_KEYS, opencode.PATCH_KEY)
@@ -116,52 +114,3 @@ def _join(words: list[Any]) -> str:
     if len(texts) == 3 and texts[0].rpartition("/")[2] in ("bash", "sh", "zsh") and texts[1] in ("-c", "-lc"):  # noqa: PLR2004 - shell, option, script
         return texts[2]
     return " ".join("'" + text.replace("'", "'\\''") + "'" for text in texts)
-
-
-def find_written(event: HookEvent, root: str) -> list[str]:
-    """The files below the root that a call has written, by their names there."""
-    return _name_below(event, root, _list_plain(event)) if get_name(event.tool) in WRITING else []
-
-
-def find_outside(event: HookEvent, root: str) -> list[str]:
-    """The files outside the root that a call has written, by their full names."""
-    names = _list_plain(event) if get_name(event.tool) in WRITING else []
-    real = os.path.realpath(root)
-    whole = [os.path.realpath(os.path.join(event.cwd or real, name)) for name in names]
-    return [path for path in whole if not path.startswith(f"{real}/")]
-
-
-def find_seen(event: HookEvent, root: str) -> list[str | None]:
-    """The files below the root that changed while a command ran; None among them: others may have, too.
-
-    An empty name says that none did. The list is empty if the harness doesn't report it.
-    """
-    changed = claude.read_changed_files(event.response) if get_name(event.tool) == "bash" else None
-    if changed is None:
-        return []
-    paths, is_whole = changed
-    named = _name_below(event, root, [path for path in paths if "\0" not in path]) or [""]
-    return [*named, *([] if is_whole else [None])]
-
-
-def _name_below(event: HookEvent, root: str, names: list[str]) -> list[str]:
-    real = os.path.realpath(root)
-    whole = [os.path.realpath(os.path.join(event.cwd or real, name)) for name in names]
-    return [path[len(real) + 1 :] for path in whole if path.startswith(f"{real}/")]
-
-
-def find_changed(root: str, paths: list[str], used: tuple[str, str | None, int] | None) -> list[str]:
-    """Of the files that a call names, those that changed since it was let happen, as the ledger has noted it."""
-    found = []
-    for path in paths if used is not None else ():
-        try:
-            changed_ms = os.stat(f"{root}/{path}").st_mtime_ns // 1_000_000
-        except OSError:  # it was not made, or is gone
-            continue
-        if used is not None and changed_ms + _CLOCK_MS >= used[2]:
-            found.append(path)
-    return found
-
-
-def _list_plain(event: HookEvent) -> list[str]:
-    return [name for name in list_files(event.tool, event.tool_input) if "\0" not in name]

@@ -14,8 +14,7 @@ from remit.harnesses import claude, codex
 from remit.harnesses.tool_names import KNOWN, get_operation
 from remit.hooks import replies
 from remit.hooks.command_tickets import load_limits
-from remit.hooks.new_protected_names import note_names
-from remit.hooks.restore_protected import note_files
+from remit.hooks.protected_changes import note_before
 from remit.hooks.session_lookup import MAIN, find_agent_path, find_recipient
 from remit.hooks.shell_limits import confine_command, judges_programs
 from remit.hooks.tool_calls import WRITING, list_patched, list_values, make_call
@@ -98,9 +97,10 @@ def guard_tool(
         if confined and not ticket:
             return confined
         if decision.answer != "deny" and own is not None and own.enforced and event.tool_use_id:
-            note_names(db, own.session_id, event.tool_use_id, root)
-            if not _is_limited(root, ticket):
-                note_files(db, own.session_id, event.tool_use_id, root, harness=event.harness)
+            is_limited = _is_limited(root, ticket)
+            note_before(
+                db, own.session_id, event.tool_use_id, root, harness=event.harness, is_limited=is_limited
+            )  # fmt: skip
     else:
         decision = judge_event(event, own, layers, ground)
     if decision.answer == "allow":

@@ -9,6 +9,9 @@ import os
 
 from remit.harnesses import claude
 
+_CLOCK_MS = 20
+"""A file's timestamp may be this much behind the clock."""
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,54 +21,10 @@ if TYPE_CHECKING:
     from remit.ledger.store import Connection
 
 
-def note_user_tool(event: HookEvent, root: str) -> None:
-    """Note when the user's own session uses a tool that may write: what changes meanwhile may be the user's."""
-    from remit.harnesses.tool_names import get_operation
-    from remit.hooks.user_tools import begin_user_tool, end_user_tool, has_begun
-
-    if not event.tool_use_id or get_operation(event.tool) not in {"run", "write", "other"}:
-        return
-    name = f"{event.session}-{event.tool_use_id}"
-    if event.kind == claude.BEFORE_TOOL:
-        begin_user_tool(root, name)
-        return
-    if not has_begun(root, name):
-        return
-    from remit.ledger.hook_runs import note_user_tool, open_quickly
-
-    db = open_quickly(f"{root}/.remit/ledger.db")
-    if db is not None:
-        note_user_tool(db, event.session)  # first, so that one of the two says so at any moment
-    end_user_tool(root, name)
-
-
-def check_protected(event: HookEvent, root: str) -> str:
-    """Return what an enforced agent reads about protected names that appeared while its command ran; empty for none."""
-    from remit.harnesses.tool_names import get_operation
-
-    if not event.tool_use_id or get_operation(event.tool) != "run":
-        return ""
-    from remit.hooks.new_protected_names import check_names
-    from remit.hooks.restore_protected import check_files
-    from remit.hooks.session_lookup import find_own
-    from remit.ledger.hook_runs import find_command_ticket, open_quickly
-
-    db = open_quickly(f"{root}/.remit/ledger.db")
-    own = None if db is None else find_own(db, event)
-    if db is None or own is None or not own.enforced:
-        return ""
-    ticket = find_command_ticket(db, own.session_id, event.tool_use_id)
-    sentences = check_names(db, own.session_id, event.tool_use_id, root, agent=own.agent, ticket=ticket)
-    sentences += check_files(db, own.session_id, event.tool_use_id, root, agent=own.agent)
-    more = "Protected names decide what agents may do; continue without them."
-    return f"{'; '.join(sentences)}. {more}" if sentences else ""
-
-
 def record_tool_use(event: HookEvent, root: str) -> HookRun | None:
     """Record that an agent used a tool, and return the agent; None if Remit doesn't know it."""
     from remit.harnesses.tool_names import get_operation
     from remit.hooks.session_lookup import find_own
-    from remit.hooks.tool_calls import find_changed, find_outside, find_seen, find_written
     from remit.ledger.hook_runs import end_commands, find_command_ticket, load_last_use, note_use
 
     db = _open_ledger(root)
@@ -74,7 +33,7 @@ def record_tool_use(event: HookEvent, root: str) -> HookRun | None:
         failed = event.kind == claude.FAILED_TOOL
         paths = find_written(event, root)
         is_known = event.harness == "codex"
-        seen = () if is_known or failed else find_seen(event, root)
+        seen = () if is_known or failed else _find_seen(event, root)
         operation = get_operation(event.tool)
         if operation == "run" and event.tool_use_id:
             ticket = find_command_ticket(db, own.session_id, event.tool_use_id)
@@ -84,10 +43,10 @@ def record_tool_use(event: HookEvent, root: str) -> HookRun | None:
 
                 end_command(event, ticket, root)
         if is_known:  # the use is recorded already, and Codex doesn't report that a patch failed
-            paths = find_changed(root, paths, load_last_use(db, own.session_id))
+            paths = _find_changed(root, paths, load_last_use(db, own.session_id))
             if not paths:
                 return own
-        outside = () if is_known else find_outside(event, root)
+        outside = () if is_known else _find_outside(event, root)
         if outside:
             from remit.ledger.hook_runs import load_workspace_root
 
@@ -104,11 +63,10 @@ def note_session_writes(event: HookEvent, root: str, environ: Mapping[str, str])
     workspace_root = find_hyper_root(root, environ)
     if not workspace_root:
         return
-    from remit.hooks.tool_calls import find_outside, find_written
     from remit.ledger.hook_runs import note_main_writes
 
     real = os.path.realpath(root)
-    written = [*(f"{real}/{path}" for path in find_written(event, root)), *find_outside(event, root)]
+    written = [*(f"{real}/{path}" for path in find_written(event, root)), *_find_outside(event, root)]
     inside = _keep_inside(written, workspace_root)
     if inside:
         db = _open_ledger(root)
@@ -140,3 +98,61 @@ def _open_ledger(root: str) -> Connection:
     from remit.ledger.home import Home
 
     return Home(root).ledger.db
+
+
+# --- the files that a call wrote -------------------------------------------------------------------------------------
+
+
+def find_written(event: HookEvent, root: str) -> list[str]:
+    """The files below the root that a call has written, by their names there."""
+    return _name_below(event, root, _list_named(event))
+
+
+def _find_outside(event: HookEvent, root: str) -> list[str]:
+    """The files outside the root that a call has written, by their full names."""
+    real = os.path.realpath(root)
+    whole = [os.path.realpath(os.path.join(event.cwd or real, name)) for name in _list_named(event)]
+    return [path for path in whole if not path.startswith(f"{real}/")]
+
+
+def _find_seen(event: HookEvent, root: str) -> list[str | None]:
+    """The files below the root that changed while a command ran; None among them: others may have, too.
+
+    An empty name says that none did. The list is empty if the harness doesn't report it.
+    """
+    from remit.harnesses.tool_names import get_name
+
+    changed = claude.read_changed_files(event.response) if get_name(event.tool) == "bash" else None
+    if changed is None:
+        return []
+    paths, is_whole = changed
+    named = _name_below(event, root, [path for path in paths if "\0" not in path]) or [""]
+    return [*named, *([] if is_whole else [None])]
+
+
+def _name_below(event: HookEvent, root: str, names: list[str]) -> list[str]:
+    real = os.path.realpath(root)
+    whole = [os.path.realpath(os.path.join(event.cwd or real, name)) for name in names]
+    return [path[len(real) + 1 :] for path in whole if path.startswith(f"{real}/")]
+
+
+def _find_changed(root: str, paths: list[str], used: tuple[str, str | None, int] | None) -> list[str]:
+    """Of the files that a call names, those that changed since it was let happen, as the ledger has noted it."""
+    found = []
+    for path in paths if used is not None else ():
+        try:
+            changed_ms = os.stat(f"{root}/{path}").st_mtime_ns // 1_000_000
+        except OSError:  # it was not made, or is gone
+            continue
+        if used is not None and changed_ms + _CLOCK_MS >= used[2]:
+            found.append(path)
+    return found
+
+
+def _list_named(event: HookEvent) -> list[str]:
+    """The files that a writing call names."""
+    from remit.harnesses.tool_names import get_name
+    from remit.hooks.tool_calls import WRITING, list_files
+
+    named = list_files(event.tool, event.tool_input) if get_name(event.tool) in WRITING else []
+    return [name for name in named if "\0" not in name]

@@ -12,16 +12,19 @@ from remit.hooks.install import (
     LOCAL,
     PLUGIN,
     SHARED,
+    TRIED,
+    UNPROTECTED_HINT,
+    describe_unprotected,
     find_plugin,
     find_plugin_words,
     find_unprotected,
     list_own_hooks,
     load_hooks,
+    read_version,
     render_command,
     render_plugin,
     render_trust,
 )
-from remit.hooks.tried_versions import TRIED, UNPROTECTED_HINT, describe_unprotected, read_version
 from remit.maintenance.doctor import HealthCheck
 from remit.maintenance.doctor.machine import PROGRAM_SECONDS
 from remit.storage.machine import find_program, run_program

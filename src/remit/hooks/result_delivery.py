@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from remit.harnesses import claude
+from remit.harnesses.claude import read_notices
 from remit.hooks import replies
 from remit.hooks.finish_subagent import (
     end_observed,
@@ -17,18 +18,51 @@ from remit.hooks.finish_subagent import (
     note_tokens,
     run_finish_steps,
 )
-from remit.hooks.result_text import render_result, render_verdict
 from remit.hooks.session_lookup import read_agent_id
-from remit.ledger.hook_runs import bind, find_by_agent, find_by_call
+from remit.ledger.hook_runs import bind, drop_message, find_by_agent, find_by_call, take_messages
 from remit.ledger.runs import load_run
+from remit.model import ACCEPTABLE
+from remit.runs.admission.run_config import read_run_config
 from remit.runs.results.full_result import load_report
+from remit.runs.results.manifest_sentence import render_sentence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from remit.harnesses.claude import Notice
     from remit.hooks.events import HookEvent
     from remit.ledger.home import Home
     from remit.ledger.hook_runs import HookRun
+    from remit.ledger.runs import Run
+    from remit.result import Result
+
+
+def render_result(row: Run, report: Result) -> str:
+    """The result within the caller's token budget; empty if the workspace wants whole answers and it is accepted.
+
+    A caller of the `manifest` format gets the sentence, and a line of Remit's if the return was not accepted.
+    """
+    from remit.result import DEFAULT_TOKENS
+    from remit.runs.results.fit_budget import fit_result, render_text
+
+    config = read_run_config(row.details)
+    if not config.result_tokens and report.verdict in ACCEPTABLE:
+        return ""
+    sentence = render_sentence(report)
+    return sentence or render_text(fit_result(report, config.result_tokens or DEFAULT_TOKENS).to_dict())
+
+
+def render_verdict(row: Run, report: Result) -> str:
+    """Remit's verdict on a return, in a sentence or two."""
+    if report.verdict in ACCEPTABLE:
+        return f"Remit checked the return of {row.agent} ({row.session_id}): {report.status}, {report.verdict}."
+    if report.verdict == "unproven":
+        why = "".join(f" {fault.message}. {fault.recommendation}." for fault in report.errors[:1])
+        return f"Remit: the return of {row.agent} ({row.session_id}) is {report.status}, unproven:{why}"
+    return (
+        f"Remit: the return of {row.agent} ({row.session_id}) was not accepted: {report.status}, {report.verdict}. "
+        f"Don't rely on it; `remit show {row.session_id}` shows why."
+    )
 
 
 _UNKNOWN = (
@@ -89,3 +123,41 @@ def _stop_waiting(home: Home, own: HookRun, event: HookEvent) -> None:
     if row is not None and row.state == "finishing":  # it was quicker than its call
         judge_again_if_changed(home, row, event)
         run_finish_steps(home, row)
+
+
+_UNKNOWN_NOTICE = "Remit doesn't know the agent of this notification, so its answer wasn't checked: don't rely on it."
+
+
+def report_notices(event: HookEvent, home: Home) -> replies.Answer:
+    """Give the caller the result of every agent that a prompt brings the answer of."""
+    told = [_report(notice, event, home) for notice in read_notices(event.prompt)]
+    with home.ledger.transaction() as db:
+        told.append(take_messages(db, event.session, None))
+    text = "\n\n".join(dict.fromkeys(filter(None, told)))
+    return replies.add_context(event.kind, text) if text else {}
+
+
+def _report(notice: Notice, event: HookEvent, home: Home) -> str:
+    """The verdict and result of one agent; empty for a command, a workflow or an observed agent."""
+    with home.ledger.reading() as db:
+        own = find_by_agent(db, event.session, notice.task_id)
+    row = None if own is None else load_run(home.ledger, own.session_id)
+    if own is None or row is None:
+        return _UNKNOWN_NOTICE if notice.is_agent else ""
+    if notice.tokens is not None:
+        note_tokens(home, row, notice.tokens)
+    if not own.enforced:
+        return ""
+    if row.state == "running":  # it ended without an event for Remit
+        if notice.answer is None:
+            return f"Remit didn't see {row.agent} ({row.session_id}) stop, so it wasn't checked: don't rely on it."
+        from remit.hooks.judge_return import judge_last_message
+
+        judge_last_message(home, row, None, notice.answer)
+        row = load_run(home.ledger, own.session_id) or row
+    elif row.state == "finishing":
+        judge_again_if_changed(home, row)
+    report = load_report(home, row.session_id)[0] if row.state == "finished" else run_finish_steps(home, row)
+    with home.ledger.transaction() as db:
+        drop_message(db, own)
+    return "\n".join(filter(None, (render_verdict(row, report), render_result(row, report))))
