@@ -164,7 +164,7 @@ def test_a_workspace_whose_settings_broke_meanwhile_is_told(stage: Stage, root: 
     (root / "remit.toml").write_text("this is not TOML\n")
     result = child.hand_over(answer)
     assert result["status"] == "completed"
-    assert "not TOML" in json.dumps(result["remit"]["failed_steps"])
+    assert "isn't valid TOML" in json.dumps(result["remit"]["failed_steps"])
 
 
 def test_a_caller_gets_the_result_if_the_state_broke_meanwhile(tasked: Stage, root: Path) -> None:
