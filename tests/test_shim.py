@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit import shim
-from remit.attempts.folders import is_alive, make_attempt
+from remit.attempts.folders import is_alive, make_attempt, send_control
 from remit.attempts.output import feed_output, load_tail, read_out
 from remit.attempts.results import Contained, find_state
-from remit.attempts.shims import send_control
 from remit.attempts.start import ShimOrder, start_shim
 from remit.ledger.home import Home
 from tests.support.paths import ROOT

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by path
 
+from remit.attempts.folders import send_control
 from remit.attempts.results import wait_result
-from remit.attempts.shims import send_control
 from torture.tally import tell
 from torture.trees import WAYS, Forest, plant, start
 

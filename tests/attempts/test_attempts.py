@@ -23,11 +23,11 @@ from remit.attempts.folders import (
     make_attempt,
     read_small,
     remove_session,
+    send_control,
 )
 from remit.attempts.output import feed_output, read_out
 from remit.attempts.process_owner import find_enclosing
 from remit.attempts.results import Contained, ShimResult, find_state, load_boot_id, load_result, wait_result
-from remit.attempts.shims import send_control
 from remit.attempts.start import ShimOrder, Started, start_shim
 from remit.confine import find_level
 from remit.errors import BusyError, RunnerError, StateError, StorageError, UsageError

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from remit.evidence import inspect_artifacts
+from remit.evidence.artifacts import inspect_artifacts
 from remit.model import ArtifactFacts
 
 

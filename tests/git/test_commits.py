@@ -573,7 +573,7 @@ def test_a_git_that_floods_is_ended(checkout: Checkout, monkeypatch: pytest.Monk
 def test_an_index_that_stays_locked_is_told_and_nothing_has_changed(
     checkout: Checkout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(commits, "_PAUSES", (0.01, 0.0))
+    monkeypatch.setattr(commits, "_RETRY_PAUSES", (0.01, 0.0))
     checkout.put("a.md", "two\n")
     lock = checkout.put(".git/index.lock", "")
     assert "index.lock" in refused(commit(checkout, "a.md"), "GIT008")
@@ -594,7 +594,7 @@ def test_a_lock_that_goes_away_is_waited_for(checkout: Checkout) -> None:
 def test_a_branch_that_stays_locked_leaves_the_index_as_it_was(
     checkout: Checkout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(commits, "_PAUSES", (0.01, 0.0))
+    monkeypatch.setattr(commits, "_RETRY_PAUSES", (0.01, 0.0))
     checkout.put("a.md", "staged\n")
     checkout.git("add", "a.md")
     entries = checkout.git("ls-files", "-s")

@@ -109,7 +109,7 @@ def test_a_branch_that_moved_before_git_fell_silent_is_a_commit(
     before = checkout.git("rev-parse", "HEAD").strip()
     with monkeypatch.context() as patched:
         patched.setattr(commits, "run", fall_silent)
-        patched.setattr(commits, "_choose", lambda *_: ["a.md"])
+        patched.setattr(commits, "_select_paths", lambda *_: ["a.md"])
         done = commit_paths(str(checkout.root), ["a.md"], "task 1: try")
     assert len(silent) == 1
     now = checkout.git("rev-parse", "HEAD").strip()

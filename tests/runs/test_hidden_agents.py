@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import remit
+from remit.attempts.folders import SHIM
 from remit.attempts.process_owner import find_doubt
-from remit.attempts.shims import SHIM
 from remit.runs.request import Request
 from remit.runs.workspace import Workspace
 from tests.support.git_command import git

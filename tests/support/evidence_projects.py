@@ -4,9 +4,8 @@ import os
 import subprocess
 from pathlib import Path
 
-from remit.evidence.changes import Comparison
 from remit.evidence.take_tree import take_again, take_tree
-from remit.evidence.tree import WorkTree
+from remit.evidence.tree import Comparison, WorkTree
 from remit.evidence.tree_comparison import compare
 from remit.ledger.home import Home
 

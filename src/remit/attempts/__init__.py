@@ -1,9 +1,9 @@
 """Attempts: the folder, the shim, the output and the result of each attempt of an agent.
 
-Only this package and the shim (`shim.py`) write `.remit/sessions/SESSION/NUMBER/`. `folders.py` has the folders and
-whether an attempt is alive, `start.py` starts shims and `shims.py` sends them commands, `results.py` and `output.py`
-read what they wrote, `process_owner.py` finds the attempt of a process, and `confine.py` and `confined_calls.py`
-confine agents and carry out their calls.
+Only this package and the shim (`shim.py`) write `.remit/sessions/SESSION/NUMBER/`. `folders.py` has the folders, the
+control pipes, and whether an attempt is alive; `start.py` starts shims, and `background_supervisor.py` a supervisor in
+the background; `results.py` and `output.py` read what a shim wrote; `process_owner.py` finds the attempt of a process;
+`confine.py`, `confined_calls.py` and `model_ports.py` confine agents and carry out their calls.
 
     order        the shim's orders, without secrets: the environment is passed by the process itself
     stdin        the agent's input

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from remit.ledger.home import Home
 
+
 SESSIONS, LIVING, CONTROL = "sessions", "living", "control"
 SMALL_BYTES = 4096
 _MAX_RETURN_BYTES = 2 * 1024 * 1024
@@ -92,8 +93,6 @@ def load_return_file(folder: str) -> bytes:
 
 
 # --- who is alive -----------------------------------------------------------------------------------------------------
-
-
 def is_alive(folder: str) -> bool:
     """Whether anything of an attempt is alive, or about to be."""
     handle = _lock_shared(folder)
@@ -144,8 +143,6 @@ def _find_living(home: Home) -> Iterator[AttemptFolder]:
 
 
 # --- all of a session -------------------------------------------------------------------------------------------------
-
-
 def has_session(home: Home, session_id: str) -> bool:
     """Whether a session has a folder."""
     if not _is_id(session_id):
@@ -227,3 +224,36 @@ def _read_file(file: str, limit: int, *, none: frozenset[int] = _NONE) -> bytes:
                 message, hint="end other programs or raise the limit (ulimit -n), then try again"
             ) from error
         raise StorageError(message, hint="check the disk and the folder's permissions, then try again") from error
+
+
+SHIM = "import sys; sys.path.append(sys.argv[1]); import shim; shim.main()"
+"""As a module, not as a script: of a module Python keeps the compiled form, and to compile it takes 10 ms. The folder
+goes last, so that nothing in it can be taken for a module of Python's own."""
+
+
+def send_control(folder: str, word: str) -> bool:
+    """Ask a shim to end its agent: `cancel`, or `stop REASON`. Whether there is one to read it."""
+    try:
+        handle = os.open(find_control(folder), os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:  # nobody reads, or there is none
+        return False
+    try:
+        if not stat.S_ISFIFO(os.fstat(handle).st_mode):
+            return False
+        return os.write(handle, word.replace("\n", " ").encode() + b"\n") > 0
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
+
+
+def read_shim_folder(pid: int) -> str:
+    """The attempt's folder that a shim was given; "" where the process is none."""
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            words = file.read(SMALL_BYTES).split(b"\0")
+    except OSError:
+        return ""
+    if SHIM.encode() not in words:
+        return ""
+    return os.fsdecode(b"".join(words[words.index(SHIM.encode()) + 2 :][:1]))

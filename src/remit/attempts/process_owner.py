@@ -9,8 +9,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from remit.attempts.folders import is_alive, list_living, read_small
-from remit.attempts.shims import read_shim_folder
+from remit.attempts.folders import is_alive, list_living, read_shim_folder, read_small
 from remit.light_namedtuple import NamedTuple
 
 if TYPE_CHECKING:

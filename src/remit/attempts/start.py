@@ -10,9 +10,8 @@ import time
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from remit.attempts.confine import BLANK_NS, ConfinedCommand, confine
-from remit.attempts.folders import LIVING, find_control
+from remit.attempts.folders import LIVING, SHIM, find_control
 from remit.attempts.output import ERR_CAP_BYTES, OUT_CAP_BYTES
-from remit.attempts.shims import SHIM
 from remit.errors import BusyError, RunnerError, StateError, UsageError
 from remit.model import NOTHING
 from remit.storage.files import remove, storage_error, write_all

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from remit.cluster.orders import Packed, read_packed, render_packed
 from remit.cluster.sealing import seal, unseal
-from remit.evidence.changes import Comparison, TreeChange
+from remit.evidence.tree import Comparison, TreeChange
 
 if TYPE_CHECKING:
     from remit.runs.judging.conclusion import AttemptEnd

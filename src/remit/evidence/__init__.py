@@ -1,14 +1,10 @@
 """Evidence: what Remit observed in the working tree before and after a run, and a grade for each reported file.
 
-- `take_tree.py` scans a work tree into git trees (`area.py` has the private repositories, `ignore_rules.py` the
-  ignore rules that are fixed for a run); `tree.py` is the result, and `saved_tree.py` stores it with a session.
-- `comparison.py` lists the changes between two trees (`changes.py`), and `grades.py` grades reported files by them.
-- `artifacts.py` finds reported paths, `written_path.py` the file that a tool wrote, `facts.py` all facts that checking
-  a return needs, and `workspace_root.py` the root of `hyper` paths. `upkeep.py` removes unused repositories.
+- `tree.py` has the values: a tree, the changes between two trees, and the record that is stored with a session.
+- `take_tree.py` scans a work tree into git trees; `work_tree.py` has the private repository of each folder, and
+  `ignore_rules.py` the ignore rules that are fixed for a run.
+- `tree_comparison.py` lists the changes between two trees, and `artifact_grades.py` grades reported files by them.
+- `artifacts.py` finds reported paths and the files that tools wrote; `return_facts.py` loads all facts that checking a
+  return needs; `workspace_root.py` finds the root of `hyper` paths.
+- `cleanup.py` removes unused repositories and trees.
 """
-
-from __future__ import annotations
-
-from remit.evidence.artifacts import inspect_artifacts
-
-__all__ = ["inspect_artifacts"]

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from remit.evidence.artifacts import FoundArtifact
-    from remit.evidence.changes import Comparison, TreeChange
-    from remit.evidence.tree import WorkTree
+    from remit.evidence.tree import Comparison, TreeChange, WorkTree
     from remit.model import ArtifactFacts
 
 Grade = Literal["missing", "unchanged", "unknown", "changed", "attributed"]

@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from remit.errors import BusyError
-from remit.evidence.saved_tree import BEFORE, read_before
+from remit.evidence.tree import BEFORE, read_before
 from remit.evidence.work_tree import FOLDER, Trees
 from remit.git.git_errors import GitRefused
 from remit.ledger.texts import load_text

@@ -7,12 +7,17 @@ file that git executes or obeys. Imports little, because hooks read it.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+import os
+from typing import TYPE_CHECKING, Any, Literal
 
+from remit.errors import RemitError
 from remit.light_namedtuple import NamedTuple
+from remit.storage.spec_root import FOLDERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from remit.ledger.home import Home
 
 
 class FolderTree(NamedTuple):
@@ -61,3 +66,96 @@ def parse_tree(text: str) -> WorkTree:
     for name in ("expected", "pause_ns"):
         known[name] = tuple(known.get(name) or WorkTree._field_defaults[name])
     return WorkTree(**{**known, "parts": tuple(FolderTree(*part) for part in values["parts"])})
+
+
+BEFORE = "before"
+"""The name of the text."""
+_LOST = "the record was removed, or Remit could not keep it"
+_DEPTH = 3
+"""An artifact of a task is at `SPECS/TASK/KIND/FILE`."""
+
+
+class Before(NamedTuple):
+    """The tree before a run, or why there is none."""
+
+    tree: WorkTree | None = None
+    lost: str = ""
+
+    def as_text(self) -> str:
+        """What is kept with the session."""
+        return json.dumps({"lost": self.lost}) if self.tree is None else self.tree.as_json()
+
+
+def read_before(text: str) -> Before:
+    """What was kept with a session."""
+    try:
+        values = json.loads(text)
+        return Before(lost=str(values["lost"])) if "lost" in values else Before(parse_tree(text))
+    except (ValueError, TypeError):
+        return Before(lost=_LOST)
+
+
+def take_before(home: Home, root: str, *, expected: tuple[str, ...] = ()) -> Before:
+    """Look at the tree that a run is going to change. A failure of git is a result: claims are `unproven` then."""
+    from remit.evidence.take_tree import take_tree  # noqa: PLC0415 - starts git
+
+    try:
+        return Before(take_tree(home, root, expected=expected))
+    except RemitError as error:
+        return Before(lost=error.message)
+
+
+def list_expected(
+    root: str, *, manifest: str = "", artifact_path: str = "", workspace_root: str = ""
+) -> tuple[str, ...]:  # fmt: skip
+    """The folders where artifacts are expected: of tasks, beside the manifest, and hyper's workspace root."""
+    found = [*FOLDERS]
+    if artifact_path:
+        found.append("/".join(artifact_path.split("/")[:-_DEPTH]))
+    if manifest:
+        found.append(os.path.dirname(os.path.join(root, manifest)))
+    if workspace_root:
+        found.append(workspace_root)
+    return tuple(
+        dict.fromkeys(
+            each for each in found if each and os.path.realpath(os.path.join(root, each)) != os.path.realpath(root)
+        )
+    )
+
+
+ChangeKind = Literal["created", "changed", "deleted", "doubtful"]
+
+
+class TreeChange(NamedTuple):
+    """One path that is not what it was."""
+
+    path: str
+    """Named from the root; a full path for a file outside of it."""
+    kind: ChangeKind
+    size_bytes: int | None = None
+    blob: str = ""
+    """The git id of the content now; empty if it is deleted or isn't known."""
+    reason: str = ""
+    is_link: bool = False
+    """Whether it is a link that leads elsewhere now."""
+
+
+class Comparison(NamedTuple):
+    """Every path that is not what it was, sorted. A file that moved is deleted at one path and created at another."""
+
+    created: tuple[TreeChange, ...] = ()
+    changed: tuple[TreeChange, ...] = ()
+    deleted: tuple[TreeChange, ...] = ()
+    doubtful: tuple[TreeChange, ...] = ()
+    """Files that could not be hashed, and folders whose trees could not be compared."""
+    older: frozenset[str] = frozenset()
+    """Files that are new to the tree, and were there before the run."""
+    unclear: Mapping[str, str] = {}
+    """The parts of the tree that could not be compared, by the name that their paths begin with, and why."""
+
+    def find_unclear(self, path: str) -> str:
+        """Why nothing is known about a path; empty if its part of the tree could be compared."""
+        for name, reason in self.unclear.items():
+            if path.startswith(name or "/") == bool(name):  # the root has every path but those of folders outside
+                return reason
+        return ""

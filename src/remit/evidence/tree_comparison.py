@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from remit.errors import StorageError, UsageError
-from remit.evidence.changes import Comparison, TreeChange
 from remit.evidence.take_tree import MAX_SECONDS
+from remit.evidence.tree import Comparison, TreeChange
 from remit.evidence.work_tree import NOT_THERE, TreeDifference, Trees, find_place
 from remit.git.git_errors import GitRefused
 from remit.ledger.home import FOLDER as OWN
@@ -22,8 +22,7 @@ from remit.ledger.home import FOLDER as OWN
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from remit.evidence.changes import Kind
-    from remit.evidence.tree import FolderTree, WorkTree
+    from remit.evidence.tree import ChangeKind, FolderTree, WorkTree
 
 _LINK = "120000"
 
@@ -36,14 +35,16 @@ def compare(before: WorkTree, after: WorkTree) -> Comparison:
     if before.root != after.root:
         raise UsageError(f"a tree of '{before.root}' cannot be compared with one of '{after.root}'",
                          hint="take both of the same folder")  # fmt: skip
-    found: dict[Kind, list[TreeChange]] = {"created": [], "changed": [], "deleted": [], "doubtful": []}
+    found: dict[ChangeKind, list[TreeChange]] = {"created": [], "changed": [], "deleted": [], "doubtful": []}
     unclear: dict[str, str] = {}
     entries = [*_list_entries(before, after, unclear)]
     partial = Comparison(unclear=unclear)
     entries = [entry for entry in entries if not partial.find_unclear(entry.path)]
     older = _list_older(before, entries)
     for entry in entries:
-        kind: Kind = "created" if entry.old_mode == NOT_THERE else "deleted" if entry.mode == NOT_THERE else "changed"
+        kind: ChangeKind = (
+            "created" if entry.old_mode == NOT_THERE else "deleted" if entry.mode == NOT_THERE else "changed"
+        )
         full = os.path.join(after.root, entry.path)
         try:
             now = os.lstat(full)

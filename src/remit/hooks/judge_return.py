@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from remit.errors import RemitError
-from remit.evidence.saved_tree import BEFORE, Before, read_before
+from remit.evidence.tree import BEFORE, Before, read_before
 from remit.harnesses import claude, codex
 from remit.hooks.finish_subagent import load_usage
 from remit.hooks.protected_changes import QUARANTINED, check_left
@@ -38,7 +38,7 @@ from remit.storage.transcripts import load_beginning
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from remit.evidence.changes import Comparison, TreeChange
+    from remit.evidence.tree import Comparison, TreeChange
     from remit.hooks.events import HookEvent
     from remit.ledger.home import Home
     from remit.ledger.runs import Run

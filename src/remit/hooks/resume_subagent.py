@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from remit.errors import RemitError
-from remit.evidence.saved_tree import BEFORE, read_before
+from remit.evidence.tree import BEFORE, read_before
 from remit.ledger.hook_runs import load_last_use
 from remit.ledger.runs import load_run
 from remit.ledger.texts import load_text

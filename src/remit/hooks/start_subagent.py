@@ -545,7 +545,7 @@ def _list_layers(home: Home, caller: Caller | None) -> list[Any]:
 
 def _save_tree_before(wish: _SubagentStart, row: Run, home: Home) -> None:
     """Keep the tree as it is before the run. If git fails, claims are `unproven`."""
-    from remit.evidence.saved_tree import BEFORE, list_expected, take_before
+    from remit.evidence.tree import BEFORE, list_expected, take_before
     from remit.runs.admission.run_config import read_run_config
 
     config = read_run_config(row.details)

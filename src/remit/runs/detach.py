@@ -10,7 +10,7 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from remit.attempts.background import start_driver
+from remit.attempts.background_supervisor import start_supervisor
 from remit.errors import StateError, StorageError, UsageError
 from remit.ledger.runs import load_run
 from remit.ledger.slots import claim
@@ -34,7 +34,7 @@ def detach(ws: Workspace, request: Request) -> AdmittedRun:
     try:
         prepared = ws.prepare(request._replace(awaited=False), owner=presence.id)
         try:
-            start_driver(ws.home, prepared.row.session_id, presence, environ=ws.environ)
+            start_supervisor(ws.home, prepared.row.session_id, presence, environ=ws.environ)
         except BaseException:  # whoever is told that it does not run must not find later that it did
             ws.supervisor.cancel(prepared.row.session_id, reason="its driver could not be started")
             raise

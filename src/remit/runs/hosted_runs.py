@@ -13,7 +13,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from remit.attempts.background import start_driver
+from remit.attempts.background_supervisor import start_supervisor
 from remit.errors import RefusedError, RemitError
 from remit.ledger.events import read_clock_ms
 from remit.ledger.home import Home
@@ -184,7 +184,7 @@ class HostedRuns:
                 if row is None or not claim(home.ledger, row, presence.id):  # another was quicker, or it is over
                     presence.end()
                     return
-                start_driver(home, session_id, presence, environ=self.environ)
+                start_supervisor(home, session_id, presence, environ=self.environ)
             except BaseException:
                 presence.end()
                 raise

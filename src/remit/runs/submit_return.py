@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.errors import UsageError
-from remit.evidence.saved_tree import BEFORE, Before, read_before
+from remit.evidence.tree import BEFORE, Before, read_before
 from remit.ledger.events import read_clock_ms
 from remit.ledger.runs import count_attempts, load_run
 from remit.ledger.texts import keep_texts, load_text

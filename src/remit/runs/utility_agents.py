@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from remit.agents.profiles import GIT_WORKFLOW, STATUS_SYNC, TASK_NUMBERER
 from remit.errors import RemitError, UsageError
-from remit.evidence import inspect_artifacts
+from remit.evidence.artifacts import inspect_artifacts
 from remit.git.commits import MAX_SUBJECT_CHARS, commit_paths, find_last_commit, render_message
 from remit.lazy_regex import lazy
 from remit.ledger.home import Home

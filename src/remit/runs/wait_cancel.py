@@ -10,8 +10,7 @@ import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from remit.attempts.folders import list_living
-from remit.attempts.shims import send_control
+from remit.attempts.folders import list_living, send_control
 from remit.errors import RefusedError, RemitError
 from remit.ledger.events import read_clock_ms
 from remit.ledger.runs import list_runs, load_run

@@ -419,7 +419,7 @@ def load_entry(source: str) -> dict[str, Any]:
 def _make_look(folder: str, root: str) -> Callable[[str], ArtifactFacts | None]:
     from pathlib import Path  # noqa: PLC0415 - 8 ms, only with a manifest
 
-    from remit.evidence import inspect_artifacts  # noqa: PLC0415
+    from remit.evidence.artifacts import inspect_artifacts  # noqa: PLC0415
 
     bases = (Path(folder), Path(root))
 

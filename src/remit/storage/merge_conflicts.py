@@ -49,16 +49,12 @@ def _is_example(marks: list[re.Match[str]], examples: Sequence[tuple[int, int]])
     return first == last > 0 and marks[-1].start() < examples[first - 1][1]
 
 
-def split_sides(
-    text: str, *, examples: Sequence[tuple[int, int]] = (), keep_lines: bool = False
-) -> tuple[str, str] | None:
-    """The text as each side has it, or None without a conflict. With `keep_lines`, empty lines stand for the others."""
+def split_sides(text: str, *, examples: Sequence[tuple[int, int]] = ()) -> tuple[str, str] | None:
+    """Return the text as each side has it; None if it has no conflict."""
     sides: tuple[list[str], list[str]] = ([], [])
     at = 0
     for conflict in walk_conflicts(text, examples=examples):
         for side, (start, end) in zip(sides, (conflict.ours, conflict.theirs), strict=True):
-            above, below = text.count("\n", conflict.start, start), text.count("\n", end, conflict.end)
-            blank = (above, below) if keep_lines else (0, 0)
-            side.extend((text[at : conflict.start], "\n" * blank[0], text[start:end], "\n" * blank[1]))
+            side.extend((text[at : conflict.start], text[start:end]))
         at = conflict.end
     return ("".join((*sides[0], text[at:])), "".join((*sides[1], text[at:]))) if at else None

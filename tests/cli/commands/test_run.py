@@ -443,7 +443,7 @@ def test_detached_it_goes_on_by_itself(remit: Remit, agent: ScriptedAgent) -> No
     wait_until_settled(remit.folder, told["session_id"])
     row = load_row(remit.folder, told["session_id"])
     assert (row.status, row.awaited) == ("completed", False)
-    log = remit.folder / ".remit" / "sessions" / row.session_id / "driver.log"
+    log = remit.folder / ".remit" / "sessions" / row.session_id / "supervisor.log"
     wait_until(lambda: log.read_bytes().endswith(b"}\n"), "the driver has ended")
     assert json.loads(log.read_bytes())["status"] == "completed"
     assert log.stat().st_mode & 0o777 == 0o600

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.evidence.changes import TreeChange
+from remit.evidence.tree import TreeChange
 from remit.ledger.hook_runs import add_act
 from remit.runs.judging.child_artifacts import NestedArtifacts, load_nested_artifacts
 from remit.runs.workspace import Workspace

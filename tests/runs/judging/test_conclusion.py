@@ -7,7 +7,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from remit.evidence.artifact_grades import ArtifactGrade
-from remit.evidence.changes import Comparison, TreeChange
+from remit.evidence.tree import Comparison, TreeChange
 from remit.model import Artifact, ArtifactFacts, Diagnostic, Return, VerdictName
 from remit.runners import RunOutput, Usage
 from remit.runners.protocol import Cause

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 import remit
-from remit.evidence.changes import Comparison, TreeChange
+from remit.evidence.tree import Comparison, TreeChange
 from remit.ledger.runs import Run
 from remit.model import AgentError, Artifact, Return, Verdict
 from remit.result import Result, ResultArtifact, ResultUsage

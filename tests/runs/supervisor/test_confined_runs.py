@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from remit.attempts.model_ports import find_model_ports
 from remit.confine import find_level
 from remit.errors import ConfigError, UsageError
 from remit.ledger.home import Home
 from remit.runs.request import Request
 from remit.runs.workspace import Workspace
 from remit.runs.workspace_trust import get_executing
-from remit.storage.model_ports import find_model_ports
 from remit.storage.settings import load_settings
 from remit.storage.trust import trust
 from remit.testing.agent import ScriptedAgent

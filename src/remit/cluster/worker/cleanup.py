@@ -7,8 +7,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from remit.attempts.folders import list_living
-from remit.attempts.shims import send_control
+from remit.attempts.folders import list_living, send_control
 from remit.git import clones
 from remit.ledger.home import Home
 from remit.storage.trust import revoke

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from remit.attempts.results import load_boot_id
 from remit.cluster.row_conversion import shape_row
-from remit.evidence.saved_tree import BEFORE, list_expected, take_before
+from remit.evidence.tree import BEFORE, list_expected, take_before
 from remit.evidence.workspace_root import find_workspace_root
 from remit.ledger.events import read_clock_ms
 from remit.ledger.runs import Run, add_run, begin_attempt, load_run, mirror_remote_run

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from remit.errorlog.errors_command import find_error_log
 from remit.errors import RemitError
-from remit.evidence import inspect_artifacts
+from remit.evidence.artifacts import inspect_artifacts
 from remit.ledger.home import Home
 from remit.ledger.texts import load_text
 from remit.manifest.places import place_manifest

@@ -16,7 +16,7 @@ from remit.runs.results.full_result import load_made
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from remit.evidence.changes import TreeChange
+    from remit.evidence.tree import TreeChange
     from remit.ledger.home import Home
 
 _BELOW = """

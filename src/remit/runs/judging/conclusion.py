@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from remit.evidence.artifact_grades import ArtifactGrade
-    from remit.evidence.changes import Comparison, TreeChange
+    from remit.evidence.tree import Comparison, TreeChange
     from remit.model import Diagnostic, Return, Status
     from remit.runners import RunOutput, Usage
     from remit.runs.judging.judge import AttemptVerdict

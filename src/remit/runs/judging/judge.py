@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 from remit import returns
 from remit.errors import RemitError
 from remit.evidence.artifact_grades import CONTRADICTED, PROVED, WRITE, grade_artifacts, list_unclaimed
-from remit.evidence.artifacts import inspect_artifacts
+from remit.evidence.artifacts import find_written_path, inspect_artifacts
 from remit.evidence.return_facts import find_bases, find_facts, follow_to_file, load_findings
-from remit.evidence.written_path import find_way
 from remit.light_namedtuple import NamedTuple
 from remit.manifest.prefix_check import Beginning, has_kept
 from remit.model import ACCEPTABLE, NOTHING, Diagnostic
@@ -36,8 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from remit.evidence.artifact_grades import ArtifactGrade
-    from remit.evidence.changes import Comparison, TreeChange
-    from remit.evidence.tree import WorkTree
+    from remit.evidence.tree import Comparison, TreeChange, WorkTree
     from remit.model import Expectation, Return, Severity, Status, Verdict, VerdictName
     from remit.runners import ToolUse
     from remit.runs.judging.concurrent_writers import EarlierRun
@@ -403,7 +401,7 @@ def _is_unwritten(grade: ArtifactGrade, scene: JudgingContext) -> bool:
 def _name_below_root(paths: Sequence[str], scene: JudgingContext) -> set[str]:
     """What files that tools name are called below the root."""
     taken_ns = 0 if scene.before is None else scene.before.taken_ns
-    found = (find_way(scene.root, path, taken_ns) for path in paths)
+    found = (find_written_path(scene.root, path, taken_ns) for path in paths)
     return {path for path in found if path}
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from remit.evidence.artifact_grades import ArtifactGrade
-    from remit.evidence.changes import TreeChange
+    from remit.evidence.tree import TreeChange
     from remit.ledger.home import Home
     from remit.ledger.runs import Run
     from remit.runners import Usage
@@ -224,7 +224,7 @@ def read_report(kept: dict[str, Any]) -> tuple[Result, Conclusion]:
 
 
 def _read_unclaimed(told: list[Any]) -> tuple[TreeChange, ...]:
-    from remit.evidence.changes import TreeChange  # noqa: PLC0415 - only where there are some
+    from remit.evidence.tree import TreeChange  # noqa: PLC0415 - only where there are some
 
     return tuple(TreeChange(path, kind) for path, kind in told)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from remit.attempts.folders import find_folder, has_session
 from remit.attempts.results import load_result
-from remit.evidence.saved_tree import BEFORE, Before, list_expected, read_before, take_before
+from remit.evidence.tree import BEFORE, Before, list_expected, read_before, take_before
 from remit.ledger.events import read_clock_ms
 from remit.ledger.runs import count_attempts, load_run
 from remit.ledger.texts import keep_texts, load_text

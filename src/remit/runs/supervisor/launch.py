@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from remit.attempts.confine import Confinement, ReadOnlyPath, find_common_folder
 from remit.attempts.confined_calls import NAME
 from remit.attempts.folders import find_return_file, make_attempt
+from remit.attempts.model_ports import find_model_ports
 from remit.attempts.start import ShimOrder, Started, start_shim
 from remit.ledger.hook_runs import list_layers
 from remit.ledger.runs import begin_attempt
@@ -27,7 +28,6 @@ from remit.runners.registry import STATE_PLACES
 from remit.runs.admission.run_config import fill_values
 from remit.runs.admission.tickets import RETURN_FILE, SESSION, SOCKET, TICKET
 from remit.runs.admission.trace_context import load_trace, make_trace_environment
-from remit.storage.model_ports import find_model_ports
 
 if TYPE_CHECKING:
     from remit.confine import Profile

@@ -60,8 +60,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from remit.attempts.start import Started
-    from remit.evidence.changes import Comparison, TreeChange
-    from remit.evidence.tree import WorkTree
+    from remit.evidence.tree import Comparison, TreeChange, WorkTree
     from remit.ledger.runs import Run
     from remit.ledger.store import Connection
     from remit.model import Diagnostic

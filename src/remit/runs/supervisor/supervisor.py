@@ -13,8 +13,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from remit.attempts.folders import find_folder, is_alive
-from remit.attempts.shims import send_control
+from remit.attempts.folders import find_folder, is_alive, send_control
 from remit.errors import BusyError, RefusedError, RemitError, RunnerError, StateError
 from remit.ledger.events import add_event, load_last_event, read_clock_ms
 from remit.ledger.hook_runs import GRACE_MS, HOOKS_OWNER

@@ -10,8 +10,8 @@ import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from remit.attempts.folders import send_control
 from remit.attempts.results import wait_result
-from remit.attempts.shims import send_control
 from remit.errors import RemitError
 from remit.ledger.events import read_clock_ms
 from remit.runs.supervisor.attempt import ANSWERED, BUDGET, HANDBACK, TIMEOUT

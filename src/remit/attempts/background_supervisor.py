@@ -1,6 +1,6 @@
 """Start a supervisor process in the background, for runs that no process waits for.
 
-It has its own session, so it outlives the terminal. Its output goes to `driver.log` in the session's folder.
+It has its own session, so it outlives the terminal. Its output goes to `supervisor.log` in the session's folder.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from remit.ledger.home import Home
     from remit.storage.supervisors import Presence
 
-LOG = "driver.log"
+LOG = "supervisor.log"
 
 
-def start_driver(home: Home, session_id: str, presence: Presence, *, environ: Mapping[str, str]) -> int:
+def start_supervisor(home: Home, session_id: str, presence: Presence, *, environ: Mapping[str, str]) -> int:
     """Start a process that drives a delegation; its number.
 
     It is given the open file of the supervisor that the delegation belongs to: so this supervisor lives as long as

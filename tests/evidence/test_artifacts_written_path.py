@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from remit.evidence.written_path import find_way
+from remit.evidence.artifacts import find_written_path
 from tests.support.file_trees import write_tree
 
 
@@ -33,11 +33,11 @@ def root(tmp_path: Path) -> Path:
 def test_links_that_were_there_before_are_followed(root: Path, path: str, found: str | None) -> None:
     taken_ns = time.time_ns()
     time.sleep(0.02)
-    assert find_way(str(root), path, taken_ns) == found
+    assert find_written_path(str(root), path, taken_ns) == found
     if found is not None:
         for base in (root, root.parent / "alias"):
-            assert find_way(str(root), f"{base}/{path}", taken_ns) == found
-            assert find_way(str(base), f"{base}/{path}", taken_ns) == found
+            assert find_written_path(str(root), f"{base}/{path}", taken_ns) == found
+            assert find_written_path(str(base), f"{base}/{path}", taken_ns) == found
 
 
 @pytest.mark.parametrize("path", ["t.md", "link.md", "docs/plan.md", "papers/plan.md", "docs/up"])
@@ -50,7 +50,7 @@ def test_a_link_that_was_put_there_since_proves_nothing(root: Path, path: str) -
     elif changed.exists():
         changed.rename(root / "away")
     changed.symlink_to("away" if path == "docs/plan.md" else "big.bin")
-    assert find_way(str(root), path, taken_ns) is None
+    assert find_written_path(str(root), path, taken_ns) is None
 
 
 def test_another_name_of_the_root_that_is_new_proves_nothing(root: Path) -> None:
@@ -58,17 +58,17 @@ def test_another_name_of_the_root_that_is_new_proves_nothing(root: Path) -> None
     time.sleep(0.02)
     time.sleep(0.02)
     (root.parent / "fresh").symlink_to("project")
-    assert find_way(str(root), f"{root.parent}/fresh/big.bin", taken_ns) is None
+    assert find_written_path(str(root), f"{root.parent}/fresh/big.bin", taken_ns) is None
 
 
 def test_links_in_a_circle_lead_nowhere(root: Path) -> None:
     (root / "a").symlink_to("b")
     (root / "b").symlink_to("a")
-    assert find_way(str(root), "a", time.time_ns()) is None
+    assert find_written_path(str(root), "a", time.time_ns()) is None
 
 
 def test_where_a_file_was_taken_away_its_path_still_says_what_was_written(root: Path) -> None:
     taken_ns = time.time_ns()
     time.sleep(0.02)
     (root / "docs/plan.md").unlink()
-    assert find_way(str(root), "docs/plan.md", taken_ns) == "docs/plan.md"
+    assert find_written_path(str(root), "docs/plan.md", taken_ns) == "docs/plan.md"
