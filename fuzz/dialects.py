@@ -14,7 +14,7 @@ from fuzz import laws
 from fuzz.extractor import UNTIMED
 from fuzz.target import Target, expand, need_nothing
 from remit.returns import check
-from remit.returns.convert import KnownMetadata, convert_return, render_message
+from remit.returns.conversion import KnownMetadata, convert_return, render_message
 from remit.returns.formats import FORMATS, get_format
 
 if TYPE_CHECKING:

@@ -14,8 +14,9 @@ from remit import check
 from remit.returns import check as check_values
 from remit.returns.formats import FORMATS, HYPER, MANIFEST, STANDARD, Format, render_schema
 from remit.returns.formats.manifest import SENTENCES
+from remit.returns.parsed_message import ParsedMessage
 from remit.returns.placeholders import find_placeholders
-from remit.returns.rules import ReturnContext, run_return_rules
+from remit.returns.rules import run_return_rules
 from remit.returns.tolerant_json import UnreadableError, parse_object
 from tests.support.return_samples import FORM_RULES, ISSUED, Payload, fenced, hyper, pretty, standard, stopped
 from tests.support.return_strategies import (
@@ -201,7 +202,7 @@ def test_schema_and_rules_agree_on_the_form(name: str, data: st.DataObject) -> N
     """R0 R3.1 R4.7: other programs can check with the schema alone, the session id at either place."""
     payload = data.draw(RIGHT[name] | mutants(RIGHT[name]))
     assume(not _has_whole_float(payload, FORMATS[name]))
-    findings = run_return_rules(ReturnContext("", FORMATS[name], payload), places=False)
+    findings = run_return_rules(ParsedMessage("", FORMATS[name], payload), places=False)
     errors = [finding for finding in findings if finding.severity == "error" and finding.code in FORM_RULES]
     problems = [error.message for error in VALIDATORS[name].iter_errors(payload)]
     assert bool(errors) is bool(problems), (errors, problems)

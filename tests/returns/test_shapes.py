@@ -6,7 +6,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from remit.returns.formats import FORMATS, HYPER, STANDARD, render_schema
-from remit.returns.rules import ReturnContext, run_return_rules
+from remit.returns.parsed_message import ParsedMessage
+from remit.returns.rules import run_return_rules
 from remit.returns.shapes import (
     AnyShape,
     FlagShape,
@@ -183,6 +184,6 @@ def test_the_hyper_schema_agrees_with_the_rules(changes: Changes) -> None:
 
 def _compare(name: str, payload: dict[str, Any]) -> None:
     return_format = {"standard": STANDARD, "hyper": HYPER}[name]
-    findings = run_return_rules(ReturnContext("", return_format, payload), places=False)
+    findings = run_return_rules(ParsedMessage("", return_format, payload), places=False)
     errors = [finding for finding in findings if finding.severity == "error" and finding.code in FORM_RULES]
     assert Draft202012Validator(render_schema(return_format)).is_valid(payload) is not bool(errors), errors

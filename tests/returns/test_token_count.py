@@ -8,7 +8,7 @@ import pytest
 from remit import check
 from remit.model import Expectation
 from remit.returns import check as check_values
-from remit.returns.rules.summary import MAX_TOKENS, WANTED_CHARS
+from remit.returns.rules.fields import MAX_TOKENS, WANTED_CHARS
 from remit.returns.token_count import count_tokens
 from tests.support.return_samples import fenced, standard
 

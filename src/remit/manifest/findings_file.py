@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.model import NOTHING, Diagnostic, TextSpan
-from remit.returns.rules.manifest import SECTIONS
+from remit.returns.rules.formats import SECTIONS
 from remit.sentences import count_sentences
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """Turn a final message into a verdict. Pure: nothing here reads the disk, the clock or the environment.
 
 read_message    message → ParsedMessage: the object that is the return, and the problems of reading it
-choose_reading  submitted returns + the final message, each a ParsedMessage → the one that counts
+choose_message  submitted returns + final message, each a ParsedMessage → the one that counts
 attach_entry    adds the manifest's last line to a ParsedMessage (`manifest` only)
 judge           ParsedMessage + facts from the disk → Verdict
 check           read_message, attach_entry and judge, for callers that have the facts already
@@ -14,24 +14,24 @@ from typing import TYPE_CHECKING
 from jiter import from_json
 
 from remit.model import ACCEPTABLE, NOTHING, Expectation, Verdict
+from remit.returns.conflicts import find_conflicts
 from remit.returns.formats import MANIFEST, get_format
-from remit.returns.locate_return import (
+from remit.returns.parsed_message import ParsedMessage
+from remit.returns.placeholders import find_blanks
+from remit.returns.rules import ParseIssue, name_verdict
+from remit.returns.selection import (
     MAX_MESSAGE_CHARS,
-    choose_reading,
-    find_blanks,
-    find_conflicts,
+    choose_message,
     find_return,
     normalize,
 )
-from remit.returns.parsed_message import ParsedMessage
-from remit.returns.rules import ParseIssue, name_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from remit.model import ArtifactFacts, Status, VerdictName
 
-__all__ = ["ParsedMessage", "attach_entry", "check", "choose_reading", "judge", "read_message"]
+__all__ = ["ParsedMessage", "attach_entry", "check", "choose_message", "judge", "read_message"]
 
 
 def check(
@@ -48,9 +48,9 @@ def check(
 ) -> Verdict:
     """Turn a final message into a verdict, given the facts as values. An `expectation` says all that is known."""
     known = Expectation(session_id, agent) if expectation is None else expectation
-    reading = read_message(message, return_format=return_format, expectation=known, words=words)
-    attach_entry(reading, manifest_tail)
-    return judge(reading, evidence=evidence, findings_text=findings_text)
+    parsed = read_message(message, return_format=return_format, expectation=known, words=words)
+    attach_entry(parsed, manifest_tail)
+    return judge(parsed, evidence=evidence, findings_text=findings_text)
 
 
 def read_message(
@@ -62,12 +62,12 @@ def read_message(
     return find_return(text, None if return_format is None else get_format(return_format), expectation, words)
 
 
-def attach_entry(reading: ParsedMessage, manifest_tail: str | None, *, rival: str = "") -> None:
+def attach_entry(parsed: ParsedMessage, manifest_tail: str | None, *, rival: str = "") -> None:
     """Give a reply of the `manifest` format its entry: the last line of the manifest. None: no manifest is known.
 
     `rival` is the status in another entry of the same work that says otherwise.
     """
-    if reading.return_format is not MANIFEST or reading.reply_status is None:
+    if parsed.return_format is not MANIFEST or parsed.reply_status is None:
         return
     line = next((line for line in reversed((manifest_tail or "").split("\n")) if line.strip()), "").lstrip("\ufeff")
     if manifest_tail is None:
@@ -82,14 +82,14 @@ def attach_entry(reading: ParsedMessage, manifest_tail: str | None, *, rival: st
         except ValueError:
             entry = None
         if type(entry) is dict:
-            reading.payload = entry
-            reading.located = False
-            reading.repairs += tuple(
-                (kind, 0) for kind in normalize(entry, MANIFEST, reading.expectation, reading.words, {})
+            parsed.payload = entry
+            parsed.located = False
+            parsed.repairs += tuple(
+                (kind, 0) for kind in normalize(entry, MANIFEST, parsed.expectation, parsed.words, {})
             )
-            reading.issues += (*find_blanks(entry, MANIFEST), *find_conflicts(entry, MANIFEST, reading.words))
+            parsed.issues += (*find_blanks(entry, MANIFEST), *find_conflicts(entry, MANIFEST, parsed.words))
             if rival:
-                reading.issues += (
+                parsed.issues += (
                     ParseIssue(
                         "rival",
                         f"the manifest has two entries of this work, and one of them says {rival[:80]}",
@@ -100,26 +100,26 @@ def attach_entry(reading: ParsedMessage, manifest_tail: str | None, *, rival: st
             return
         issue = ParseIssue("bad_line", "the manifest's last line is not one JSON object",
                              "Write the entry on one line, without indentation.")  # fmt: skip
-    reading.issues += (issue,)
+    parsed.issues += (issue,)
 
 
 def judge(
-    reading: ParsedMessage, *, evidence: Mapping[str, ArtifactFacts] = NOTHING, findings_text: str | None = None
+    parsed: ParsedMessage, *, evidence: Mapping[str, ArtifactFacts] = NOTHING, findings_text: str | None = None
 ) -> Verdict:
     """The verdict on a parsed message, given the facts from the disk."""
-    reading.evidence = evidence
-    reading.findings_text = findings_text
-    findings = reading.explain()
+    parsed.evidence = evidence
+    parsed.findings_text = findings_text
+    findings = parsed.explain()
     verdict: VerdictName = name_verdict(findings)
-    if verdict == "accepted" and reading.repairs:
+    if verdict == "accepted" and parsed.repairs:
         verdict = "repaired"
     return Verdict(
         verdict,
-        payload=reading.payload,
-        format=reading.return_format.name if reading.return_format else None,
-        transport=reading.transport,
+        payload=parsed.payload,
+        format=parsed.return_format.name if parsed.return_format else None,
+        transport=parsed.transport,
         findings=findings,
-        repairs=reading.list_repairs(),
-        returned=reading.build() if verdict in ACCEPTABLE else None,
+        repairs=parsed.list_repairs(),
+        returned=parsed.build() if verdict in ACCEPTABLE else None,
         evidence=evidence,
     )

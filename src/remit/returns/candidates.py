@@ -12,9 +12,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from remit.lazy_regex import lazy
+from remit.returns.conflicts import ESCAPED, find_denials, match_escaped_name
 from remit.returns.hidden_text import Hidden, find_thinking, is_quoted
-from remit.returns.key_names import ESCAPED, match_escaped_name
-from remit.returns.status_conflicts import find_denials
 from remit.returns.tolerant_json import INVISIBLE, ParsedObject, UnreadableError, parse_object
 
 if TYPE_CHECKING:

@@ -17,8 +17,9 @@ from remit.model import Diagnostic, TextSpan
 from remit.positions import LineIndex, escape_key
 from remit.returns.formats import MANIFEST
 from remit.returns.formats.manifest import read_aliases
-from remit.returns.locate_return import find_blanks
-from remit.returns.rules import RETURN_RULES, ParseIssue, ReturnContext, run_return_rules
+from remit.returns.parsed_message import ParsedMessage
+from remit.returns.placeholders import find_blanks
+from remit.returns.rules import RETURN_RULES, ParseIssue, run_return_rules
 from remit.returns.shapes import drop_empty_items, find_escape, name_type
 from remit.returns.tolerant_json import UnreadableError, parse_object
 
@@ -336,8 +337,8 @@ class _Check:
         drop_empty_items(read_as, MANIFEST.shape, spans)
         issues += find_blanks(read_as, MANIFEST)
         facts = self._find_facts(read_as)
-        case = ReturnContext(passage.text, MANIFEST, read_as, tuple(issues), spans, words=self.words, evidence=facts)
-        findings = run_return_rules(case)
+        parsed = ParsedMessage(passage.text, MANIFEST, read_as, tuple(issues), spans, words=self.words, evidence=facts)
+        findings = run_return_rules(parsed)
         forgotten = any(finding.code == "RET089" for finding in findings)
         for finding in findings:
             if not (forgotten and finding.code in _SAID_BY_RET089):  # one file that is not there is told once

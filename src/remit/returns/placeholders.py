@@ -9,11 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from remit.lazy_regex import lazy
+from remit.returns.rules import ParseIssue
 from remit.returns.shapes import AnyShape, ListShape, ObjectShape, TextListShape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from remit.returns.formats import Format
     from remit.returns.shapes import Shape
 
 STOCK = frozenset({
@@ -75,3 +77,14 @@ def is_placeholder(text: str, key: str) -> bool:
     if key in ("path", "file"):
         return bool(_BLANK_IN_PATH.search(plain))
     return key in ("session_id", "id") and (bool(_TOKEN.search(plain)) or "..." in plain)
+
+
+def find_blanks(
+    payload: Mapping[str, Any], return_format: Format, session_id: str | None = None
+) -> Iterator[ParseIssue]:
+    """Yield an issue for each placeholder. An issued session id isn't a placeholder, even if it looks like one."""
+    for pointer, text in find_placeholders(payload, return_format.shape):
+        if text == session_id and pointer.endswith("/session_id"):
+            continue
+        message = f"{pointer[1:]} is a placeholder: {text[:60]}"
+        yield ParseIssue("template", message, "Replace it with a real value.", pointer=pointer)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import jiter
 
 from remit.lazy_regex import lazy
-from remit.returns.status_conflicts import find_denials
+from remit.returns.conflicts import find_denials
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

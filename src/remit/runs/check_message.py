@@ -134,7 +134,7 @@ def convert(
     What the target requires and the source does not say is filled in from the other arguments, `findings_file`
     for an entry of the manifest; what the source says is not overruled.
     """
-    from remit.returns.convert import KnownMetadata, convert_return, render_message  # noqa: PLC0415 - only for this
+    from remit.returns.conversion import KnownMetadata, convert_return, render_message  # noqa: PLC0415 - only for this
 
     target = get_format(to)
     verdict = check(text, format=format, manifest=manifest)

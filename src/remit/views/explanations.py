@@ -70,12 +70,12 @@ def explain_all() -> list[Explanation]:
 
 
 def _explain_messages() -> Iterator[Explanation]:
-    from remit.returns import convert
+    from remit.returns import conversion
     from remit.returns.rules import RETURN_RULES
 
     for each in RETURN_RULES.values():
         yield Explanation(each.code, each.name, each.severity, each.verdict, None, each.documentation)
-    yield from _explain_register(convert.DIAGNOSTICS)
+    yield from _explain_register(conversion.DIAGNOSTICS)
 
 
 def _explain_agent_files() -> Iterator[Explanation]:

@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 
 from remit import convert
 from remit.model import ArtifactFacts, Diagnostic, Expectation, FileState
-from remit.returns.convert import DIAGNOSTICS
+from remit.returns.conversion import DIAGNOSTICS
 from remit.returns.formats import HYPER, STANDARD, render_schema
 from remit.returns.rules import RETURN_RULES, name_verdict
 from remit.views.explanations import explain_all

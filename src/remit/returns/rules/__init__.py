@@ -1,14 +1,14 @@
-"""Rules: what Remit has to say about a return. A module per subject; each registers its rules when it is loaded."""
+"""The rules on returns, one module per subject. Each module registers its rules when it is imported."""
 
 from __future__ import annotations
 
-from remit.returns.rules import artifacts, errors, hyper, identity, manifest, parsing, shape, summary  # noqa: F401 - loading them registers their rules
+from remit.returns.rules import artifacts, fields, formats, identity, parsing  # noqa: F401 - importing them registers their rules
 from remit.returns.rules.register import (
     RETURN_RULES,
     ParseIssue,
     ParseIssueKind,
-    ReturnContext,
     ReturnRule,
+    ReturnViolation,
     name_verdict,
     run_return_rules,
 )
@@ -17,8 +17,8 @@ __all__ = [
     "RETURN_RULES",
     "ParseIssue",
     "ParseIssueKind",
-    "ReturnContext",
     "ReturnRule",
+    "ReturnViolation",
     "name_verdict",
     "run_return_rules",
 ]

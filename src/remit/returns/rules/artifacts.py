@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from remit.returns.rules.register import ReturnContext, ReturnViolation, return_rule
+from remit.returns.rules.register import ReturnViolation, return_rule
 from remit.returns.shapes import find_escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from remit.model import FileState, Severity
+    from remit.returns.parsed_message import ParsedMessage
 
 _FITTING = {"md": "document", "mdx": "document"} | dict.fromkeys(
     ("json", "jsonl", "yaml", "yml", "csv", "toml"), "data"
@@ -21,12 +22,12 @@ _WRITE = "Write the file before you claim it, correct its path, or return partia
 _SEPARATE = "Use / between folders: a backslash is part of a name here."
 
 
-def _claimed(case: ReturnContext) -> list[tuple[str, str]]:
-    return case.return_format.paths(case.payload) if case.return_format and case.payload is not None else []
+def _claimed(parsed: ParsedMessage) -> list[tuple[str, str]]:
+    return parsed.return_format.paths(parsed.payload) if parsed.return_format and parsed.payload is not None else []
 
 
 @return_rule("RET050")
-def path_outside_project(case: ReturnContext) -> Iterator[ReturnViolation]:
+def path_outside_project(parsed: ParsedMessage) -> Iterator[ReturnViolation]:
     r"""A path is outside the project, or isn't a plain relative path.
 
     Why: later steps (link, commit, show) use the path as it is.
@@ -36,21 +37,21 @@ def path_outside_project(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: `"path": "docs/notes.md"`
     """
-    for problem in case.problems:
+    for problem in parsed.problems:
         if problem.kind == "escape":
             yield ReturnViolation(problem.message, problem.hint, problem.pointer)
 
 
-def _on_disk(case: ReturnContext, *states: FileState) -> Iterator[tuple[str, str, Severity]]:
+def _on_disk(parsed: ParsedMessage, *states: FileState) -> Iterator[tuple[str, str, Severity]]:
     """Claimed files found in one of these states, and how grave that is."""
-    for pointer, path in _claimed(case):
-        facts = case.evidence.get(path)
+    for pointer, path in _claimed(parsed):
+        facts = parsed.evidence.get(path)
         if facts is not None and facts.state in states and find_escape(path) is None:
-            yield pointer, path, case.missing_severity
+            yield pointer, path, parsed.missing_severity
 
 
 @return_rule("RET051")
-def artifact_missing(case: ReturnContext) -> Iterator[ReturnViolation]:
+def artifact_missing(parsed: ParsedMessage) -> Iterator[ReturnViolation]:
     """A claimed file doesn't exist.
 
     Why: agents often report files that they didn't write. For other statuses than completed, this is a warning.
@@ -59,12 +60,12 @@ def artifact_missing(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: write the file first, then claim it.
     """
-    for pointer, path, severity in _on_disk(case, "missing", "unreadable"):
+    for pointer, path, severity in _on_disk(parsed, "missing", "unreadable"):
         yield ReturnViolation(f"{path} doesn't exist", _SEPARATE if "\\" in path else _WRITE, pointer, severity)
 
 
 @return_rule("RET052")
-def artifact_link_outside(case: ReturnContext) -> Iterator[ReturnViolation]:
+def artifact_link_outside(parsed: ParsedMessage) -> Iterator[ReturnViolation]:
     """A claimed file is a link to a file outside the project.
 
     Why: a link inside the project can point anywhere.
@@ -73,14 +74,14 @@ def artifact_link_outside(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: a file of the project.
     """
-    for pointer, path, _ in _on_disk(case, "outside"):
+    for pointer, path, _ in _on_disk(parsed, "outside"):
         yield ReturnViolation(
             f"{path} is a link to a file outside the project", "Claim a file inside the project.", pointer
         )
 
 
 @return_rule("RET053")
-def artifact_not_a_file(case: ReturnContext) -> Iterator[ReturnViolation]:
+def artifact_not_a_file(parsed: ParsedMessage) -> Iterator[ReturnViolation]:
     """A claimed file is a folder, a device or a pipe.
 
     Why: an artifact is a file that others can read.
@@ -89,12 +90,12 @@ def artifact_not_a_file(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: `docs/notes.md`
     """
-    for pointer, path, severity in _on_disk(case, "special"):
+    for pointer, path, severity in _on_disk(parsed, "special"):
         yield ReturnViolation(f"{path} isn't a regular file", "Claim the file itself.", pointer, severity)
 
 
 @return_rule("RET054")
-def artifact_empty(case: ReturnContext) -> Iterator[ReturnViolation]:
+def artifact_empty(parsed: ParsedMessage) -> Iterator[ReturnViolation]:
     """A claimed file is empty.
 
     Why: an empty file passes a check for its existence.
@@ -103,12 +104,12 @@ def artifact_empty(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: a report with content.
     """
-    for pointer, path, severity in _on_disk(case, "empty"):
+    for pointer, path, severity in _on_disk(parsed, "empty"):
         yield ReturnViolation(f"{path} is empty", _WRITE, pointer, severity)
 
 
 @return_rule("RET055")
-def completed_without_artifacts(case: ReturnContext) -> Iterator[ReturnViolation]:
+def completed_without_artifacts(parsed: ParsedMessage) -> Iterator[ReturnViolation]:
     """The status is completed, and no file is claimed.
 
     Why: planning, research and implementation produce files. For utility agents, and for agents of unknown type,
@@ -118,8 +119,8 @@ def completed_without_artifacts(case: ReturnContext) -> Iterator[ReturnViolation
 
     Good: the plan as an artifact.
     """
-    if case.has_format("standard") and case.status == "completed" and case.get("artifacts") == []:
-        known = case.expectation.kind not in (None, "utility")
+    if parsed.has_format("standard") and parsed.status == "completed" and parsed.get("artifacts") == []:
+        known = parsed.expectation.kind not in (None, "utility")
         yield ReturnViolation(
             "the status is completed, but no file is claimed",
             "List the files that you created in artifacts.",
@@ -129,7 +130,7 @@ def completed_without_artifacts(case: ReturnContext) -> Iterator[ReturnViolation
 
 
 @return_rule("RET056", severity="warning")
-def artifacts_without_success(case: ReturnContext) -> Iterator[ReturnViolation]:
+def artifacts_without_success(parsed: ParsedMessage) -> Iterator[ReturnViolation]:
     """The status is failed or blocked, and files are claimed.
 
     Why: failed means that the work produced nothing usable. If it did, the status is `partial`, and the run can be
@@ -139,13 +140,13 @@ def artifacts_without_success(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: `{"status": "partial", "artifacts": [{…}], …}`
     """
-    if case.has_format("standard") and case.status in ("failed", "blocked") and case.items_at("artifacts"):
-        message = f"the status is {case.status}, but files are claimed"
+    if parsed.has_format("standard") and parsed.status in ("failed", "blocked") and parsed.items_at("artifacts"):
+        message = f"the status is {parsed.status}, but files are claimed"
         yield ReturnViolation(message, "Use status partial if the files are usable.", "/artifacts")
 
 
 @return_rule("RET057", severity="warning")
-def artifact_duplicate(case: ReturnContext) -> Iterator[ReturnViolation]:
+def artifact_duplicate(parsed: ParsedMessage) -> Iterator[ReturnViolation]:
     """A file is claimed twice.
 
     Why: it would be counted, linked and committed twice, or the second path should be another.
@@ -155,7 +156,7 @@ def artifact_duplicate(case: ReturnContext) -> Iterator[ReturnViolation]:
     Good: each file once.
     """
     seen: set[str] = set()
-    for pointer, path in _claimed(case):
+    for pointer, path in _claimed(parsed):
         plain = "/".join(part for part in path.split("/") if part not in ("", "."))
         if plain in seen:
             yield ReturnViolation(f"{path} is claimed twice", "Claim each file once.", pointer)
@@ -163,7 +164,7 @@ def artifact_duplicate(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 
 @return_rule("RET058", severity="warning")
-def artifact_type_mismatch(case: ReturnContext) -> Iterator[ReturnViolation]:
+def artifact_type_mismatch(parsed: ParsedMessage) -> Iterator[ReturnViolation]:
     """An artifact's type doesn't match its file name (`hyper`).
 
     Why: Markdown is a document, JSON and YAML are data, source files are code.
@@ -172,9 +173,9 @@ def artifact_type_mismatch(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: `"type": "document"` and `"path": "docs/findings.md"`
     """
-    if not case.has_format("hyper"):
+    if not parsed.has_format("hyper"):
         return
-    for index, item in enumerate(case.items_at("artifacts")):
+    for index, item in enumerate(parsed.items_at("artifacts")):
         path = item.get("path") if isinstance(item, dict) else None
         if not isinstance(path, str) or "." not in path.rpartition("/")[2]:
             continue

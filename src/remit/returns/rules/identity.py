@@ -6,18 +6,19 @@ from typing import TYPE_CHECKING
 
 from remit.lazy_regex import lazy
 from remit.model import MAX_DEPTH
-from remit.returns.rules.register import ReturnContext, ReturnViolation, return_rule
+from remit.returns.rules.register import ReturnViolation, return_rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from remit.model import Severity
+    from remit.returns.parsed_message import ParsedMessage
 
 _SESSION_FORM = lazy(r"sess_\d{8,}_[a-z0-9]{6}\Z")
 
 
 @return_rule("RET040", verdict="missing")
-def wrong_session(case: ReturnContext) -> Iterator[ReturnViolation]:
+def wrong_session(parsed: ParsedMessage) -> Iterator[ReturnViolation]:
     """The session id isn't the issued one.
 
     Why: agents invent ids, copy them from an example, or repeat an earlier return. Only the issued id links a
@@ -27,12 +28,12 @@ def wrong_session(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: an exact copy of the issued id.
     """
-    issued = case.expectation.session_id
-    if issued is None or not case.has_format("standard"):
+    issued = parsed.expectation.session_id
+    if issued is None or not parsed.has_format("standard"):
         return
-    is_cut = any(case.list_issues("cut"))
+    is_cut = any(parsed.list_issues("cut"))
     for pointer in ("/metadata/session_id", "/session_id"):
-        given = case.get(*pointer[1:].split("/"))
+        given = parsed.get(*pointer[1:].split("/"))
         is_rest_lost = is_cut and isinstance(given, str) and issued.startswith(given)  # RET005 reports that
         if isinstance(given, str) and given != issued and not is_rest_lost:
             yield ReturnViolation(
@@ -41,7 +42,7 @@ def wrong_session(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 
 @return_rule("RET041", verdict="ambiguous")
-def conflicting_session_ids(case: ReturnContext) -> Iterator[ReturnViolation]:
+def conflicting_session_ids(parsed: ParsedMessage) -> Iterator[ReturnViolation]:
     """The session ids at the top and in metadata differ.
 
     Why: Remit reads both, and two ids don't identify one run.
@@ -50,9 +51,9 @@ def conflicting_session_ids(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: one id, in metadata.
     """
-    if not case.has_format("standard"):
+    if not parsed.has_format("standard"):
         return
-    top, inner = case.get("session_id"), case.get("metadata", "session_id")
+    top, inner = parsed.get("session_id"), parsed.get("metadata", "session_id")
     if top is not None and inner is not None and top != inner:
         yield ReturnViolation(
             "session_id has different values at the top and in metadata", "Give it only in metadata.", "/session_id"
@@ -60,7 +61,7 @@ def conflicting_session_ids(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 
 @return_rule("RET042", severity="warning")
-def session_id_format(case: ReturnContext) -> Iterator[ReturnViolation]:
+def session_id_format(parsed: ParsedMessage) -> Iterator[ReturnViolation]:
     """The session id doesn't have the usual form `sess_{time}_{6 of a-z0-9}`.
 
     Why: ids are opaque and can have any form, but an unusual one is often invented. An id that the caller issued
@@ -70,11 +71,14 @@ def session_id_format(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: `"session_id": "sess_1763200000_k3x9qz"`
     """
-    if not case.has_format("standard"):
+    if not parsed.has_format("standard"):
         return
-    places = {"/metadata/session_id": case.text_at("metadata", "session_id"), "/session_id": case.text_at("session_id")}
+    places = {
+        "/metadata/session_id": parsed.text_at("metadata", "session_id"),
+        "/session_id": parsed.text_at("session_id"),
+    }
     pointer, given = next(((place, text) for place, text in places.items() if text), ("", ""))
-    if given and given != case.expectation.session_id and not _SESSION_FORM.match(given):
+    if given and given != parsed.expectation.session_id and not _SESSION_FORM.match(given):
         yield ReturnViolation(
             "the session id doesn't have the usual form sess_{time}_{6 characters}",
             "Use the id that the caller issued.",
@@ -83,7 +87,7 @@ def session_id_format(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 
 @return_rule("RET043")
-def wrong_agent(case: ReturnContext) -> Iterator[ReturnViolation]:
+def wrong_agent(parsed: ParsedMessage) -> Iterator[ReturnViolation]:
     """The return names another agent than the expected one.
 
     Why: `hyper` has no session id, so the name distinguishes an agent's own answer from one that it quotes. In
@@ -93,17 +97,17 @@ def wrong_agent(case: ReturnContext) -> Iterator[ReturnViolation]:
 
     Good: the agent's file name.
     """
-    expected = case.expectation.agent
-    pointer = "/meta/agent_name" if case.has_format("hyper") else "/metadata/agent_type"
-    given = case.text_at(*pointer[1:].split("/"))
-    if expected is None or not given or case.expectation.names_agent(given):
+    expected = parsed.expectation.agent
+    pointer = "/meta/agent_name" if parsed.has_format("hyper") else "/metadata/agent_type"
+    given = parsed.text_at(*pointer[1:].split("/"))
+    if expected is None or not given or parsed.expectation.names_agent(given):
         return
-    severity: Severity = "error" if case.has_format("hyper") else "warning"
+    severity: Severity = "error" if parsed.has_format("hyper") else "warning"
     yield ReturnViolation(f"expected agent {expected}, got {given}", f"Write {expected}.", pointer, severity)
 
 
 @return_rule("RET044", severity="warning")
-def wrong_call_chain(case: ReturnContext) -> Iterator[ReturnViolation]:
+def wrong_call_chain(parsed: ParsedMessage) -> Iterator[ReturnViolation]:
     """The depth or path differs from the caller's, or the depth exceeds the limit.
 
     Why: Remit uses the caller's values, so this is a warning. An agent with a wrong depth may start more nested
@@ -114,8 +118,8 @@ def wrong_call_chain(case: ReturnContext) -> Iterator[ReturnViolation]:
     Good: the depth and path from the instructions. The command in a path can be left out, or written as `research`,
     `/research` or `research-command`.
     """
-    depth, path = case.get("metadata", "delegation_depth"), case.get("metadata", "delegation_path")
-    known = case.expectation
+    depth, path = parsed.get("metadata", "delegation_depth"), parsed.get("metadata", "delegation_path")
+    known = parsed.expectation
     if type(depth) is int and known.depth is not None and depth != known.depth:
         yield ReturnViolation(
             f"expected delegation_depth {known.depth}, got {depth}",

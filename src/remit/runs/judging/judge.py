@@ -151,7 +151,7 @@ def judge_answer(
     handed_in = () if format == MANIFEST.name else submitted
     wanted = None if any_format else format
     read = partial(returns.read_message, return_format=wanted, expectation=expectation, words=words)
-    reading = returns.choose_reading([read(each) for each in (*handed_in, text)])
+    reading = returns.choose_message([read(each) for each in (*handed_in, text)])
     if reading.payload is None:
         reading = follow_to_file(reading, root, wanted) or reading
     entry = find_entry(scene) if reading.return_format is MANIFEST else AgentEntry(None)

@@ -10,7 +10,7 @@ import time
 from typing import TYPE_CHECKING
 
 from remit.model import Artifact, Return
-from remit.returns.convert import KnownMetadata, convert_return, name_hyper_type
+from remit.returns.conversion import KnownMetadata, convert_return, name_hyper_type
 from remit.returns.formats import HYPER, MANIFEST, STANDARD, get_format
 from remit.returns.formats.manifest import write_reason
 from remit.returns.placeholders import is_placeholder

@@ -12,7 +12,7 @@ from remit import check, convert
 from remit.errors import UsageError
 from remit.model import Diagnostic
 from remit.returns import check as check_values
-from remit.returns.convert import KnownMetadata, convert_return, render_message
+from remit.returns.conversion import KnownMetadata, convert_return, render_message
 from remit.returns.formats import FORMATS, HYPER, MANIFEST
 from remit.runs.check_message import Conversion
 from tests.support.return_samples import (

@@ -1,7 +1,8 @@
 """Selection: which object in a final message is the return, by structure and by the issued id.
 
-Owns the choice between candidates. Candidates inside thinking tags or on quoted lines don't count. If an id was issued,
-those that carry it count; if they contradict each other, none is taken. What sentences say about a block isn't read.
+Candidates inside thinking tags or on quoted lines don't count. If an id was issued,
+those that carry it count; if they contradict each other, none is taken. Sentences around a
+return are never read.
 """
 
 from __future__ import annotations
@@ -11,17 +12,16 @@ from posixpath import normpath
 from typing import TYPE_CHECKING, Any
 
 from remit.lazy_regex import lazy
-from remit.positions import escape_key
 from remit.returns.candidates import MessageScan, ReturnCandidate, find_incomplete, scan_message
+from remit.returns.conflicts import find_conflicts
 from remit.returns.formats import HYPER, MANIFEST, STANDARD
 from remit.returns.formats.manifest import SENTENCES
 from remit.returns.hidden_text import find_thinking
 from remit.returns.parsed_message import ParsedMessage
-from remit.returns.placeholders import find_placeholders
-from remit.returns.rules import ParseIssue, ParseIssueKind, ReturnContext, name_verdict, run_return_rules
-from remit.returns.rules.summary import shorten
+from remit.returns.placeholders import find_blanks
+from remit.returns.rules import ParseIssue, ParseIssueKind, name_verdict, run_return_rules
+from remit.returns.rules.fields import shorten
 from remit.returns.shapes import drop_empty_items, unquote_numbers
-from remit.returns.status_conflicts import find_denials, find_second_spellings
 from remit.returns.tolerant_json import join_surrogates
 from remit.returns.unwrap import MAX_LEVELS, unwrap
 
@@ -41,145 +41,148 @@ _COLORS = lazy(r"\x1b\[[0-9;:]*+[mK]")
 def find_return(
     text: str, wanted: Format | None, expectation: Expectation, words: Mapping[str, Status]
 ) -> ParsedMessage:
-    """Find the return in a final message; what stands in the way is in the reading's issues."""
+    """Find the return in a final message. The issues of the parsed message say what is in the way."""
     if not text.isascii():
         text = join_surrogates(text)  # half a surrogate pair cannot be printed
-    said, text = text, _COLORS.sub("", text) if "\x1b" in text else text
-    reading = ParsedMessage(text, wanted, expectation, words=words)
+    raw, text = text, _COLORS.sub("", text) if "\x1b" in text else text
+    parsed = _parse(text, wanted, expectation, words)
+    if len(text) < len(raw) and parsed.return_format is not None:
+        parsed.located = False
+        parsed.repairs = (("colors", 0), *parsed.repairs)
+    return parsed
+
+
+def _parse(text: str, wanted: Format | None, expectation: Expectation, words: Mapping[str, Status]) -> ParsedMessage:
+    parsed = ParsedMessage(text, wanted, expectation=expectation, words=words)
     if len(text) > MAX_MESSAGE_CHARS:
         limit = MAX_MESSAGE_CHARS // (1024 * 1024)
         what = f"the message is longer than {limit} million characters"
-        reading.issues = (ParseIssue("too_big", what, "Send a short report."),)
+        parsed.issues = (ParseIssue("too_big", what, "Send a short report."),)
     elif not text or text.isspace():
         hint = "Send a return; use status failed if you couldn't do the work."
-        reading.issues = (ParseIssue("empty", "the message is empty", hint),)
+        parsed.issues = (ParseIssue("empty", "the message is empty", hint),)
     elif wanted is MANIFEST:
-        _read_sentence(reading)
+        _read_sentence(parsed)
     else:
         scan = _scan_and_unwrap(text, wanted, expectation.session_id)
         if scan.candidates and not scan.overflow:
-            _select(reading, [_judge(candidate, reading) for candidate in scan.candidates], scan)
-        elif wanted is None and not scan.overflow and any(sentence in text for sentence in SENTENCES.values()):
-            _read_sentence(reading)
-        else:
-            issue = _explain_absence(scan, text, wanted)
-            formats = (wanted,) if wanted else (STANDARD, HYPER)
-            incomplete = find_incomplete(text, formats, expectation.session_id) if issue.kind == "absent" else []
-            if incomplete:
-                _select(reading, [_judge(candidate, reading) for candidate in incomplete], scan)
-            else:
-                reading.issues = (issue,)
-    if len(text) < len(said) and reading.return_format is not None:
-        reading.located = False
-        reading.repairs = (("colors", 0), *reading.repairs)
-    return reading
+            return _select([_judge(each, expectation, words) for each in scan.candidates], scan)
+        if wanted is None and not scan.overflow and any(sentence in text for sentence in SENTENCES.values()):
+            _read_sentence(parsed)
+            return parsed
+        issue = _explain_absence(scan, text, wanted)
+        formats = (wanted,) if wanted else (STANDARD, HYPER)
+        incomplete = find_incomplete(text, formats, expectation.session_id) if issue.kind == "absent" else []
+        if incomplete:
+            return _select([_judge(each, expectation, words) for each in incomplete], scan)
+        parsed.issues = (issue,)
+    return parsed
 
 
-class _Judged:
-    """A candidate, and whether it is good as far as that can be decided without the disk."""
+class _JudgedCandidate:
+    """A candidate as a parsed message, and what follows from it without the disk."""
 
-    def __init__(self, candidate: ReturnCandidate, case: ReturnContext, repairs: list[tuple[str, int]]) -> None:
+    def __init__(self, candidate: ReturnCandidate, parsed: ParsedMessage) -> None:
         self.candidate = candidate
-        self.case = case
-        self.repairs = repairs
+        self.parsed = parsed
 
     @cached_property
     def is_good(self) -> bool:
-        """Whether every rule accepts it; only asked if there are several."""
-        return name_verdict(run_return_rules(self.case, places=False)) == "accepted"
+        """Whether every rule accepts it. Only computed if there are several candidates."""
+        return name_verdict(run_return_rules(self.parsed, places=False)) == "accepted"
 
     @property
     def is_whole(self) -> bool:
         """Whether its list of files can be compared."""
-        is_readable = {issue.kind for issue in self.case.issues} <= {"conflict"}
-        return self.is_good or (is_readable and isinstance(self.case.get("artifacts"), list))
+        is_readable = {issue.kind for issue in self.parsed.issues} <= {"conflict"}
+        return self.is_good or (is_readable and isinstance(self.parsed.get("artifacts"), list))
 
     @property
     def denies_itself(self) -> bool:
-        """Whether it says two things about how the work ended."""
-        return any(issue.kind == "conflict" for issue in self.case.issues)
+        """Whether it makes two statements about how the work ended."""
+        return any(issue.kind == "conflict" for issue in self.parsed.issues)
 
     @property
     def is_template(self) -> bool:
-        return any(issue.kind == "template" for issue in self.case.issues)
+        return any(issue.kind == "template" for issue in self.parsed.issues)
 
     @property
     def is_bound(self) -> bool:
-        """Whether it carries the issued id; `hyper` has no id, and its agent's name takes that place."""
-        known = self.case.expectation
+        """Whether it carries the issued id. In `hyper`, which has no id, the agent's name takes that place."""
+        known = self.parsed.expectation
         if self.candidate.return_format is HYPER:
             return self.agent is None or known.names_agent(self.agent)
-        return known.session_id in (self.case.get("metadata", "session_id"), self.case.get("session_id"))
+        return known.session_id in (self.parsed.get("metadata", "session_id"), self.parsed.get("session_id"))
 
     @property
     def session_id(self) -> object:
-        return self.case.get("metadata", "session_id") or self.case.get("session_id")
+        return self.parsed.get("metadata", "session_id") or self.parsed.get("session_id")
 
     @property
     def is_cut(self) -> bool:
         """Whether it ends before or inside its id, which may be the issued one."""
-        given, issued = self.session_id, self.case.expectation.session_id or ""
+        given, issued = self.session_id, self.parsed.expectation.session_id or ""
         may_be_issued = not given or (isinstance(given, str) and issued.startswith(given))
         return may_be_issued and any(flaw.kind == "cut" for flaw in self.candidate.parsed.flaws)
 
-    def is_after(self, other: _Judged) -> bool:
+    def is_after(self, other: _JudgedCandidate) -> bool:
         return self.candidate.parsed.start > other.candidate.parsed.start
 
     @property
     def agent(self) -> object:
-        return _get_agent(self.case)
+        return _get_agent(self.parsed)
 
-    def contradicts(self, other: _Judged) -> bool:
-        return _contradict(self.case, other.case, lambda: self.is_whole and other.is_whole)
-
-
-def _get_agent(case: ReturnContext) -> object:
-    return case.get("metadata", "agent_type") or case.get("meta", "agent_name")
+    def contradicts(self, other: _JudgedCandidate) -> bool:
+        return _contradict(self.parsed, other.parsed, lambda: self.is_whole and other.is_whole)
 
 
-def _contradict(case: ReturnContext, other: ReturnContext, are_whole: Callable[[], bool]) -> bool:
+def _get_agent(parsed: ParsedMessage) -> object:
+    return parsed.get("metadata", "agent_type") or parsed.get("meta", "agent_name")
+
+
+def _contradict(parsed: ParsedMessage, other: ParsedMessage, are_whole: Callable[[], bool]) -> bool:
     """Whether two returns can't both be true: another status, other files, another agent.
 
     The files are compared only if both lists are whole: one may be cut off or left out.
     """
-    status, agent = _get_status(case), _get_agent(case)
+    status, agent = _get_status(parsed), _get_agent(parsed)
     return (
         (None not in (status, _get_status(other)) and status != _get_status(other))
         or (None not in (agent, _get_agent(other)) and agent != _get_agent(other))
-        or (are_whole() and _list_claims(case) != _list_claims(other))
+        or (are_whole() and _list_claims(parsed) != _list_claims(other))
     )
 
 
-def _get_status(case: ReturnContext) -> object:
+def _get_status(parsed: ParsedMessage) -> object:
     """The status, or the unknown word that stands in its place."""
-    return case.status or (case.return_format.word(case.payload or {}) if case.return_format else None)
+    return parsed.status or (parsed.return_format.word(parsed.payload or {}) if parsed.return_format else None)
 
 
-def _list_claims(case: ReturnContext) -> set[str]:
-    paths = case.return_format.paths(case.payload or {}) if case.return_format else ()
+def _list_claims(parsed: ParsedMessage) -> set[str]:
+    paths = parsed.return_format.paths(parsed.payload or {}) if parsed.return_format else ()
     return {normpath(path) if path else path for _, path in paths}
 
 
-def choose_reading(readings: Sequence[ParsedMessage]) -> ParsedMessage:
-    """Choose between the returns that an agent handed in and its final message, which is the last.
+def choose_message(messages: Sequence[ParsedMessage]) -> ParsedMessage:
+    """Choose between the returns that an agent submitted and its final message, which is the last.
 
-    A return that was handed in counts, if it can be used at all. If another one contradicts it, or can't be read, it is
-    unclear which one is meant.
+    A submitted return counts if it is usable at all. If another return contradicts it, or can't be read, it is unclear
+    which of them the agent means.
     """
-    *handed_in, said = readings
-    if not handed_in:
-        return said
-    verdicts = {id(each): name_verdict(run_return_rules(each.case, places=False)) for each in readings}
-    returns = [each for each in readings if verdicts[id(each)] not in ("missing", "degenerate")] or handed_in[:1]
+    *submitted, final = messages
+    if not submitted:
+        return final
+    verdicts = {id(each): name_verdict(run_return_rules(each, places=False)) for each in messages}
+    returns = [each for each in messages if verdicts[id(each)] not in ("missing", "degenerate")] or submitted[:1]
     chosen = next((each for each in returns if verdicts[id(each)] != "malformed"), returns[-1])
     for each in returns:
         are_good = partial({"accepted"}.issuperset, (verdicts[id(each)], verdicts[id(chosen)]))
-        if each is not chosen and (each.payload is None or _contradict(chosen.case, each.case, are_good)):
+        if each is not chosen and (each.payload is None or _contradict(chosen, each, are_good)):
             what = "the submitted return and a return in the final message or file contradict each other"
             chosen.issues += (ParseIssue("contradiction", what, "Submit one return, and send no other."),)
             break
-    if verdicts[id(said)] == "missing":
-        chosen.final = said.text.strip()[:_MAX_NOTE_CHARS]
+    if verdicts[id(final)] == "missing":
+        chosen.final = final.text.strip()[:_MAX_NOTE_CHARS]
         sentence = _SENTENCE_END.search(chosen.final)
         chosen.final = chosen.final[: sentence.end()] if sentence else chosen.final
     return chosen
@@ -227,33 +230,32 @@ def _explain_absence(scan: MessageScan, text: str, wanted: Format | None) -> Par
     )
 
 
-def _judge(candidate: ReturnCandidate, reading: ParsedMessage) -> _Judged:
-    """Turn what the parser found into issues, and run every rule."""
-    parsed, return_format, known = candidate.parsed, candidate.return_format, reading.expectation
-    repairs = list(parsed.repairs.items())
+def _judge(candidate: ReturnCandidate, known: Expectation, words: Mapping[str, Status]) -> _JudgedCandidate:
+    """Turn a candidate into a parsed message, with an issue for each problem that the parser found."""
+    source, return_format = candidate.parsed, candidate.return_format
+    repairs = list(source.repairs.items())
     if _lift_keys(candidate):
-        repairs.append(("lifted_keys", parsed.start))
-    issues = [issue for flaw in _split_flaws(parsed.flaws) if (issue := _read_flaw(flaw, candidate, repairs))]
-    repairs += [
-        (kind, parsed.start) for kind in normalize(parsed.value, return_format, known, reading.words, parsed.spans)
-    ]
+        repairs.append(("lifted_keys", source.start))
+    issues = [issue for flaw in _split_flaws(source.flaws) if (issue := _read_flaw(flaw, candidate, repairs))]
+    repairs += [(kind, source.start) for kind in normalize(source.value, return_format, known, words, source.spans)]
     if candidate.glued:
         what = "the return is inside another object that can't be parsed"
-        issues.append(ParseIssue("unreadable", what, "Send one return.", parsed.start, parsed.start + 1))
-    issues += find_blanks(parsed.value, return_format, known.session_id)
-    issues += find_conflicts(parsed.value, return_format, reading.words)
-    case = ReturnContext(
+        issues.append(ParseIssue("unreadable", what, "Send one return.", source.start, source.start + 1))
+    issues += find_blanks(source.value, return_format, known.session_id)
+    issues += find_conflicts(source.value, return_format, words)
+    parsed = ParsedMessage(
         candidate.text,
         return_format,
-        parsed.value,
-        issues=tuple(issues),
-        spans=parsed.spans,
+        source.value,
+        tuple(issues),
+        source.spans,
         located=not candidate.wrapping,
         marked=candidate.marked,
         expectation=known,
-        words=reading.words,
+        words=words,
+        repairs=(*((name, source.start) for name in candidate.wrapping), *repairs),
     )
-    return _Judged(candidate, case, repairs)
+    return _JudgedCandidate(candidate, parsed)
 
 
 def normalize(
@@ -303,45 +305,6 @@ def normalize(
         value["summary"] = shorten(summary)
         if value["summary"] != summary:
             yield "shortened"
-
-
-def find_blanks(payload: dict[str, Any], return_format: Format, session_id: str | None = None) -> Iterator[ParseIssue]:
-    """Every blank of a template that nobody filled in. An id that was issued is none, whatever it looks like."""
-    for pointer, text in find_placeholders(payload, return_format.shape):
-        if text == session_id and pointer.endswith("/session_id"):
-            continue
-        message = f"{pointer[1:]} is a placeholder: {text[:60]}"
-        yield ParseIssue("template", message, "Replace it with a real value.", pointer=pointer)
-
-
-def find_conflicts(payload: dict[str, Any], return_format: Format, own: Mapping[str, Status]) -> Iterator[ParseIssue]:
-    """Members at the top that deny a completed status, and known keys in a second spelling.
-
-    `error` and `errors` of the format itself have rules of their own.
-    """
-    known = return_format.shape.known
-    word = str(return_format.word(payload))
-    is_completed = (return_format.statuses.get(word) or own.get(word)) == "completed"
-    for key in find_denials(payload) if is_completed else ():
-        if key not in ("error", "errors") or key not in known:
-            message = f"the status is completed, but {key} contradicts it"
-            yield ParseIssue("conflict", message, "State once how the work ended.", pointer=f"/{escape_key(key)}")
-    yield from _find_twins(payload, return_format)
-
-
-def _find_twins(payload: dict[str, Any], return_format: Format) -> Iterator[ParseIssue]:
-    """Known keys that are there a second time in another spelling, with another value."""
-    known = return_format.shape.known
-    holders: list[tuple[str, Any, Mapping[str, object]]] = [("", payload, known)]
-    holders += [
-        (f"/{name}", payload.get(name), getattr(known[name], "known", {}))
-        for name in ("metadata", "meta")
-        if name in known
-    ]
-    for prefix, holder, names in holders:
-        for key in find_second_spellings(holder, names) if isinstance(holder, dict) else ():
-            message = f"{key} is another spelling of a known key, with a different value"
-            yield ParseIssue("conflict", message, "Write each key once.", pointer=f"{prefix}/{escape_key(key)}")
 
 
 _FLAWS: dict[str, tuple[ParseIssueKind, str, str]] = {
@@ -398,28 +361,20 @@ def _read_flaw(flaw: JsonFlaw, candidate: ReturnCandidate, repairs: list[tuple[s
     return ParseIssue(kind, f"{name} {what}", hint, flaw.start, flaw.end, flaw.pointer)
 
 
-def _select(reading: ParsedMessage, judged: list[_Judged], scan: MessageScan) -> None:
-    """Take the one return that counts; if several contradict each other, say so."""
+def _select(judged: list[_JudgedCandidate], scan: MessageScan) -> ParsedMessage:
+    """Return the one return that counts. If several contradict each other, an issue says so."""
     visible = [each for each in judged if each.candidate.hidden is None]
     if not visible:
         last = judged[-1]
-        what = "inside thinking text" if last.candidate.hidden == "thinking" else "on quoted lines"
-        start = last.candidate.parsed.start
-        issue = ParseIssue(
-            last.candidate.hidden or "quoted",
-            f"the only return is {what}",
-            "Repeat it in your answer.",
-            start,
-            start + 1,
-        )
-        _take(reading, last, (issue,))
-        return
-    has_id = reading.expectation.session_id is not None
-    pool = [each for each in visible if each.is_bound] if has_id else visible
+        hidden, start = last.candidate.hidden or "quoted", last.candidate.parsed.start
+        what = "inside thinking text" if hidden == "thinking" else "on quoted lines"
+        issue = ParseIssue(hidden, f"the only return is {what}", "Repeat it in your answer.", start, start + 1)
+        return _take(last, (issue,))
+    session_id = judged[0].parsed.expectation.session_id
+    pool = [each for each in visible if each.is_bound] if session_id is not None else visible
     pool = [each for each in pool if not each.is_template] or pool
     if not pool:
-        _take(reading, _pick_best(visible), ())
-        return
+        return _take(_pick_best(visible), ())
     marked = [each for each in pool if each.candidate.marked] or pool
     chosen = _pick_best(marked)
     # One that is cut off after the chosen one may have lost its id.
@@ -430,17 +385,17 @@ def _select(reading: ParsedMessage, judged: list[_Judged], scan: MessageScan) ->
                    each.candidate.parsed.start, each.candidate.parsed.start + 1)
         for each in rivals[-1:]
     ]  # fmt: skip
-    _take(reading, chosen, (*issues, *_find_unreadable_rival(scan, chosen, reading.expectation.session_id)))
+    return _take(chosen, (*issues, *_find_unreadable_rival(scan, chosen, session_id)))
 
 
-def _pick_best(pool: list[_Judged]) -> _Judged:
+def _pick_best(pool: list[_JudgedCandidate]) -> _JudgedCandidate:
     """The last one that is good; if none is, the last of those that are nearly complete."""
     if len(pool) == 1:
         return pool[0]
     return max(reversed(pool), key=lambda each: (each.is_good, each.candidate.is_strong))
 
 
-def _rivals(each: _Judged, chosen: _Judged) -> bool:
+def _rivals(each: _JudgedCandidate, chosen: _JudgedCandidate) -> bool:
     """Whether another return makes it unclear which one counts.
 
     Output markers say which one is the report. A return outside of them still counts if it denies a completed one: with
@@ -451,20 +406,22 @@ def _rivals(each: _Judged, chosen: _Judged) -> bool:
         return False
     if not chosen.candidate.marked or each.candidate.marked:
         return True
-    if chosen.case.status != "completed" or each.case.status in (None, "completed"):
+    if chosen.parsed.status != "completed" or each.parsed.status in (None, "completed"):
         return False
     if each.session_id is not None and each.session_id == chosen.session_id:
         return True
     if None not in (each.agent, chosen.agent) and each.agent != chosen.agent:
         return False
-    return each.case.status != "partial" or each.is_after(chosen)
+    return each.parsed.status != "partial" or each.is_after(chosen)
 
 
 _QUOTED_KEY = lazy(r"[\"'“‘]status[\"'”’]\s{0,4}[:=]")
 _STATUS_KEY = lazy(r"status[\"'”’]?\s{0,4}[:=]")
 
 
-def _find_unreadable_rival(scan: MessageScan, chosen: _Judged, session_id: str | None) -> tuple[ParseIssue, ...]:
+def _find_unreadable_rival(
+    scan: MessageScan, chosen: _JudgedCandidate, session_id: str | None
+) -> tuple[ParseIssue, ...]:
     """Something after the return began like another one and can't be read: what it says isn't known."""
     if scan.unreadable is None or chosen.candidate.wrapping:
         return ()
@@ -479,18 +436,12 @@ def _find_unreadable_rival(scan: MessageScan, chosen: _Judged, session_id: str |
     return (ParseIssue("contradiction", what, "Send one return.", start, start + 1),)
 
 
-def _take(reading: ParsedMessage, chosen: _Judged, issues: tuple[ParseIssue, ...]) -> None:
-    candidate = chosen.candidate
-    reading.text = candidate.text
-    reading.return_format = candidate.return_format
-    reading.payload = candidate.parsed.value
-    reading.spans = candidate.parsed.spans
-    reading.issues = (*chosen.case.issues, *issues)
-    reading.repairs = (*((name, candidate.parsed.start) for name in candidate.wrapping), *chosen.repairs)
-    reading.marked = candidate.marked
-    reading.located = not candidate.wrapping
-    reading.transport = "message" if candidate.alone else "block"
-    reading.after = _find_sentence_after(candidate)
+def _take(chosen: _JudgedCandidate, issues: tuple[ParseIssue, ...]) -> ParsedMessage:
+    parsed, candidate = chosen.parsed, chosen.candidate
+    parsed.issues += issues
+    parsed.transport = "message" if candidate.alone else "block"
+    parsed.after = _find_sentence_after(candidate)
+    return parsed
 
 
 _CLOSERS = lazy(r"(?:[\s`~*_\"'\]);,}|>]|<[\w!/][^<>\n]{0,80}>|AGENT_OUTPUT_END)*+")
@@ -510,20 +461,20 @@ def _find_sentence_after(candidate: ReturnCandidate) -> tuple[int, int] | None:
 _FENCE = lazy(r"^\s*+(?:```|~~~).*+$")
 
 
-def _read_sentence(reading: ParsedMessage) -> None:
+def _read_sentence(parsed: ParsedMessage) -> None:
     """Read the reply of the `manifest` format; the entry itself comes from the manifest.
 
     Each line that is one of the sentences counts, with or without its period; so does the end of the last line. Text
     inside thinking tags and quoted lines don't count.
     """
-    reading.return_format = MANIFEST
-    reading.transport = "manifest"
-    seen, at = [], 0
-    for start, end in find_thinking(reading.text, []):
-        seen.append(reading.text[at:start])
+    parsed.return_format = MANIFEST
+    parsed.transport = "manifest"
+    visible, at = [], 0
+    for start, end in find_thinking(parsed.text, []):
+        visible.append(parsed.text[at:start])
         at = end
-    seen.append(reading.text[at:])
-    written = [line for line in "\n".join(seen).split("\n") if line.lstrip()[:1] != ">"]
+    visible.append(parsed.text[at:])
+    written = [line for line in "\n".join(visible).split("\n") if line.lstrip()[:1] != ">"]
     lines = [(plain, line) for line in written if (plain := _FENCE.sub("", line).strip("`*\"'_ \t\r\ufeff"))]
     found: dict[str, str] = {}
     for word, sentence in SENTENCES.items():
@@ -533,18 +484,18 @@ def _read_sentence(reading: ParsedMessage) -> None:
                 found[word] = line
     first = SENTENCES["complete"]
     if len(found) > 1:
-        reading.issues = (ParseIssue("contradiction", "the reply has two of the three sentences", f"Reply: {first}"),)
+        parsed.issues = (ParseIssue("contradiction", "the reply has two of the three sentences", f"Reply: {first}"),)
     elif not found:
-        reading.issues = (ParseIssue("absent", "the reply isn't one of the three sentences", f"Reply only: {first}"),)
+        parsed.issues = (ParseIssue("absent", "the reply isn't one of the three sentences", f"Reply only: {first}"),)
     else:
         [(word, line)] = found.items()
-        reading.reply_status = word
-        at = reading.text.find(line)
+        parsed.reply_status = word
+        at = parsed.text.find(line)
         if len(lines) > 2:  # noqa: PLR2004 - one line of prose is tolerated
             hint = f"Reply only: {SENTENCES[word]}"
             issue = ParseIssue("reply", "the reply has text besides its sentence", hint, at, at + len(line))
-            reading.issues = (issue,)
+            parsed.issues = (issue,)
         elif len(lines) > 1 or SENTENCES[word].rstrip(".") != lines[0][0].rstrip("."):
-            reading.repairs = (("more_prose", at),)
+            parsed.repairs = (("more_prose", at),)
         elif not lines[0][0].endswith("."):
-            reading.repairs = (("no_period", at),)
+            parsed.repairs = (("no_period", at),)
