@@ -7,11 +7,10 @@ import pytest
 from inline_snapshot import snapshot
 
 from remit.model import Diagnostic, TextSpan
-from remit.tasks.archived import find_next_number, list_taken, parse_archive, walk_free_numbers
 from remit.tasks.drift import DIAGNOSTICS, check_drift, check_plans, task_lost
 from remit.tasks.merge_sides import check_merged
 from remit.tasks.repair import plan_repair
-from remit.tasks.state import parse_state
+from remit.tasks.state import find_next_number, list_taken, parse_archive, parse_state, walk_free_numbers
 from remit.tasks.todo import parse_todo
 from tests.support.task_files import COMPLETED, PROJECTS, STATE, TODO, make_state
 

@@ -13,9 +13,9 @@ from remit.tasks.drift import check_drift
 from remit.tasks.repair import plan_repair
 from remit.tasks.state import parse_state
 from remit.tasks.store import TaskStore
+from remit.tasks.task import Linked
 from remit.tasks.todo import parse_todo
 from remit.tasks.todo_edits import add_link, read_samples
-from remit.tasks.values import Linked
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ import pytest
 
 from remit.cli import run
 from remit.ledger.home import Home
-from remit.tasks.values import MARKERS
+from remit.tasks.task import MARKERS
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from remit.errors import UsageError
 from remit.tasks.plan import find_resume_point, parse_plan, set_phase, set_plan_status
-from remit.tasks.values import MARKERS
+from remit.tasks.task import MARKERS
 
 PLAN = """\
 # Implementation Plan: Task 12

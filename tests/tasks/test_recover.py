@@ -10,9 +10,8 @@ import pytest
 
 from remit.errors import StateError
 from remit.ledger.home import Home
-from remit.tasks.last_valid_state import find_named
 from remit.tasks.store import TaskStore
-from remit.tasks.sync import SyncResult, repair
+from remit.tasks.sync import SyncResult, find_named, repair
 from tests.support.task_files import PROJECTS, STATE, TODO, make_state
 
 if TYPE_CHECKING:

@@ -12,11 +12,10 @@ from inline_snapshot import snapshot
 
 from remit.tasks.drift import check_drift
 from remit.tasks.duplicates import Renumbered, describe_entries
-from remit.tasks.import_task import make_name
 from remit.tasks.repair import Prefer, RepairPlan, Restored, classify_drift, plan_absorb, plan_repair
 from remit.tasks.state import parse_state
-from remit.tasks.todo import parse_todo
-from remit.tasks.values import MARKERS
+from remit.tasks.task import MARKERS
+from remit.tasks.todo import make_name, parse_todo
 from tests.support.sample_sizes import choose
 from tests.support.task_files import COMPLETED, PROJECTS, STATE, TODO, make_state
 

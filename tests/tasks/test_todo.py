@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from remit.tasks.task import MARKERS, read_marker
 from remit.tasks.todo import parse_todo
-from remit.tasks.values import MARKERS, read_marker
 from tests.support.task_files import TODO
 
 

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.errors import UsageError
+from remit.tasks.task import MARKERS
 from remit.tasks.todo import parse_todo
 from remit.tasks.todo_edits import (
     NewTask,
@@ -21,7 +22,6 @@ from remit.tasks.todo_edits import (
     set_next_number,
     set_status,
 )
-from remit.tasks.values import MARKERS
 from tests.support.task_files import TODO
 
 

@@ -12,8 +12,7 @@ from remit.errorlog.records import FixStatus
 from remit.evidence.artifact_grades import Grade
 from remit.ledger.runs import STATES
 from remit.model import ERROR_CODES, STATUSES, FileState, Severity, Transport, VerdictName
-from remit.tasks.moves import NEED_REASON, list_moves
-from remit.tasks.values import MARKERS
+from remit.tasks.task import MARKERS, NEED_REASON, list_moves
 from remit.views import render
 from remit.views.error_codes import CRASHES, FAULTS, PROBLEMS, REFUSALS, describe, list_errors
 from remit.views.json_objects import build_error

@@ -32,8 +32,8 @@ from remit.runs.tasks.task_holders import find_holder_above
 from remit.runs.tasks.task_status import open_store
 from remit.runs.tasks.workspace_tasks import parse_marker
 from remit.storage.spec_root import STATE, TODO
-from remit.tasks.moves import NEED_REASON, OWN_COMMAND, check_move
 from remit.tasks.outside_system import fill
+from remit.tasks.task import NEED_REASON, OWN_COMMAND, check_move
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,18 +10,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.model import Diagnostic
-from remit.tasks.archived import NO_TASKS, find_next_number, list_taken
 from remit.tasks.links import KINDS, find_unlinked
-from remit.tasks.moves import ENDS, as_sentence, suggest_marker
-from remit.tasks.values import MARKERS
+from remit.tasks.state import NO_TASKS, find_next_number, list_taken
+from remit.tasks.task import ENDS, MARKERS, as_sentence, suggest_marker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from remit.model import Severity, TextSpan
     from remit.tasks.state import State
+    from remit.tasks.task import Counter, ParseProblem, Task
     from remit.tasks.todo import Todo
-    from remit.tasks.values import Counter, ParseProblem, Task
 
 _SHOWN = 60
 _PATH = 120

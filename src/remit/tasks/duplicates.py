@@ -12,12 +12,10 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.tasks import state_edits, todo_edits
-from remit.tasks.archived import list_taken, walk_free_numbers
 from remit.tasks.drift import list_words
-from remit.tasks.import_task import make_name
-from remit.tasks.state import NUMBER_KEY, parse_state
-from remit.tasks.todo import parse_todo
-from remit.tasks.values import TOO_HIGH, read_marker
+from remit.tasks.state import NUMBER_KEY, list_taken, parse_state, walk_free_numbers
+from remit.tasks.task import TOO_HIGH, read_marker
+from remit.tasks.todo import make_name, parse_todo
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.tasks.markdown import clean_line, find_line_end, is_within, walk_fields, walk_lines
-from remit.tasks.values import Linked
+from remit.tasks.task import Linked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

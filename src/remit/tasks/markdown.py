@@ -9,7 +9,7 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
-from remit.tasks.values import MARKERS, spell_marker
+from remit.tasks.task import MARKERS, spell_marker
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

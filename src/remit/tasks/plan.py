@@ -24,8 +24,7 @@ from remit.tasks.markdown import (
     render_status,
     walk_fields,
 )
-from remit.tasks.moves import ENDS
-from remit.tasks.values import MARKERS, read_marker
+from remit.tasks.task import ENDS, MARKERS, read_marker
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

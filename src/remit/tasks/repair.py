@@ -11,7 +11,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from remit.tasks import state_edits, todo_edits
-from remit.tasks.archived import NO_TASKS, find_next_number, list_taken, parse_archive
 from remit.tasks.drift import (
     agrees,
     changed_in_both,
@@ -25,19 +24,17 @@ from remit.tasks.drift import (
     walk_links,
 )
 from remit.tasks.duplicates import NO_FOLDERS, split_numbers
-from remit.tasks.import_task import read_fields
 from remit.tasks.markdown import clean_title
-from remit.tasks.moves import ENDS, NEED_REASON, check_move
-from remit.tasks.state import OPEN_LISTS, State, parse_state
-from remit.tasks.todo import Todo, parse_todo
-from remit.tasks.values import MARKERS, TOO_HIGH, Linked, read_marker, read_priority
+from remit.tasks.state import NO_TASKS, OPEN_LISTS, State, find_next_number, list_taken, parse_archive, parse_state
+from remit.tasks.task import ENDS, MARKERS, NEED_REASON, TOO_HIGH, Linked, check_move, read_marker, read_priority
+from remit.tasks.todo import Todo, parse_todo, read_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from remit.model import Diagnostic, TextSpan
     from remit.tasks.duplicates import Renumbered
-    from remit.tasks.values import Task
+    from remit.tasks.task import Task
 
 Prefer = Literal["newest", "state", "todo"]
 Kind = Literal["same", "todo_edited", "state_edited", "both", "unknown"]

@@ -39,12 +39,12 @@ from remit.tasks.state import (
     parse_state,
     read_number,
 )
-from remit.tasks.values import read_marker, spell_marker
+from remit.tasks.task import read_marker, spell_marker
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from remit.tasks.values import Linked
+    from remit.tasks.task import Linked
 
 _LISTS = (*OPEN_LISTS, *CLOSED_LISTS)
 _HOME = OPEN_LISTS[0]

@@ -17,18 +17,33 @@ from remit.storage.json_edit import REMOVE
 from remit.storage.safe_path import find_inside, retry_if_changed
 from remit.storage.spec_root import ARCHIVE, ARCHIVED_TEXTS, LINKS, STATE, TODO
 from remit.tasks import state_edits, todo_edits
-from remit.tasks.archived import find_next_number, list_taken, parse_archive
-from remit.tasks.check_files import missing_file_error, prepare_files, recheck
 from remit.tasks.drift import check_drift
-from remit.tasks.import_task import make_name
 from remit.tasks.links import KINDS, find_kind, find_unlinked, read_state_links, walk_below
 from remit.tasks.markdown import clean_title
-from remit.tasks.moves import ENDS, NEED_REASON, OWN_COMMAND, check_move, suggest_marker
 from remit.tasks.plan import find_resume_point, list_open, parse_plan, set_phase, set_plan_status
-from remit.tasks.state import CLOSED_LISTS, OPEN_LISTS, RESTORE, load_json, parse_state, read_number, read_title
-from remit.tasks.todo import parse_todo
-from remit.tasks.transaction import decode, edit_task_files, finish_if_interrupted, load_file
-from remit.tasks.values import MARKERS, Linked, read_marker
+from remit.tasks.state import (
+    CLOSED_LISTS,
+    OPEN_LISTS,
+    RESTORE,
+    find_next_number,
+    list_taken,
+    load_json,
+    parse_archive,
+    parse_state,
+    read_number,
+    read_title,
+)
+from remit.tasks.task import ENDS, MARKERS, NEED_REASON, OWN_COMMAND, Linked, check_move, read_marker, suggest_marker
+from remit.tasks.todo import make_name, parse_todo
+from remit.tasks.transaction import (
+    decode,
+    edit_task_files,
+    finish_if_interrupted,
+    load_file,
+    missing_file_error,
+    prepare_files,
+    recheck,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -1,43 +1,79 @@
 """Synchronization of state.json and TODO.md on disk: absorb unambiguous edits, or repair both files.
 
 A file with the conflict markers of a merge, and a state.json that isn't valid JSON, are copied to `.remit/recovered/`
-before they are rewritten.
+before they are rewritten. Nothing is guessed from a state.json that isn't valid JSON: it is replaced by its last valid
+version in git, and without one the files stay as they are.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
+from remit.errors import StateError
+from remit.ledger.journal import MAX_BYTES
 from remit.positions import LineIndex
 from remit.storage.files import storage_error, write_bytes
-from remit.storage.safe_path import retry_if_changed
+from remit.storage.safe_path import find_inside, retry_if_changed
 from remit.storage.spec_root import ARCHIVE, STATE, TODO
 from remit.tasks import state_edits
-from remit.tasks.archived import parse_archive
-from remit.tasks.check_files import apply_repair
 from remit.tasks.drift import check_drift, is_difference, task_lost
-from remit.tasks.last_valid_state import RestoredState, load_last_version
 from remit.tasks.merge_sides import check_merged, join_sides, join_states
 from remit.tasks.plan import parse_plan, set_plan_status
-from remit.tasks.repair import plan_repair
-from remit.tasks.state import parse_state
+from remit.tasks.repair import Restored, plan_repair
+from remit.tasks.state import NUMBER_KEY, parse_archive, parse_state
 from remit.tasks.store import list_folders, read_tasks
 from remit.tasks.todo import parse_todo
-from remit.tasks.transaction import decode, edit_task_files, encode, load_agreed_markers, load_file
+from remit.tasks.transaction import apply_repair, decode, edit_task_files, encode, load_agreed_markers, load_file
 
 if TYPE_CHECKING:
     from remit.ledger.journal import Interrupted
     from remit.model import Diagnostic
     from remit.tasks.duplicates import Renumbered
-    from remit.tasks.repair import Prefer, Restored
+    from remit.tasks.repair import Prefer
     from remit.tasks.store import TaskStore
+    from remit.tasks.task import ParseProblem
     from remit.tasks.transaction import TaskFiles
 
-
+_NUMBER = re.compile(rf'"{NUMBER_KEY}"[ \t\r\n]*+:[ \t\r\n]*+"?([0-9]{{1,9}})(?![0-9])')
 _MAX_LOST = 100
+
+
+class RestoredState(NamedTuple):
+    """A valid state.json, sentences about its origin, and facts for the repair."""
+
+    text: str
+    done: tuple[str, ...]
+    restored: Restored | None = None
+
+
+def load_last_version(root: str, folder: str, text: str, broken: ParseProblem, *, has_todo: bool) -> RestoredState:
+    """Return the last committed version of a broken state.json that is valid. Raise `StateError` if there is none."""
+    from remit.git.file_history import load_file_at, walk_versions  # noqa: PLC0415 - only for a broken file
+
+    place = "" if broken.place is None else f" (line {broken.place.line}, column {broken.place.column})"
+    state, todo = (find_inside(root, path) or path for path in (f"{folder}/{STATE}", f"{folder}/{TODO}"))
+    for version in walk_versions(root, state, max_bytes=MAX_BYTES):
+        earlier = decode(version.data)
+        if parse_state(earlier).broken is None:
+            beside = load_file_at(root, version.commit, todo, max_bytes=MAX_BYTES)
+            listed = parse_todo("" if beside is None else decode(beside.data)).tasks
+            markers = {task.number: task.marker for task in reversed(listed)}
+            source = f"commit {version.commit[:12]} of {version.day}"
+            done = f"{broken.message}{place}: restored it from {source}"
+            return RestoredState(earlier, (done,), Restored(find_named(text), markers))
+    hint = "correct it by hand, or restore it from a backup"
+    if has_todo:
+        hint += "; to create it again from TODO.md alone, move it away and run: remit task sync --repair"
+    raise StateError(f"{broken.message}{place}, and git has no version that is valid JSON", hint=hint)
+
+
+def find_named(text: str) -> dict[int, tuple[int, int]]:
+    """Return the task numbers that a broken state.json names, with the first span of each."""
+    return {int(found[1]): found.span(1) for found in reversed([*_NUMBER.finditer(text)])}
 
 
 class SyncResult(NamedTuple):

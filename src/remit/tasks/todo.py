@@ -11,13 +11,23 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from remit.model import TextSpan
 from remit.tasks.links import find_links
-from remit.tasks.markdown import find_fences, find_header_end, find_line_end, is_within, read_status, walk_fields
-from remit.tasks.values import Counter, Linked, Task, read_marker, read_priority
+from remit.tasks.markdown import (
+    clean_title,
+    find_fences,
+    find_header_end,
+    find_line_end,
+    is_within,
+    read_status,
+    walk_fields,
+)
+from remit.tasks.state import NUMBER_KEY, STATUS_KEY
+from remit.tasks.task import Counter, Linked, Task, read_marker, read_priority
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from remit.tasks.markdown import Field, Span
+
 
 HEADING = r"###[ \t]+(?:[Tt]ask[ \t]+)?#?({number})[.:)](?:[ \t\r]|(?=\n)|\Z)"
 """The pattern of a task heading; insert the digits of its number."""
@@ -110,3 +120,45 @@ def _read_marker(task: Task, text: str, field: Field, line: int) -> Task:
         return task._replace(marker_place=_place(line, 0, field.value_end - field.start))
     place = _place(line, status.start - field.start, status.end - field.start)
     return task._replace(marker=read_marker(status.word) or None, word=status.word, marker_place=place)
+
+
+TAKEN = ("priority", "language", "type", "effort", "created", "description")
+
+_PRIORITY = re.compile(r"##[ \t]+(High|Medium|Low|Critical)[ \t]+Priority", re.IGNORECASE)
+_MAX_VALUE = 4_000
+_MAX_NAME = 80
+_NOT_STARTED = "NOT STARTED"
+
+
+def make_name(title: str) -> str:
+    """Return a title as the name of a project: lower-case letters, digits and underscores."""
+    name = "_".join(re.findall(r"\w+", title.lower().replace("_", " ")))
+    return name[:_MAX_NAME].rstrip("_") or "task"
+
+
+def read_fields(text: str, tasks: Iterable[Task]) -> Iterator[tuple[Task, dict[str, object]]]:
+    """Yield the fields for state.json of tasks in TODO.md, in the order of their keys."""
+    text = text.removeprefix("\ufeff")
+    headings = {task.place.line: task for task in tasks}
+    fences, line, counted, priority = find_fences(text), 1, 0, ""
+    for start, end in walk_sections(text, fences):
+        line, counted = line + text.count("\n", counted, start), start
+        task = headings.get(line)
+        if task is not None:
+            fields = walk_fields(text, find_line_end(text, start, end) + 1, end, fences)
+            given = {field.name.strip().lower(): field.value[:_MAX_VALUE] for field in fields if field.value}
+            yield task, _arrange(task, given | {"priority": task.priority or priority})
+        elif text.startswith("## ", start):
+            section = _PRIORITY.match(text, start)
+            priority = section[1].lower() if section is not None else ""
+
+
+def _arrange(task: Task, given: Mapping[str, str]) -> dict[str, object]:
+    marker, title = task.marker or _NOT_STARTED, clean_title(task.title)
+    fields: dict[str, object] = {
+        NUMBER_KEY: task.number,
+        "project_name": make_name(task.title),
+        **({"title": title} if title else {}),
+        STATUS_KEY: marker.lower().replace(" ", "_"),
+    }
+    return {**fields, **{key: given[key] for key in TAKEN if given.get(key)}}

@@ -18,7 +18,7 @@ from remit.manifest.places import find_manifest
 from remit.runs.tasks.workspace_tasks import Tasks, check_sync, parse_marker
 from remit.runs.workspace_findings import Manifest, make_query
 from remit.storage.settings import find_workspace
-from remit.tasks.values import MARKERS
+from remit.tasks.task import MARKERS
 from remit.views.json_objects import (
     build_diagnostic,
     build_error_groups,

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
-from remit.tasks.values import MARKERS
+from remit.tasks.task import MARKERS
 from tests.support.commands import Ended, Inside, Remit, put
 from tests.support.file_trees import list_files
 from tests.support.git_command import git

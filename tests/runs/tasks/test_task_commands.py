@@ -21,7 +21,7 @@ from remit.runs.tasks.task_commands import (
     read_follow_ups,
     render_work,
 )
-from remit.tasks.moves import OWN_COMMAND, follow_status
+from remit.tasks.task import OWN_COMMAND, follow_status
 
 RESEARCH, PLAN = COMMANDS["research"], COMMANDS["plan"]
 

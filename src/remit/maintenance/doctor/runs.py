@@ -200,7 +200,7 @@ def _find_idle_tasks(home: Home, context: DoctorContext) -> Iterator[HealthCheck
     """Report tasks in progress without an open run. Tasks that never had a run are skipped."""
     from remit.ledger.queries import count_by_task
     from remit.runs.tasks.workspace_tasks import Tasks
-    from remit.tasks.moves import OWN_COMMAND
+    from remit.tasks.task import OWN_COMMAND
 
     run_counts = count_by_task(home.ledger)
     tasks = Tasks(context.root)

@@ -284,7 +284,7 @@ def _follow(finish_steps: FinishInput, marker: str) -> str | None:
     """The marker that a task gets; None where it keeps the one that it has."""
     if finish_steps.stays:
         return None
-    from remit.tasks.moves import follow_status  # noqa: PLC0415 - as above
+    from remit.tasks.task import follow_status  # noqa: PLC0415 - as above
 
     return follow_status(marker, finish_steps.status, finish_steps.format, kind=finish_steps.kind)
 

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from remit.errors import ConfigError, UsageError
 from remit.lazy_regex import lazy
 from remit.spelling import did_you_mean
-from remit.tasks.moves import OWN_COMMAND, check_move
-from remit.tasks.values import read_marker
+from remit.tasks.task import OWN_COMMAND, check_move, read_marker
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

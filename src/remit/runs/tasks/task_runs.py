@@ -35,11 +35,11 @@ from remit.runs.tasks.task_status import open_store
 from remit.sentences import as_clause
 from remit.spelling import did_you_mean
 from remit.storage.safe_path import find_inside
-from remit.tasks.import_task import make_name
-from remit.tasks.moves import NEED_REASON, OWN_COMMAND, check_move
 from remit.tasks.plan import format_phases
 from remit.tasks.store import list_folders
 from remit.tasks.sync import absorb_edits
+from remit.tasks.task import NEED_REASON, OWN_COMMAND, check_move
+from remit.tasks.todo import make_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -95,7 +95,7 @@ class _PlanBefore(NamedTuple):
 
 
 def _load_before(home: Home, row: Run) -> _PlanBefore:
-    from remit.tasks.moves import ENDS  # noqa: PLC0415 - only with a task
+    from remit.tasks.task import ENDS  # noqa: PLC0415 - only with a task
 
     own, noted = read_run_config(row.details).phase, load_last_event(home.ledger, row.session_id, PREFLIGHT)
     known: dict[str, str | None] = {} if own is None else {str(own).upper(): None}
@@ -118,7 +118,7 @@ def _describe_lost_phases(number: int, lost: list[str], plan: PlanFacts | None) 
 
 def _open_again(home: Home, store: TaskStore, row: Run, before: _PlanBefore) -> list[FinishStep]:
     """Give phases that were closed in the plan itself their marker back. What a command closed, a person did."""
-    from remit.tasks.moves import ENDS  # noqa: PLC0415 - only with a task
+    from remit.tasks.task import ENDS  # noqa: PLC0415 - only with a task
 
     number, own = row.task_number or 0, str(read_run_config(row.details).phase).upper()
     now = _index(store.load_plan(number))
@@ -168,7 +168,7 @@ def enter(home: Home, settings: Settings, row: Run) -> None:
     before = _note(home, store, row, config)
     marker = store.get(number).marker
     if config.working and marker == before["task"] != config.working:
-        from remit.tasks.moves import OWN_COMMAND, check_move  # noqa: PLC0415 - only with a task
+        from remit.tasks.task import OWN_COMMAND, check_move  # noqa: PLC0415 - only with a task
 
         own = OWN_COMMAND[config.working]
         if config.command or check_move(marker, config.working, command=own) is None:
@@ -322,8 +322,7 @@ def _keep_task_open(
     return says so; a person says it with a command of Remit, and is not overruled.
     """
     from remit.returns.formats import get_format  # noqa: PLC0415 - only with a task
-    from remit.tasks.moves import follow_status  # noqa: PLC0415
-    from remit.tasks.values import read_marker  # noqa: PLC0415
+    from remit.tasks.task import follow_status, read_marker  # noqa: PLC0415
 
     config, number = read_run_config(row.details), row.task_number or 0
     noted = load_last_event(home.ledger, row.session_id, PREFLIGHT)

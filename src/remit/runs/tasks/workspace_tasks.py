@@ -98,7 +98,7 @@ class Tasks:
 
     def show(self, number: int) -> ShownTask:
         """A task with all that belongs to it."""
-        from remit.tasks.moves import list_moves  # noqa: PLC0415
+        from remit.tasks.task import list_moves  # noqa: PLC0415
 
         self._check_begun()
         facts = self.store.get(number)
@@ -136,7 +136,7 @@ class Tasks:
 
     def focus(self, number: int) -> Moved | None:
         """Take a task up: it becomes IN PROGRESS if it may, and is the one in focus. None where it moved nowhere."""
-        from remit.tasks.moves import list_moves  # noqa: PLC0415
+        from remit.tasks.task import list_moves  # noqa: PLC0415
 
         self._check_begun()
         facts = self.store.get(number)
@@ -221,8 +221,11 @@ def _name(task: StoredTask, listed: str | None) -> StoredTask:
 
 def parse_marker(word: str) -> str:
     """A marker in any spelling."""
-    from remit.tasks.moves import suggest_marker  # noqa: PLC0415 - only for this
-    from remit.tasks.values import MARKERS, read_marker  # noqa: PLC0415
+    from remit.tasks.task import (  # noqa: PLC0415
+        MARKERS,
+        read_marker,
+        suggest_marker,
+    )
 
     marker = read_marker(word.strip("[] "))
     if marker not in MARKERS:
@@ -253,10 +256,9 @@ def check_sync(tasks: Tasks | None = None) -> CheckedTasks | None:
     A change that a crash interrupted is finished first. Whoever goes on afterwards gives the tasks, and closes them.
     """
     from remit.storage.spec_root import ARCHIVE, STATE, TODO  # noqa: PLC0415
-    from remit.tasks.archived import parse_archive  # noqa: PLC0415 - only for this
     from remit.tasks.drift import check_drift  # noqa: PLC0415
     from remit.tasks.merge_sides import check_merged  # noqa: PLC0415
-    from remit.tasks.state import parse_state  # noqa: PLC0415
+    from remit.tasks.state import parse_archive, parse_state  # noqa: PLC0415
     from remit.tasks.todo import parse_todo  # noqa: PLC0415
     from remit.tasks.transaction import decode, finish_if_interrupted, load_file  # noqa: PLC0415
 

@@ -6,8 +6,7 @@ from itertools import product
 import pytest
 from inline_snapshot import snapshot
 
-from remit.tasks.moves import check_move, follow_status, list_moves
-from remit.tasks.values import MARKERS
+from remit.tasks.task import MARKERS, check_move, follow_status, list_moves
 
 LETTERS = {
     "ns": "NOT STARTED", "ip": "IN PROGRESS", "b": "BLOCKED", "a": "ABANDONED", "c": "COMPLETED", "rg": "RESEARCHING",
