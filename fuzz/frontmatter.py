@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from fuzz.target import Target, need_nothing, spell
 from remit.agents.document import parse_document
-from remit.agents.fixes import apply_fixes
+from remit.agents.edits import apply_fixes
 from remit.agents.frontmatter import find_frontmatter, parse_frontmatter
 from remit.agents.lint import check_document
 

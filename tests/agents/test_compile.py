@@ -113,7 +113,7 @@ def test_the_body_stays_as_it_is_and_the_header_is_no_part_of_it(to: str) -> Non
 def test_a_compiled_file_lints_clean(text: str, to: str) -> None:
     compiled = compile_text(text, to)
     document = parse_document(compiled.path, compiled.text)
-    assert (document.profile, document.fault) == (to, None)
+    assert (document.profile, document.unreadable) == (to, None)
     assert document.frontmatter is not None
     assert not document.frontmatter.problems
     definition = read_definition(document)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.agents.fixes import apply_fixes
+from remit.agents.edits import apply_fixes
 from remit.model import Diagnostic, Fix, TextEdit
 
 TEXT = "0123456789"

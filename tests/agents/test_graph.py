@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
 from remit.agents.definition import Definition, Target
-from remit.agents.fixes import apply_fixes
+from remit.agents.edits import apply_fixes
 from remit.agents.graph import build_graph, find_components, is_cycle_edge, render_path
 from remit.agents.rules.graph import GRAPH_RULES, check_graph
 from remit.model import Diagnostic, TextSpan

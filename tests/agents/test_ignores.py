@@ -5,8 +5,8 @@ import time
 import pytest
 
 from remit.agents.document import MAX_IGNORES, parse_document
-from remit.agents.fixes import apply_fixes
-from remit.agents.ignores import DIAGNOSTICS, apply_ignores
+from remit.agents.edits import apply_fixes
+from remit.agents.lint import DIAGNOSTICS, apply_ignores
 from remit.model import Diagnostic, TextSpan
 from tests.support.agent_samples import CLAUDE, CLAUDE_PATH
 

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from remit.agents.compile.source import read_body
-from remit.agents.document import parse_document
+from remit.agents.document import parse_document, read_body
 from remit.agents.frontmatter import Frontmatter
 from remit.agents.toml import parse_toml
 from tests.support.agent_samples import CODEX, CODEX_PATH, lint

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 import remit
 from remit.agent_files.lint import LintRequest, fix, lint, load_agent_text, load_graph, read_agent_stamps, render_graph
 from remit.agent_files.write import migrate_agents
-from remit.agents import fixes, migrate
+from remit.agents import edits, migrate
 from remit.errors import ConfigError, InputError, UsageError
 from remit.model import Verdict
 from remit.runs.check_message import SCHEMAS, load_message
@@ -545,13 +545,13 @@ def test_a_fix_can_be_looked_at_before_it_is_made(tmp_path: Path, monkeypatch: p
 def test_a_file_that_changes_while_it_is_fixed_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REMIT_ROOT", str(tmp_path))
     file = write(tmp_path, ".claude/agents/a.md", "---\nname: a\ndescription: use: it\n---\n\nYou work.\n")
-    original = fixes.apply_fixes
+    original = edits.apply_fixes
 
-    def apply_and_disturb(*args: Any, **options: Any) -> fixes.FixedText:  # noqa: ANN401 - as the original
+    def apply_and_disturb(*args: Any, **options: Any) -> edits.FixedText:  # noqa: ANN401 - as the original
         file.write_text("somebody else's\n")
         return original(*args, **options)
 
-    monkeypatch.setattr(fixes, "apply_fixes", apply_and_disturb)
+    monkeypatch.setattr(edits, "apply_fixes", apply_and_disturb)
     with pytest.raises(InputError, match="was changed meanwhile"):
         fix(LintRequest(select=("AGT004",)))
     assert file.read_text() == "somebody else's\n"
@@ -579,11 +579,11 @@ def test_a_fix_that_goes_back_and_forth_ends(tmp_path: Path, monkeypatch: pytest
     file = write(tmp_path, ".claude/agents/a.md", "---\nname: a\ndescription: use: it\n---\n\nYou work.\n")
     before = file.read_text()
 
-    def swing(findings: object, text: str, *, unsafe: bool) -> fixes.FixedText:
+    def swing(findings: object, text: str, *, unsafe: bool) -> edits.FixedText:
         del findings, unsafe
-        return fixes.FixedText(text.replace("use", "USE") if "use" in text else text.replace("USE", "use"), ())
+        return edits.FixedText(text.replace("use", "USE") if "use" in text else text.replace("USE", "use"), ())
 
-    monkeypatch.setattr(fixes, "apply_fixes", swing)
+    monkeypatch.setattr(edits, "apply_fixes", swing)
     fix(LintRequest(select=("AGT004",)))
     assert file.read_text() == before.replace("use", "USE")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.agents.document import parse_document
-from remit.agents.fixes import MAX_ROUNDS, FixedText, apply_fixes
+from remit.agents.edits import MAX_ROUNDS, FixedText, apply_fixes
 from remit.agents.rules.register import AgentFileContext, run_agent_rules
 
 if TYPE_CHECKING:

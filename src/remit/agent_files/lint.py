@@ -105,7 +105,7 @@ def fix(
 
     Without `write` nothing is changed on disk: the changes say what would be.
     """
-    from remit.agents.fixes import MAX_ROUNDS, apply_fixes  # noqa: PLC0415 - only for this
+    from remit.agents.edits import MAX_ROUNDS, apply_fixes  # noqa: PLC0415 - only for this
 
     job = _Job(asked)
     linted = job.lint()
@@ -275,14 +275,9 @@ def _check_codes(codes: Iterable[str]) -> None:
     unsure = [code for code in codes if code.upper() not in ("ALL", *_FAMILIES)]
     if not unsure:
         return
-    from remit.agents import compile as compilation  # noqa: PLC0415 - only if codes are chosen
-    from remit.agents import ignores  # noqa: PLC0415
-    from remit.agents.rules.graph import GRAPH_RULES  # noqa: PLC0415
-    from remit.agents.rules.register import load_all_rules  # noqa: PLC0415
-    from remit.agents.rules.retired import RETIRED  # noqa: PLC0415
+    from remit.agents.lint import load_codes  # noqa: PLC0415 - only if codes are chosen
 
-    codes_of_rules = (*load_all_rules(), *GRAPH_RULES, *ignores.DIAGNOSTICS, *compilation.DIAGNOSTICS)
-    known = [*RETIRED, *sorted(code for code in codes_of_rules if code.startswith(_FAMILIES))]
+    known = sorted(code for code in load_codes() if code.startswith(_FAMILIES))
     for code in unsure:
         if not code or not any(each.startswith(code.upper()) for each in known):
             meant = find_similar(code.upper(), known)

@@ -137,7 +137,7 @@ def _shape(checked: CheckedFile) -> list[Any]:
 def _read(path: str, value: list[Any]) -> CheckedFile:
     """What an entry says of a file; whatever does not fit raises one of the errors that a wrong shape raises."""
     from remit.agents.definition import Definition, Target  # noqa: PLC0415 - together with the first entry
-    from remit.agents.ignores import Ignore  # noqa: PLC0415
+    from remit.agents.document import Ignore  # noqa: PLC0415
     from remit.agents.lint import CheckedFile  # noqa: PLC0415
 
     rows, fields, ignores = value

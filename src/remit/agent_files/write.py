@@ -267,8 +267,10 @@ def _migrate(source: AgentFile, document: AgentDocument, root: str, kind: str | 
     reason = _find_other_maker(source, document, root)
     if reason:
         return MigratedFile(source, document.text, same, reason)
-    if document.fault is not None:
-        rest = ManualStep(f"the file cannot be migrated: {document.fault}", "Make it a text file in UTF-8 first.", None)
+    if document.unreadable is not None:
+        rest = ManualStep(
+            f"the file can't be migrated: {document.unreadable}", "Make it a text file in UTF-8 first.", None
+        )
         return MigratedFile(source, document.text, same._replace(left=(rest,)))
     return MigratedFile(source, document.text, migrate(document, kind=kind, spec_root=_find_specs(root)))
 

@@ -78,7 +78,7 @@ class Definition(NamedTuple):
 
 def read_definition(document: AgentDocument) -> Definition | None:
     """The definition in a document; None for a file that defines no agent."""
-    if document.fault is not None and not document.text:
+    if document.unreadable is not None and not document.text:
         return None
     if document.profile == "command":
         return _define_command(document)

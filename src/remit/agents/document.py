@@ -1,7 +1,6 @@
-"""Documents: the text of an agent file, read.
+"""The parsed text of an agent file: frontmatter, tags, headings and ignore comments.
 
-Owns what the rules look at: frontmatter, tags, headings and ignores of one file, by one pass each. Reading never
-fails: what can't be read is a fault of the document, and the rest of it is still there.
+Parsing never fails. If a file or its frontmatter can't be read, the document says why and has the parts that can.
 """
 
 from __future__ import annotations
@@ -10,11 +9,12 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from remit.agents.frontmatter import Frontmatter, find_frontmatter, parse_frontmatter
-from remit.agents.ignores import Ignore
 from remit.agents.outline import Outline, make_outline
 from remit.agents.profiles import Profile, choose_profile, find_place
 from remit.agents.tags import Body, Tag, scan_body
+from remit.harnesses import codex
 from remit.lazy_regex import lazy
+from remit.light_namedtuple import NamedTuple
 from remit.positions import LineIndex
 
 if TYPE_CHECKING:
@@ -24,8 +24,21 @@ if TYPE_CHECKING:
     from remit.model import TextSpan
 
 MAX_BYTES = 1024 * 1024
-"""An agent file is a prompt; one of a million bytes fits in no context."""
+"""An agent file is a prompt, and a larger prompt wouldn't fit into any model's context."""
 MAX_IGNORES = 1_000
+
+
+class Ignore(NamedTuple):
+    """An ignore comment: `<!-- remit: ignore[CODE, …] -->` or, in the frontmatter, `# remit: ignore[CODE, …]`."""
+
+    codes: tuple[str, ...]
+    """Empty: all codes."""
+    line: int
+    """The line whose diagnostics are hidden: the comment's, or the next if the comment is alone on its line."""
+    whole_file: bool
+    place: TextSpan
+    cut: tuple[int, int]
+    """The span to delete: the comment, or its whole line if it is alone there."""
 
 
 class AgentDocument:
@@ -41,20 +54,20 @@ class AgentDocument:
         frontmatter: Frontmatter | None,
         body: Body,
         body_start: int,
-        fault: str | None = None,
+        unreadable: str | None = None,
         unclosed_frontmatter: bool = False,
     ) -> None:
         self.path = path
-        """Relative to the workspace's root, with slashes."""
+        """Relative to the workspace root, with slashes."""
         self.text = text
         self.profile = profile
         self.place = place
-        """The harness in whose folder it lies; None for a folder that no harness reads."""
+        """The harness whose folder contains the file, or None."""
         self.frontmatter = frontmatter
         self.body = body
         self.body_start = body_start
-        self.fault = fault
-        """Why the file could not be read at all."""
+        self.unreadable = unreadable
+        """Why the file can't be read, or None."""
         self.unclosed_frontmatter = unclosed_frontmatter
         self.ignores: list[Ignore] = []
         self._lines: LineIndex | None = None
@@ -63,28 +76,28 @@ class AgentDocument:
 
     @property
     def stem(self) -> str:
-        """The file's name without its ending."""
+        """The file name without its extension."""
         return self.path.rpartition("/")[2].rpartition(".")[0] or self.path.rpartition("/")[2]
 
     @property
     def values(self) -> Mapping[str, Any]:
-        """The values of the frontmatter; none where there is none."""
+        """The frontmatter's values. Empty if the file has no frontmatter."""
         return self.frontmatter.values if self.frontmatter else {}
 
     @property
     def has_head(self) -> bool:
-        """Whether there is a frontmatter to speak of: what is not in it can be called missing."""
+        """Whether the frontmatter could be read, so that a key that isn't in it is missing."""
         found = self.frontmatter
         return found is not None and not self.unclosed_frontmatter and bool(found.values or not found.problems)
 
     @property
     def lines(self) -> int:
-        """How many lines the file has."""
+        """The number of lines."""
         return self.text.count("\n") + (not self.text.endswith("\n") and bool(self.text))
 
     @property
     def lowered(self) -> str:
-        """The body in small letters: to look for words in it is many times quicker than a pattern that ignores case."""
+        """The body in lower case. Searching it is much faster than a case-insensitive pattern."""
         if self._lowered is None:
             self._lowered = self.text[self.body_start :].lower()
         return self._lowered
@@ -97,30 +110,30 @@ class AgentDocument:
         return self._outline
 
     def get(self, *keys: str) -> Any:  # noqa: ANN401 - any YAML value
-        """The frontmatter's value at a path of keys; None where there is none."""
+        """Return the frontmatter's value at a path of keys, or None."""
         value: Any = self.values
         for key in keys:
             value = value.get(key) if isinstance(value, dict) else None
         return value
 
     def get_section(self, key: str) -> Any:  # noqa: ANN401 - any YAML value
-        """The value of a top-level key that should be a table; None too where its YAML is broken and only text."""
+        """Return the value of a top-level key that should be a table, or None if its YAML is broken."""
         value = self.values.get(key)
         broken = isinstance(value, str) and self.frontmatter is not None and not self.frontmatter.whole
         return None if broken else value
 
     def text_of(self, tag: Tag) -> str:
-        """What stands inside a tag, without the space around it."""
+        """Return the text inside a tag, without surrounding whitespace."""
         return self.text[tag.inner_start : tag.inner_end].strip()
 
     def locate(self, span: Span) -> TextSpan:
-        """Lines and columns of a span."""
+        """Return the lines and columns of a span."""
         if self._lines is None:
             self._lines = LineIndex(self.text)
         return self._lines.locate(*span)
 
     def span_of(self, pointer: str) -> Span:
-        """The place of a frontmatter value; of its nearest parent where it is not there."""
+        """Return the span of a frontmatter value, or of its nearest parent if the value is missing."""
         found = self.frontmatter
         if found is None:
             return 0, min(1, len(self.text))
@@ -131,13 +144,13 @@ class AgentDocument:
         return found.start, min(found.start + 1, len(self.text))
 
     def key_span(self, pointer: str) -> Span:
-        """The place of a frontmatter key; of its value where it has none."""
+        """Return the span of a frontmatter key, or of its value if it has no key."""
         keys = self.frontmatter.keys if self.frontmatter else {}
         return keys.get(pointer) or self.span_of(pointer)
 
 
 def parse_document(path: str, content: bytes | str) -> AgentDocument:
-    """Read an agent file. The text keeps every byte, so that a fix gives back what it did not change."""
+    """Parse an agent file. Invalid bytes are kept as surrogates, so that fixes write them back unchanged."""
     text = content if isinstance(content, str) else ""
     if isinstance(content, bytes):
         if len(content) > MAX_BYTES:
@@ -145,24 +158,24 @@ def parse_document(path: str, content: bytes | str) -> AgentDocument:
         if b"\0" in content:
             return make_unreadable(path, "it contains a NUL byte, so it isn't text")
         text = content.decode("utf-8", "surrogateescape")
-    fault = "it isn't UTF-8" if not text.isascii() and _HALF.search(text) else None
+    unreadable = "it isn't UTF-8" if not text.isascii() and _HALF.search(text) else None
     if path.endswith(".toml"):
-        return _parse_toml(path, text, fault)
-    return _parse_markdown(path, text, fault)
+        return _parse_toml(path, text, unreadable)
+    return _parse_markdown(path, text, unreadable)
 
 
 _HALF = lazy("[\ud800-\udfff]")
 
 
-def make_unreadable(path: str, fault: str) -> AgentDocument:
-    """A document of which nothing is known but why it can't be read."""
+def make_unreadable(path: str, unreadable: str) -> AgentDocument:
+    """Return an empty document for a file that can't be read."""
     place = find_place(path)
     return AgentDocument(
-        path, "", place or "standard", place, frontmatter=None, body=Body(0, 0), body_start=0, fault=fault
+        path, "", place or "standard", place, frontmatter=None, body=Body(0, 0), body_start=0, unreadable=unreadable
     )
 
 
-def _parse_markdown(path: str, text: str, fault: str | None) -> AgentDocument:
+def _parse_markdown(path: str, text: str, unreadable: str | None) -> AgentDocument:
     found = find_frontmatter(text)
     frontmatter, body_start, unclosed = None, 0, False
     if found is not None:
@@ -180,18 +193,18 @@ def _parse_markdown(path: str, text: str, fault: str | None) -> AgentDocument:
         frontmatter=frontmatter,
         body=body,
         body_start=body_start,
-        fault=fault,
+        unreadable=unreadable,
         unclosed_frontmatter=unclosed,
     )
     document.ignores = _find_ignores(document)
     return document
 
 
-def _parse_toml(path: str, text: str, fault: str | None) -> AgentDocument:
+def _parse_toml(path: str, text: str, unreadable: str | None) -> AgentDocument:
     from remit.agents.toml import parse_toml  # noqa: PLC0415 - few workspaces have Codex's files
 
     document = make_unreadable(path, "")
-    document.text, document.fault = text, fault
+    document.text, document.unreadable = text, unreadable
     document.frontmatter = parse_toml(text)
     document.body_start = len(text)
     document.body = scan_body(text, len(text))
@@ -199,7 +212,21 @@ def _parse_toml(path: str, text: str, fault: str | None) -> AgentDocument:
     return document
 
 
-# --- ignores ---------------------------------------------------------------------------------------------------------
+def read_body(document: AgentDocument) -> str:
+    """Return the agent's instructions, with line feeds and without ignore comments."""
+    given = document.get(codex.INSTRUCTIONS_KEY) if document.profile == "codex" else None
+    if isinstance(given, str):  # a TOML file has no body
+        return given.replace("\r\n", "\n").strip("\n").rstrip() + "\n"
+    text, parts, at = document.text, [], document.body_start
+    for start, end in sorted(ignore.cut for ignore in document.ignores):
+        if start >= at:
+            parts.append(text[at:start])
+            at = end
+    body = "".join([*parts, text[at:]])
+    return body.replace("\r\n", "\n").strip("\n").rstrip() + "\n"
+
+
+# --- ignore comments -------------------------------------------------------------------------------------------------
 
 _IGNORE = lazy(
     r"(?P<open><!--|#)[ \t]{0,9}remit:[ \t]{0,9}ignore(?P<file>-file)?"
@@ -208,7 +235,7 @@ _IGNORE = lazy(
 
 
 def _find_ignores(document: AgentDocument) -> list[Ignore]:
-    """Every ignore: a comment in the body, outside of code, or a comment in the frontmatter."""
+    """Return the ignore comments in the frontmatter, and in the body outside of code."""
     text, ignores = document.text, []
     if "remit:" not in text:
         return []

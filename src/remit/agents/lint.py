@@ -1,7 +1,6 @@
-"""Linting: files → findings. A file by itself, then all of them together, then what somebody chose not to hear.
+"""Lint: runs the rules on single files and on the graph of all files, then applies ignores and the selection of codes.
 
-Owns the order: rules on each file, rules on the graph, ignores, selection. What a file says is worked out by itself,
-so that files can be shared out between processes and kept from one run to the next.
+The result of a single file depends on that file only, so files can be checked by several processes and cached.
 """
 
 from __future__ import annotations
@@ -10,22 +9,22 @@ from typing import TYPE_CHECKING
 
 from remit.globs import MAX_NAME, expand_braces, match_segments, matches_name
 from remit.light_namedtuple import NamedTuple
-from remit.model import NOTHING
+from remit.model import NOTHING, Diagnostic, Fix, TextEdit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from remit.agents.definition import Definition
-    from remit.agents.document import AgentDocument
+    from remit.agents.document import AgentDocument, Ignore
     from remit.agents.graph import Graph
-    from remit.agents.ignores import Ignore
-    from remit.model import Diagnostic, Severity
+    from remit.model import Severity
+
 
 SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
 
 
 class CheckedFile(NamedTuple):
-    """What one file says by itself."""
+    """The result of checking one file by itself."""
 
     path: str
     findings: tuple[Diagnostic, ...]
@@ -34,18 +33,18 @@ class CheckedFile(NamedTuple):
 
 
 class CodeSelection(NamedTuple):
-    """What somebody wants to hear. Codes are whole or a beginning: `AGT`, `AGT1`, `AGT101`, `ALL`."""
+    """The codes to report. Each is a whole code or a prefix: `ALL`, `AGT`, `AGT1`, `AGT101`."""
 
     select: tuple[str, ...] = ("ALL",)
     ignore: tuple[str, ...] = ()
     severities: Mapping[str, Severity] = NOTHING
     per_file: Mapping[str, tuple[str, ...]] = NOTHING
-    """Codes that are not wanted in files that match a pattern."""
+    """Codes to ignore in files that match a pattern."""
 
 
 def check_document(document: AgentDocument, sizes: Mapping[str, int | None] = NOTHING) -> CheckedFile:
-    """Run every rule on one file; `sizes` says what the context files weigh that it names."""
-    from remit.agents.definition import read_definition  # noqa: PLC0415 - a file that did not change needs none of this
+    """Run all rules on one file. `sizes` has the size of each context file that the agent names."""
+    from remit.agents.definition import read_definition  # noqa: PLC0415 - not needed if all results are cached
     from remit.agents.rules.register import AgentFileContext, run_agent_rules  # noqa: PLC0415
 
     findings = run_agent_rules(AgentFileContext(document, sizes))
@@ -53,9 +52,8 @@ def check_document(document: AgentDocument, sizes: Mapping[str, int | None] = NO
 
 
 def lint(files: Sequence[CheckedFile], choice: CodeSelection) -> tuple[dict[str, tuple[Diagnostic, ...]], Graph]:
-    """Every finding that is wanted, by file, in the order of the text; and the graph of the agents."""
-    from remit.agents.graph import build_graph  # noqa: PLC0415 - with it
-    from remit.agents.ignores import apply_ignores  # noqa: PLC0415
+    """Return the selected diagnostics of each file, in the order of its text, and the graph of the agents."""
+    from remit.agents.graph import build_graph  # noqa: PLC0415 - callers import this module for single functions, too
     from remit.agents.rules.graph import check_graph  # noqa: PLC0415
 
     graph = build_graph(file.definition for file in files if file.definition is not None)
@@ -64,18 +62,26 @@ def lint(files: Sequence[CheckedFile], choice: CodeSelection) -> tuple[dict[str,
         found[path].append(finding)
     result = {}
     for file in files:
-        # Ignores first: whether one is needed does not depend on what somebody wants to hear today.
-        heard = apply_ignores(found[file.path], file.ignores)
-        result[file.path] = tuple(sort_diagnostics(select_diagnostics(heard, file.path, choice)))
+        # Ignores come first: whether an ignore is needed doesn't depend on the selection.
+        kept = apply_ignores(found[file.path], file.ignores)
+        result[file.path] = tuple(sort_diagnostics(select_diagnostics(kept, file.path, choice)))
     return result, graph
 
 
+def sort_diagnostics(findings: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Return diagnostics sorted by place, then code."""
+    return sorted(findings, key=lambda f: (f.place.line if f.place else 0, f.place.column if f.place else 0, f.code))
+
+
+# --- selection -------------------------------------------------------------------------------------------------------
+
+
 def select_diagnostics(findings: Iterable[Diagnostic], path: str, choice: CodeSelection) -> list[Diagnostic]:
-    """The findings that are wanted, with the severities that somebody gave them."""
-    is_wanted = make_code_filter(path, choice)
+    """Return the selected diagnostics, with the severities of the selection."""
+    is_selected = make_code_filter(path, choice)
     kept = []
     for finding in findings:
-        if not is_wanted(finding.code):
+        if not is_selected(finding.code):
             continue
         given = max((code for code in choice.severities if finding.code.startswith(code)), key=len, default=None)
         kept.append(finding if given is None else finding._replace(severity=choice.severities[given]))
@@ -83,27 +89,24 @@ def select_diagnostics(findings: Iterable[Diagnostic], path: str, choice: CodeSe
 
 
 def make_code_filter(path: str, choice: CodeSelection) -> Callable[[str], bool]:
-    """Whether a code is wanted in a file.
+    """Return a function that tells whether a code is reported in a file.
 
-    The longest beginning decides, as in other linters; of two equally long, the one that ignores.
+    The longest matching prefix decides, as in other linters. If two have the same length, the code is ignored.
     """
-    unwanted = [code for pattern, codes in choice.per_file.items() if matches_path(pattern, path) for code in codes]
+    ignored = [code for pattern, codes in choice.per_file.items() if matches_path(pattern, path) for code in codes]
 
-    def is_wanted(code: str) -> bool:
-        return _longest(code, choice.select) > _longest(code, choice.ignore) and _longest(code, unwanted) < 0
+    def measure(code: str, prefixes: Iterable[str]) -> int:
+        """Return the length of the longest prefix that matches, or -1 if none does."""
+        lengths = [0 if each == "ALL" else len(each) for each in prefixes if each == "ALL" or code.startswith(each)]
+        return max(lengths, default=-1)
 
-    return is_wanted
-
-
-def _longest(code: str, beginnings: Iterable[str]) -> int:
-    lengths = [0 if each == "ALL" else len(each) for each in beginnings if each == "ALL" or code.startswith(each)]
-    return max(lengths, default=-1)
+    return lambda code: measure(code, choice.select) > measure(code, choice.ignore) and measure(code, ignored) < 0
 
 
 def matches_path(pattern: str, path: str) -> bool:
-    """Whether a pattern of the configuration means a path: by itself, or by a folder above it.
+    """Whether a pattern of the settings matches a path or one of its parent folders.
 
-    A pattern without a slash is a name, wherever it is; one with a slash begins at the root. `*` stays in one folder.
+    A pattern without a slash matches a name in any folder; one with a slash starts at the root. `*` doesn't match `/`.
     """
     if len(pattern) > MAX_NAME:
         return False
@@ -115,6 +118,90 @@ def matches_path(pattern: str, path: str) -> bool:
     )
 
 
-def sort_diagnostics(findings: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """In the order of the text."""
-    return sorted(findings, key=lambda f: (f.place.line if f.place else 0, f.place.column if f.place else 0, f.code))
+def load_codes() -> list[str]:
+    """Return the codes of all rules on agent files, including retired codes."""
+    from remit.agents import compile as compilation  # noqa: PLC0415 - most lint runs name no codes
+    from remit.agents.rules.graph import GRAPH_RULES  # noqa: PLC0415
+    from remit.agents.rules.register import RETIRED, load_all_rules  # noqa: PLC0415
+
+    return [*load_all_rules(), *RETIRED, *GRAPH_RULES, *DIAGNOSTICS, *compilation.DIAGNOSTICS]
+
+
+# --- ignore comments -------------------------------------------------------------------------------------------------
+
+
+def apply_ignores(findings: Iterable[Diagnostic], ignores: Sequence[Ignore]) -> list[Diagnostic]:
+    """Return the diagnostics that no ignore comment hides, and diagnostics about the comments themselves."""
+    if not ignores:
+        return list(findings)
+    everywhere = [index for index, ignore in enumerate(ignores) if ignore.whole_file]
+    on_line: dict[int, list[int]] = {}
+    for index, ignore in enumerate(ignores):
+        if not ignore.whole_file:
+            on_line.setdefault(ignore.line, []).append(index)
+    used: set[tuple[int, str]] = set()
+    kept = []
+    for finding in findings:
+        here = on_line.get(finding.place.line, []) if finding.place is not None else []
+        hidden_by = [
+            (index, code)
+            for index in (*everywhere, *here)
+            for code in ignores[index].codes or ("",)
+            if finding.code.startswith(code)
+        ]
+        used.update(hidden_by)
+        if not hidden_by:
+            kept.append(finding)
+    for index, ignore in enumerate(ignores):
+        unused = [code for code in ignore.codes if (index, code) not in used]
+        if not ignore.codes:
+            kept.append(ignore_without_code(ignore) if (index, "") in used else unused_ignore(ignore, ()))
+        elif unused:
+            kept.append(unused_ignore(ignore, unused))
+    return kept
+
+
+def unused_ignore(ignore: Ignore, codes: Sequence[str]) -> Diagnostic:
+    """An ignore comment has no effect.
+
+    Why: the problem is fixed, or the code is misspelled. The comment would hide the next problem.
+
+    Bad: `<!-- remit: ignore[AGT122] -->` above a line without a diagnostic.
+
+    Good: remove it.
+
+    Fix (safe): removes the comment if none of its codes is needed.
+    """
+    known = load_codes() if codes else []
+    unknown = [code for code in codes if not any(each.startswith(code) for each in known)]
+    unneeded = ", ".join(code for code in codes if code not in unknown) or ("anything" if not codes else "")
+    problems = [
+        f"doesn't hide {unneeded}" if unneeded else "",
+        f"names {', '.join(unknown)}, which isn't a rule" if unknown else "",
+    ]
+    message = f"the ignore comment {' and '.join(filter(None, problems))}"
+    can_remove = len(codes) == len(ignore.codes)
+    fix = Fix("safe", "Remove the comment.", (TextEdit(*ignore.cut, "", ignore.place),)) if can_remove else None
+    hint = "Remove the codes that aren't needed."
+    if unknown:
+        hint = "Correct it (`remit explain` lists the codes), or remove it."
+    return Diagnostic("IGN001", "warning", message, hint, "", ignore.place, fix)
+
+
+def ignore_without_code(ignore: Ignore) -> Diagnostic:
+    """An ignore comment names no code.
+
+    Why: it hides all diagnostics on its line, including future ones.
+
+    Bad: `<!-- remit: ignore -->`
+
+    Good: `<!-- remit: ignore[AGT122] -->`
+    """
+    return Diagnostic("IGN002", "warning", "the ignore comment names no code", "Name the codes: ignore[AGT122].", "",
+                      ignore.place)  # fmt: skip
+
+
+DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
+    "IGN001": (unused_ignore, "warning"),
+    "IGN002": (ignore_without_code, "warning"),
+}

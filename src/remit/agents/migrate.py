@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from remit.agents import edits
 from remit.agents.definition import ANYONE, read_definition, split_claude_tools
 from remit.agents.document import AgentDocument, parse_document
-from remit.agents.fixes import MAX_ROUNDS, apply_fixes
+from remit.agents.edits import MAX_ROUNDS, apply_fixes
 from remit.agents.outline import SECTIONS
 from remit.agents.profiles import CONTEXT_BUDGETS, KINDS, TOOLS, is_read_by_claude
 from remit.agents.rules.register import AgentFileContext, run_agent_rules
@@ -56,8 +56,8 @@ class AgentMigration(NamedTuple):
 
 def migrate(document: AgentDocument, *, kind: str | None = None, spec_root: str = "specs") -> AgentMigration:
     """Bring an agent file to the standard. Default kind: the file's own `agent_type`, else `DEFAULT_KIND`."""
-    if document.fault is not None:
-        raise InputError(f"can't upgrade {document.path}: {document.fault}", hint="save it as UTF-8 first")
+    if document.unreadable is not None:
+        raise InputError(f"can't upgrade {document.path}: {document.unreadable}", hint="save it as UTF-8 first")
     if document.profile == "codex" or document.place == "command":
         what = "a command" if document.place == "command" else "an agent of Codex"
         raise UsageError(f"{document.path} is {what}, not an agent in Markdown",

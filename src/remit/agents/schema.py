@@ -13,7 +13,7 @@ from remit.agents.rules.standard_fields import TABLE
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from remit.agents.rules.field_shapes import FieldSpec
+    from remit.agents.rules.field_table import FieldSpec
 
 VERSION = 1
 _TEXT = {"type": "string", "minLength": 1}

@@ -215,7 +215,7 @@ def _make_document(text: str, found: Frontmatter) -> AgentDocument:
     from remit.agents.document import make_unreadable  # noqa: PLC0415 - with the YAML
 
     document = make_unreadable("", "")
-    document.text, document.fault, document.frontmatter = text, None, found
+    document.text, document.unreadable, document.frontmatter = text, None, found
     return document
 
 

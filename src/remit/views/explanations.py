@@ -29,7 +29,7 @@ class Explanation(NamedTuple):
 
 def explain(code: str) -> Explanation:
     """The explanation of a code of a diagnostic or of an error."""
-    from remit.agents.rules.retired import RETIRED
+    from remit.agents.rules.register import RETIRED
     from remit.views.error_codes import explain_error
 
     known = {each.code: each for each in explain_all()}
@@ -80,14 +80,14 @@ def _explain_messages() -> Iterator[Explanation]:
 
 def _explain_agent_files() -> Iterator[Explanation]:
     from remit.agents import compile as compilation
-    from remit.agents import ignores
+    from remit.agents import lint
     from remit.agents.rules.graph import GRAPH_RULES
     from remit.agents.rules.register import load_all_rules
 
     rules: list[AgentRule | GraphRule] = [*load_all_rules().values(), *GRAPH_RULES.values()]
     for each in rules:
         yield Explanation(each.code, each.name, each.severity, None, each.fix, each.documentation)
-    yield from _explain_register(ignores.DIAGNOSTICS)
+    yield from _explain_register(lint.DIAGNOSTICS)
     yield from _explain_register(compilation.DIAGNOSTICS)
 
 

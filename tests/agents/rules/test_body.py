@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from remit.agents.fixes import apply_fixes
+from remit.agents.edits import apply_fixes
 from remit.agents.outline import SECTIONS
 from remit.model import Diagnostic
 from tests.agents.rules import samples_sections, samples_steps

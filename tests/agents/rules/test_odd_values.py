@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from remit.agents.document import parse_document
-from remit.agents.fixes import apply_fixes
+from remit.agents.edits import apply_fixes
 from tests.support.agent_samples import STANDARD, STANDARD_PATH, lint
 from tests.support.sample_sizes import choose
 

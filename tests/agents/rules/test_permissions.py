@@ -2,7 +2,7 @@
 
 import pytest
 
-from remit.agents.fixes import apply_fixes
+from remit.agents.edits import apply_fixes
 from remit.model import Diagnostic
 from tests.agents.rules.samples_permissions import (
     ALLOWED_BASH,

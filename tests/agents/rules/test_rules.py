@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from remit.agents import rules
-from remit.agents.fixes import apply_fixes
-from remit.agents.rules.register import MODULES, load_all_rules
-from remit.agents.rules.retired import RETIRED
+from remit.agents.edits import apply_fixes
+from remit.agents.rules.register import MODULES, RETIRED, load_all_rules
 from remit.model import Diagnostic
 from tests.support.agent_rule_samples import SAMPLES
 from tests.support.agent_samples import Sample, fix_until_stable, lint
@@ -48,7 +47,7 @@ def test_every_module_with_rules_is_loaded() -> None:
     named = {".".join(file.relative_to(folder).with_suffix("").parts): file for file in folder.rglob("*.py")}
     registers = re.compile(r"^(@agent_rule| *add_rule|add_table)\(", re.MULTILINE)
     owners = {name for name, file in named.items() if registers.search(file.read_text("utf-8"))}
-    assert owners - {"register", "field_shapes"} == {name for names in MODULES.values() for name in names}
+    assert owners - {"register", "field_table"} == {name for names in MODULES.values() for name in names}
 
 
 def test_a_rule_has_one_page() -> None:

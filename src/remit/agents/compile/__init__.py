@@ -10,18 +10,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, get_args
 
 from remit.agents.compile import claude, codex, opencode
-from remit.agents.compile.diagnostics import (
+from remit.agents.compile.source import (
     DIAGNOSTICS,
     left_out,
     left_over,
     loaded_twice,
     lost,
+    make_name,
     name_some,
     outdated,
+    read_source,
     refused,
 )
-from remit.agents.compile.source import make_name, read_body, read_source
 from remit.agents.definition import find_unread, read_definition
+from remit.agents.document import read_body
 from remit.errors import UsageError
 from remit.lazy_regex import lazy
 from remit.light_namedtuple import NamedTuple
@@ -105,8 +107,8 @@ def is_current(compiled: Compiled, existing_text: str | None) -> bool:
 
 def _find_refusals(document: AgentDocument, definition: Definition | None, path: str) -> Iterator[Diagnostic]:
     found = document.frontmatter
-    if document.fault is not None:
-        yield refused(document, "", f"the file can't be compiled: {document.fault}", "Save it as UTF-8 text.")
+    if document.unreadable is not None:
+        yield refused(document, "", f"the file can't be compiled: {document.unreadable}", "Save it as UTF-8 text.")
     elif found is None or definition is None:
         yield refused(
             document, "", "the file has no frontmatter, so it isn't an agent", "Start it with `remit agent new`."

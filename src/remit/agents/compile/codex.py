@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from remit.agents.compile.diagnostics import lost, name_some
-from remit.agents.compile.source import translate_model
+from remit.agents.compile.source import lost, name_some, translate_model
 from remit.agents.edits import quote
 from remit.agents.profiles import TOOLS
 from remit.harnesses import codex

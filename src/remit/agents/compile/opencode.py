@@ -16,8 +16,7 @@ import math
 from itertools import product, zip_longest
 from typing import TYPE_CHECKING
 
-from remit.agents.compile.diagnostics import changed, lost, name_some
-from remit.agents.compile.source import describe, translate_model
+from remit.agents.compile.source import changed, describe, lost, name_some, translate_model
 from remit.agents.edits import quote, render_scalar
 from remit.agents.profiles import TOOLS
 from remit.harnesses import opencode

@@ -17,7 +17,7 @@ from remit.agents.outline import (
     STEP_PARTS,
 )
 from remit.agents.rules.register import AgentFileContext, AgentViolation, agent_rule
-from remit.agents.rules.section_shapes import COMMENT, find_blank, find_kind, find_top, shorten
+from remit.agents.rules.section_table import COMMENT, find_blank, find_kind, find_top, shorten
 from remit.lazy_regex import lazy
 from remit.sentences import has_word
 
@@ -45,7 +45,7 @@ def no_sections(case: AgentFileContext) -> Iterator[AgentViolation]:
     document = case.document
     if document.unclosed_frontmatter:
         return  # who knows where the body begins
-    if document.outline.is_bare and document.fault is None and document.frontmatter is not None:
+    if document.outline.is_bare and document.unreadable is None and document.frontmatter is not None:
         yield AgentViolation(
             "the body has none of the standard's sections",
             "Write them, from <context> to <error_handling>, or create an agent with `remit agent new`.",
@@ -244,7 +244,7 @@ def file_size(case: AgentFileContext) -> Iterator[AgentViolation]:
     """
     document = case.document
     lines = document.lines
-    if document.outline.is_bare or document.fault is not None or MIN_LINES <= lines <= MAX_LINES:
+    if document.outline.is_bare or document.unreadable is not None or MIN_LINES <= lines <= MAX_LINES:
         return
     if lines < MIN_LINES:
         yield AgentViolation(

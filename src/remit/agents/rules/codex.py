@@ -10,8 +10,16 @@ import json
 from typing import TYPE_CHECKING
 
 from remit.agents import edits
-from remit.agents.rules.field_lookup import is_whole, show
-from remit.agents.rules.field_shapes import FieldCheck, FieldProblem, FieldSpec, FieldTable, RuleRow, add_table
+from remit.agents.rules.field_table import (
+    FieldCheck,
+    FieldProblem,
+    FieldSpec,
+    FieldTable,
+    RuleRow,
+    add_table,
+    is_whole,
+    show,
+)
 from remit.agents.rules.register import AgentFileContext, AgentViolation, agent_rule
 from remit.harnesses import codex
 from remit.lazy_regex import lazy

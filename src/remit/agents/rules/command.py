@@ -6,8 +6,16 @@ import re
 from typing import TYPE_CHECKING
 
 from remit.agents.profiles import COMMAND_KEYS
-from remit.agents.rules.field_lookup import find_title, is_whole
-from remit.agents.rules.field_shapes import FieldCheck, FieldProblem, FieldSpec, FieldTable, RuleRow, add_table
+from remit.agents.rules.field_table import (
+    FieldCheck,
+    FieldProblem,
+    FieldSpec,
+    FieldTable,
+    RuleRow,
+    add_table,
+    find_title,
+    is_whole,
+)
 from remit.agents.rules.register import AgentFileContext, AgentViolation, agent_rule
 from remit.lazy_regex import lazy
 from remit.light_namedtuple import NamedTuple

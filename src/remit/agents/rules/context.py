@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from remit.agents import edits
 from remit.agents.context import find_context_files, is_absolute, is_folder, list_context_files
-from remit.agents.rules.field_lookup import is_number, show
+from remit.agents.rules.field_table import is_number, show
 from remit.agents.rules.register import AgentFileContext, AgentViolation, agent_rule
 from remit.agents.rules.standard_fields import get_budget
 from remit.globs import is_pattern

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from remit.agents import edits
 from remit.agents.definition import ANYONE
-from remit.agents.rules.field_lookup import show
+from remit.agents.rules.field_table import show
 from remit.agents.rules.register import AgentFileContext, AgentViolation, agent_rule
 from remit.agents.rules.standard_fields import MAX_TARGETS, get_seconds, list_targets
 from remit.spelling import SURE, find_similar

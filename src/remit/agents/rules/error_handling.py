@@ -8,7 +8,7 @@ from remit.agents import edits
 from remit.agents.default_sections import render_error
 from remit.agents.outline import ERROR_PARTS, TAG_NAMES, unfold
 from remit.agents.rules.register import AgentFileContext, AgentViolation, agent_rule
-from remit.agents.rules.section_shapes import find_missing_parts, is_empty, list_tags, shorten
+from remit.agents.rules.section_table import find_missing_parts, is_empty, list_tags, shorten
 from remit.lazy_regex import lazy
 from remit.light_namedtuple import NamedTuple
 from remit.sentences import has_word

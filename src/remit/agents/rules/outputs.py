@@ -9,7 +9,7 @@ from remit.agents import edits
 from remit.agents.default_sections import ARTIFACTS, STRUCTURE
 from remit.agents.outline import find_part
 from remit.agents.rules.register import AgentFileContext, AgentViolation, agent_rule
-from remit.agents.rules.section_shapes import find_kind, is_empty, shorten
+from remit.agents.rules.section_table import find_kind, is_empty, shorten
 from remit.harnesses import claude, opencode
 from remit.lazy_regex import lazy
 from remit.model import STATUSES

@@ -31,10 +31,10 @@ def file_unreadable(case: AgentFileContext) -> Iterator[AgentViolation]:
 
     Good: a regular file in UTF-8.
     """
-    if case.document.fault is not None:
+    if case.document.unreadable is not None:
         end = min(1, len(case.document.text))
         help_ = "Save it as a readable UTF-8 text file of at most 1 MiB."
-        yield AgentViolation(f"the file can't be used: {case.document.fault}", help_, (0, end))
+        yield AgentViolation(f"the file can't be used: {case.document.unreadable}", help_, (0, end))
 
 
 @agent_rule("AGT002", profiles=("standard", "claude", "opencode"), severity="warning", fix="unsafe")
@@ -52,7 +52,7 @@ def frontmatter_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
     the frontmatter only follows blank lines or spaces, the fix removes them and is safe.
     """
     document = case.document
-    if document.frontmatter is not None or document.fault is not None:
+    if document.frontmatter is not None or document.unreadable is not None:
         return
     if late := _LATE_HEAD.match(document.text):
         yield AgentViolation("the frontmatter doesn't start at the first character, so harnesses ignore it",

@@ -12,11 +12,23 @@ from remit.agents.definition import (
     is_strange_tool,
     read_claude_rule,
     read_permissions,
+    read_tools,
 )
-from remit.agents.profiles import TOOLS, is_read_by_claude
-from remit.agents.rules.field_lookup import guess, show
+from remit.agents.patterns import (
+    RUNNERS,
+    allows_everything,
+    covers,
+    covers_command,
+    matches_command,
+    matches_path,
+    normalize_command,
+)
+from remit.agents.profiles import TOOLS
+from remit.agents.rules.field_table import guess, show
 from remit.agents.rules.register import AgentFileContext, AgentViolation, agent_rule
-from remit.harnesses import claude, opencode
+from remit.agents.rules.tools import report_unknown_tool
+from remit.globs import EVERYTHING, is_pattern
+from remit.harnesses import claude, codex, opencode
 from remit.light_namedtuple import NamedTuple
 from remit.positions import escape_key
 
@@ -26,151 +38,14 @@ if TYPE_CHECKING:
     from remit.agents.document import AgentDocument
     from remit.agents.profiles import Profile
 
+
 _READ: tuple[Profile, ...] = ("standard", "claude", "opencode")
 """Whose permissions are held to, where a harness calls Remit."""
 MAX_PATTERNS = 100
 """Of one tool on one side: each is compared with each, and nobody writes more."""
 
 
-# --- tools -----------------------------------------------------------------------------------------------------------
-
-
-@agent_rule("AGT050", fix="safe")
-def tools_invalid(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """`tools` isn't a table of names with true or false.
-
-    Why: a table also says which tools are off. Remit accepts a list, with a note; a program that expects a table
-    may turn no tool on.
-
-    Bad: `tools: [read, grep]`
-
-    Good: `tools: {read: true, grep: true}`
-
-    Fix (safe): turns a list into a table, with true for each tool.
-    """
-    document = case.document
-    value = document.get_section("tools")
-    if value is None or isinstance(value, dict) or is_read_by_claude(document.path):
-        return  # Claude Code has a list of its own
-    listed = isinstance(value, list)
-    yield AgentViolation("tools is a list, expected a table of tools with true or false" if listed
-                         else "tools isn't a table of tools with true or false",
-                         "Write true or false for each tool.", document.span_of("/tools"), "/tools",
-                         severity="note" if listed else None, edits=_make_table(document, value),
-                         fix_message="Convert it to a table")  # fmt: skip
-
-
-def _make_table(document: AgentDocument, value: object) -> tuple[edits.Change, ...]:
-    """Each tool of a list, or of a text with commas, as a key with true."""
-    names = value.replace(",", " ").split() if isinstance(value, str) else value
-    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
-        return ()
-    names = [name.lower() for name in names]
-    if len(set(names)) < len(names) or not set(names) <= {*TOOLS, *opencode.ALL_TOOLS}:
-        return ()
-    if isinstance(value, str):
-        return edits.replace_value(document, "/tools", f"{{{', '.join(f'{name}: true' for name in names)}}}")
-    return _rewrite_items(document, names)
-
-
-def _rewrite_items(document: AgentDocument, names: list[str]) -> tuple[edits.Change, ...]:
-    found = document.frontmatter
-    if found is None or found.shared:
-        return ()
-    spans = [found.spans[f"/tools/{index}"] for index in range(len(names))]
-    if "/tools" in found.flow:
-        start, end = found.spans["/tools"]
-        inner = [(at, to, f"{name}: true") for (at, to), name in zip(spans, names, strict=True)]
-        return ((start, start + 1, "{"), *inner, (end - 1, end, "}"))
-    text = document.text
-    dashes = [text.rfind("-", 0, at) for at, _ in spans]
-    indent = "" if text[dashes[0] - 1] in " \t" else "  "  # a list may stand right under its key, a table may not
-    return tuple((dash, to, f"{indent}{name}: true") for dash, (_, to), name in zip(dashes, spans, names, strict=True))
-
-
-@agent_rule("AGT051", fix="unsafe")
-def tool_unknown(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """`tools` names a tool that doesn't exist.
-
-    Why: harnesses ignore an unknown name, and the intended tool keeps its default. A name that resembles no tool is
-    a warning, and a tool of a single harness is a note.
-
-    Bad: `tools: {reed: true}`
-
-    Good: `tools: {read: true}`
-
-    Fix (unsafe): writes the tool that was probably meant.
-    """
-    document = case.document
-    value = document.get_section("tools")
-    for name, pointer in _list_tools(value):
-        known = name if isinstance(value, dict) else name.lower()  # in a list, capitals are understood
-        if known in TOOLS or not name or _is_foreign(name):
-            continue
-        harness = "opencode" if name in opencode.ALL_TOOLS else "Claude Code" if name in claude.ALL_TOOLS else ""
-        if not harness or name.lower() in TOOLS:
-            yield _report_unknown(document, name, pointer, is_key=isinstance(value, dict))
-        elif not isinstance(value, dict) or value[name] is not False:  # what is off need not be known
-            yield AgentViolation(f"{name} is a tool of {harness}, not of the standard",
-                                 f"Keep it if the agent runs in {harness} only.", document.key_span(pointer), pointer,
-                                 severity="note")  # fmt: skip
-
-
-def _is_foreign(name: str) -> bool:
-    """Whether a name is that of a server's tool, or of several."""
-    return "*" in name or name.startswith("mcp")
-
-
-def _list_tools(value: object) -> Iterator[tuple[str, str]]:
-    """Each name, and the pointer to it."""
-    if isinstance(value, dict):
-        yield from ((name, f"/tools/{name}") for name in value)
-    elif isinstance(value, list):
-        yield from ((name, f"/tools/{index}") for index, name in enumerate(value) if isinstance(name, str))
-
-
-def _report_unknown(document: AgentDocument, name: str, pointer: str, *, is_key: bool) -> AgentViolation:
-    meant, hint = guess(name, TOOLS)
-    taken = pointer.rpartition("/")[0] + f"/{meant}" in (document.frontmatter.keys if document.frontmatter else ())
-    change = edits.rename_key if is_key else edits.replace_value
-    return AgentViolation(f"there is no tool {show(name)}", hint, document.key_span(pointer), pointer,
-                          severity="error" if meant else "warning",
-                          edits=change(document, pointer, meant) if meant and not taken else (),
-                          fix_message=f"Write {meant}")  # fmt: skip
-
-
-_SPOKEN = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
-
-
-@agent_rule("AGT052", fix="safe")
-def tool_not_boolean(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """A tool's value is neither true nor false.
-
-    Why: some programs treat a string as true, even `"false"`, and others ignore it.
-
-    Bad: `write: "false"`
-
-    Good: `write: false`
-
-    Fix (safe): removes the quotes from "true" and "false".
-    """
-    document = case.document
-    value = document.get_section("tools")
-    for name, state in value.items() if isinstance(value, dict) else ():
-        if isinstance(state, bool):
-            continue
-        pointer = f"/tools/{name}"
-        meant = _SPOKEN.get(str(state).strip().lower()) if isinstance(state, str | int) else None
-        clear = isinstance(state, str) and state.strip().lower() in ("true", "false")
-        word = "true" if meant else "false"
-        yield AgentViolation(f"the tool {name[:80]} is neither true nor false", "Write true or false, without quotes.",
-                             document.span_of(pointer), pointer,
-                             edits=edits.replace_value(document, pointer, word) if meant is not None else (),
-                             fix_message=f"Write {word}", applicability="safe" if clear else "unsafe")  # fmt: skip
-
-
 # --- the form of permissions -----------------------------------------------------------------------------------------
-
 _EMPTY_SIDES = {
     "allow": '- read: ["**/*"]\n- write: []',
     "deny": '- write: [".git/**/*"]\n- edit: [".git/**/*"]',
@@ -189,7 +64,7 @@ def permissions_side_missing(case: AgentFileContext) -> Iterator[AgentViolation]
 
     Fix (unsafe): adds the missing side: allow reading everything and writing nothing, or deny writing to .git.
     """
-    from remit.agents.rules.field_shapes import is_missing  # noqa: PLC0415
+    from remit.agents.rules.field_table import is_missing  # noqa: PLC0415
     from remit.agents.rules.standard_fields import TABLE  # noqa: PLC0415 - only standard files have these fields
 
     document = case.document
@@ -350,7 +225,7 @@ def permission_tool_unknown(case: AgentFileContext) -> Iterator[AgentViolation]:
     for side in ("allow", "deny"):
         for tool, pointer, _ in islice(read_permissions(document, side), MAX_PATTERNS):
             if is_strange_tool(tool) and pointer.rpartition("/")[2] == escape_key(tool):
-                yield _report_unknown(document, tool, pointer, is_key=True)
+                yield report_unknown_tool(document, tool, pointer, is_key=True)
 
 
 @agent_rule("AGT056", severity="warning", fix="unsafe")
@@ -391,8 +266,6 @@ def _remove_tool(document: AgentDocument, pointer: str) -> tuple[edits.Change, .
 
 
 # --- rules that speak of each other ----------------------------------------------------------------------------------
-
-
 class PermissionEntry(NamedTuple):
     """One pattern of one tool."""
 
@@ -545,3 +418,384 @@ def permission_duplicate(case: AgentFileContext) -> Iterator[AgentViolation]:
 def remove_entry(document: AgentDocument, entry: PermissionEntry) -> tuple[edits.Change, ...]:
     """One pattern from its list; a text that stands for a list is left alone."""
     return edits.remove_item(document, entry.pointer) if entry.pointer.rpartition("/")[2].isdigit() else ()
+
+
+PATH_TOOLS = frozenset({"read", "write", "edit", "grep", "glob"})
+
+
+def _is_on(document: AgentDocument, tool: str) -> bool | None:
+    """Whether a tool is switched on; None where the file says nothing of tools."""
+    names = read_tools(document)
+    return None if names is None or document.get_section("tools") is None else tool in names
+
+
+def _can_be_read(document: AgentDocument) -> bool:
+    """Whether what the permissions do not say can be called missing: their YAML is whole, and no cap cut it short."""
+    found = document.frontmatter
+    cut = found is not None and any(problem.kind == "limit" for problem in found.problems)
+    return not cut and not isinstance(document.values.get("permissions"), str)
+
+
+@agent_rule("AGT061", severity="warning")
+def bash_unrestricted(case: AgentFileContext) -> Iterator[AgentViolation]:
+    """Bash is on, and no list limits its commands.
+
+    Why: a shell can do everything that the user can, regardless of the rules for reading and writing. Every command
+    that isn't denied can be run, and no deny list is complete.
+
+    Bad: `tools: {bash: true}` and no `bash` under `allow`, or `allow: [{bash: ["*"]}]`
+
+    Good: `allow: [{bash: ["grep", "wc", "git status"]}]`
+    """
+    document = case.document
+    if not _is_on(document, "bash") or not _can_be_read(document):
+        return
+    allowed = list_entries(document, "allow").get("bash")
+    everything = next((entry for entry in allowed or () if allows_everything(entry.pattern)), None)
+    if allowed is not None and everything is None:
+        return
+    pointer = everything.pointer if everything else "/tools/bash"
+    told = "bash can run every command" if everything else "bash is on, and no list limits its commands"
+    yield AgentViolation(
+        told, "List under allow the commands that the agent needs.", document.key_span(pointer), pointer
+    )
+
+
+class ProtectedSample(NamedTuple):
+    """What an agent should not change: a path in it, and the pattern that keeps it from there."""
+
+    sample: str
+    pattern: str
+
+
+_SETTINGS = {
+    "opencode": ProtectedSample(opencode.SETTINGS_FILE, opencode.SETTINGS_FILE),
+    "claude": ProtectedSample(claude.SHARED_SETTINGS, claude.SETTINGS_PATTERN),
+    "codex": ProtectedSample(codex.SETTINGS_FILE, codex.SETTINGS_FILE),
+}
+
+
+def _list_protected(document: AgentDocument) -> Iterator[ProtectedSample]:
+    """What runs or rules the agents: git's hooks, Remit's own files, the agent's file, the harness's settings."""
+    yield ProtectedSample(".git/hooks/pre-commit", ".git/**/*")
+    yield ProtectedSample(".remit/ledger.db", ".remit/**/*")
+    yield ProtectedSample("remit.toml", "remit.toml")
+    folders = document.path.split("/")[:-1]
+    depth = next((at for at, name in enumerate(folders) if name in ("agent", "agents")), None)
+    if depth is not None and not is_pattern(document.path):
+        yield ProtectedSample(document.path, "/".join([*folders[: depth + 1], "**/*"]))
+    if document.place in _SETTINGS:
+        yield _SETTINGS[document.place]
+
+
+@agent_rule("AGT062", severity="warning", fix="unsafe")
+def protected_path_writable(case: AgentFileContext) -> Iterator[AgentViolation]:
+    """The agent can write to files that control agents.
+
+    Why: an agent that can write a git hook, an agent file, Remit's files or the harness's settings can give itself
+    any other permission.
+
+    Bad: `allow: [{write: ["**/*"]}]` and `deny: [{bash: ["rm"]}]`
+
+    Good: `allow: [{write: ["**/*"]}]` and `deny: [{write: [".git/**/*", "remit.toml", …]}]`
+
+    Fix (unsafe): denies writing to these paths.
+    """
+    document = case.document
+    if not isinstance(document.get_section("permissions"), dict) or not _can_be_read(document):
+        return
+    allow, deny = list_entries(document, "allow"), list_entries(document, "deny")
+    for tool in ("write", "edit"):
+        allowed = allow.get(tool)
+        if _is_on(document, tool) is False or (allowed is None and (tool == "edit" or not _is_on(document, tool))):
+            continue  # edit goes where write may, if nothing else is said
+        wide = [entry for entry in allowed or () if not entry.pattern.startswith("!")]
+        denied = [entry.pattern.removeprefix("!") for entry in [*deny.get(tool, []), *(allowed or ())]
+                  if entry in deny.get(tool, []) or entry.pattern.startswith("!")]  # fmt: skip
+        open_places = [
+            place for place in _list_protected(document)
+            if (allowed is None or any(matches_path(entry.pattern, place.sample) for entry in wide))
+            and not any(matches_path(pattern, place.sample) for pattern in denied)
+        ]  # fmt: skip
+        if open_places:
+            yield _report_open(document, tool, wide, open_places)
+
+
+def _report_open(
+    document: AgentDocument, tool: str, wide: list[PermissionEntry], places: list[ProtectedSample]
+) -> AgentViolation:
+    names = ", ".join(place.pattern.removesuffix("/**/*") for place in places)
+    entry = next((each for each in wide if matches_path(each.pattern, places[0].sample)), None)
+    meant = any(covers(place.pattern, each.pattern) for each in wide for place in places)
+    pointer = entry.pointer if entry else f"/tools/{tool}"
+    return AgentViolation(
+        f"{tool} can change {names}",
+        "Deny them, or allow less.",
+        document.key_span(pointer),
+        pointer,
+        edits=() if meant else add_denials(document, tool, [place.pattern for place in places]),
+        fix_message="Deny them",
+    )
+
+
+def add_denials(document: AgentDocument, tool: str, denied: list[str]) -> tuple[edits.Change, ...]:
+    """Add patterns to what a tool is denied: to its list, or as a row of their own."""
+    found = document.frontmatter
+    texts = [edits.quote(pattern) for pattern in denied]
+    if found is None or not isinstance(document.get("permissions", "deny"), list):
+        return ()
+    for name, pointer, _ in islice(read_permissions(document, "deny"), MAX_PATTERNS):
+        if name == tool and pointer in found.flow:
+            return edits.add_item(document, pointer, ", ".join(texts))
+        if name == tool and f"{pointer}/0" in found.spans:
+            return tuple(change for text in texts for change in edits.add_item(document, pointer, text))
+    row = f"{tool}: [{', '.join(texts)}]"
+    between = "/permissions/deny" in found.flow
+    return edits.add_item(document, "/permissions/deny", f"{{{row}}}" if between else row)
+
+
+@agent_rule("AGT063", severity="warning")
+def pattern_outside_workspace(case: AgentFileContext) -> Iterator[AgentViolation]:
+    """An allowed pattern is outside of the workspace.
+
+    Why: patterns are relative to the workspace root. An absolute path is different on every machine, and a path
+    with `..` reaches other projects.
+
+    Bad: `read: ["/etc/**"]`, `write: ["../**"]`
+
+    Good: `read: ["docs/**"]`
+    """
+    document = case.document
+    for tool, entries in list_entries(document, "allow").items():
+        for entry in entries if tool in PATH_TOOLS else ():
+            pattern = entry.pattern.removeprefix("!")
+            absolute = pattern.startswith(("/", "~", "\\")) or pattern[1:3] in (":\\", ":/")
+            if absolute or _climbs(pattern):
+                yield AgentViolation(f"{tool} is allowed {show(pattern)}, which is outside of the workspace",
+                                     "Allow paths relative to the workspace root.",
+                                     document.span_of(entry.pointer), entry.pointer)  # fmt: skip
+
+
+def _climbs(pattern: str) -> bool:
+    depth = 0
+    for part in pattern.replace("\\", "/").split("/"):
+        depth += -1 if part == ".." else 0 if part in ("", ".", "**") else 1
+        if depth < 0:
+            return True
+    return False
+
+
+# --- whether denials hold --------------------------------------------------------------------------------------------
+def _read_bash(document: AgentDocument) -> tuple[list[PermissionEntry], list[PermissionEntry] | None]:
+    """What bash is denied, and what it is allowed; None where nothing limits it. Nothing where it is off."""
+    if _is_on(document, "bash") is False:
+        return [], []
+    allowed = list_entries(document, "allow").get("bash")
+    if allowed is not None and any(allows_everything(entry.pattern) for entry in allowed):
+        allowed = None
+    return list_entries(document, "deny").get("bash", []), allowed
+
+
+@agent_rule("AGT064", severity="warning", fix="unsafe")
+def deny_rule_bypassable(case: AgentFileContext) -> Iterator[AgentViolation]:
+    """A deny rule covers only some spellings of a command that is allowed.
+
+    Why: a bash pattern is the beginning of a command, word by word. The same command has other spellings: flags
+    apart, in another order, in their long form or further back; the program by its path or through another program.
+    No deny list is complete. A command that isn't on the allow list can't be run in any spelling. If Remit confines
+    the agent, it also compares each program with the rules when it starts, which catches other programs but not
+    other flags.
+
+    Bad: `allow: [{bash: ["git"]}]` and `deny: [{bash: ["git push --force"]}]`: `git push -f` does the same
+
+    Good: `allow: [{bash: ["git status", "git diff"]}]` and `deny: [{bash: ["git push"]}]`
+
+    Fix (unsafe): denies the command with any flags. Without an allow list, there is no fix: write one.
+    """
+    document = case.document
+    denied, allowed = _read_bash(document)
+    for entry in denied:
+        command = normalize_command(entry.pattern)
+        others = [each.pattern for each in denied if each is not entry]
+        if "*" in command or any(covers_command(each, command) for each in others):
+            continue
+        if allowed is None:
+            rest = f", one of {len(denied)} deny rules," if others else ""
+            yield AgentViolation(
+                f"denying {show(entry.pattern)}{rest} has gaps: other spellings of it aren't denied",
+                "List under allow the commands that the agent needs; no deny list is complete.",
+                document.span_of(entry.pointer),
+                entry.pointer,
+            )
+            return
+        wide = next((each.pattern for each in allowed if _is_part(command, each.pattern)), None)
+        if wide is not None:
+            stem = command.partition(" -")[0]
+            yield AgentViolation(
+                f"{show(entry.pattern)} is denied, but {show(wide)} can allow other spellings of it",
+                "Allow less, or deny the command with any flags.",
+                document.span_of(entry.pointer),
+                entry.pointer,
+                edits=add_denials(document, "bash", [stem]) if stem != command else (),
+                fix_message=f"Deny {stem}.",
+            )
+
+
+def _is_part(command: str, pattern: str) -> bool:
+    """Whether a pattern matches a command and others, too."""
+    return covers_command(pattern, command) and normalize_command(pattern) != command
+
+
+_HARMLESS_REST = {"find": ["find *-exec", "find *-execdir", "find *-ok", "find *-okdir"], "git": ["git -*"]}
+"""What to deny so that the rest of a program runs nothing else."""
+
+
+@agent_rule("AGT065", severity="warning", fix="unsafe")
+def allowed_program_runs_others(case: AgentFileContext) -> Iterator[AgentViolation]:
+    """The allow list has a program that can run any other program.
+
+    Why: an agent that can run `bash`, `python`, `env`, `xargs` or `find` can run every program through it. Neither
+    the allow list nor a deny list prevents that, unless Remit confines the agent and compares each program with the
+    rules when it starts. Reported once per list.
+
+    Bad: `bash: ["grep", "find"]`
+
+    Good: `bash: ["grep", "ls"]`, or `find` with the flags denied that run programs
+
+    Fix (unsafe): denies the flags that run other programs if that is enough; otherwise, removes the program from
+    the list.
+    """
+    document = case.document
+    denied, allowed = _read_bash(document)
+    deny = [entry.pattern for entry in denied]
+    programs = {normalize_command(entry.pattern).partition(" ")[0] for entry in allowed or ()}
+    ways = [way for way in RUNNERS if way.partition(" ")[0] in programs]
+    ways = [way for way in ways if not any(matches_command(pattern, way) for pattern in deny)]
+    entries = [entry for entry in allowed or () if any(matches_command(entry.pattern, way) for way in ways)]
+    if not entries:
+        return
+    first = entries[0]
+    *others, last = dict.fromkeys(entry.pattern[:40] for entry in entries)
+    names = f"{', '.join(others)} and {last}" if others else last
+    program = normalize_command(first.pattern).split(" ", 1)[0]
+    closing = _HARMLESS_REST.get(program)
+    change = add_denials(document, "bash", closing) if closing else remove_entry(document, first)
+    yield AgentViolation(
+        f"{names} can run any other program",
+        "Allow only programs that can't run others.",
+        document.span_of(first.pointer),
+        first.pointer,
+        edits=change,
+        fix_message=f"{'Deny the flags that run others' if closing else 'Remove it from the list'}: {program}",
+    )
+
+
+@agent_rule("AGT066", severity="warning", fix="unsafe")
+def pattern_negated(case: AgentFileContext) -> Iterator[AgentViolation]:
+    """A pattern begins with an exclamation mark.
+
+    Why: patterns have no negation. What should be excluded stays allowed.
+
+    Bad: `write: ["**/*", "!.git/**/*"]` under `allow`
+
+    Good: `write: ["**/*"]` under `allow`, `write: [".git/**/*"]` under `deny`
+
+    Fix (unsafe): moves the pattern to `deny`, without the exclamation mark.
+    """
+    document = case.document
+    for tool, entries in list_entries(document, "allow").items():
+        for entry in entries:
+            if entry.pattern.startswith("!") and tool in PATH_TOOLS:
+                removed = remove_entry(document, entry)
+                added = add_denials(document, tool, [entry.pattern[1:].strip()]) if removed else ()
+                yield AgentViolation(
+                    f"{show(entry.pattern)} excludes nothing: patterns have no negation",
+                    "Move it to deny, without the exclamation mark.",
+                    document.span_of(entry.pointer),
+                    entry.pointer,
+                    edits=(*removed, *added) if added else (),
+                    fix_message="Move it to deny",
+                )
+
+
+_WRITING = ("write", "edit")
+_EXACT = (["**"], ["**", "*"], ["**", "**"])
+"""The ends of a pattern that mean a folder with everything in it."""
+_PROTECTED = frozenset({claude.SETTINGS_PATTERN, opencode.SETTINGS_PATTERN})
+"""Files that Remit protects from every agent, also those that don't exist yet."""
+
+
+class _Form(NamedTuple):
+    """A pattern as the kernel could enforce it: the path before its first star, and whether the rest is all of it."""
+
+    path: str
+    has_stars: bool
+    is_folder: bool
+
+
+def _read_form(pattern: str) -> _Form:
+    parts = [part for part in pattern.removeprefix("./").split("/") if part != "."]
+    if parts[-1:] == [""]:
+        parts[-1] = "**"
+    at = next((at for at, part in enumerate(parts) if is_pattern(part)), len(parts))
+    path = "/".join(parts[:at]) or ("/" if pattern.startswith("/") else ".")
+    return _Form(path, at < len(parts), parts[at:] in _EXACT)
+
+
+@agent_rule("AGT160", severity="note", profiles=("standard", "claude", "opencode"))
+def permission_not_enforceable(case: AgentFileContext) -> Iterator[AgentViolation]:
+    """The kernel enforces a permission differently from how it is written.
+
+    Why: the kernel knows files and folders, but no patterns. Remit compares each tool call with the pattern. For
+    the commands of a confined agent, the kernel allows the whole folder before a star, protects and hides only
+    files that exist when the agent starts, doesn't limit reading to the allowed files, and lets no program replace
+    a file that is allowed by its name (`sed -i`, `git checkout`). An agent without bash isn't reported.
+
+    Bad: `allow: [{write: ["docs/**/*.md"]}]`
+
+    Good: `allow: [{write: ["docs/**"]}]`
+    """
+    document = case.document
+    tools = read_tools(document)
+    if tools is not None and document.get_section("tools") is not None and "bash" not in tools:
+        return
+    allow, deny = list_entries(document, "allow"), list_entries(document, "deny")
+    seen: set[str] = set()
+    for entry in (entry for tool in _WRITING for entry in allow.get(tool, ())):
+        if entry.pattern not in seen and not entry.pattern.startswith("!"):
+            yield from _check_allowed(document, entry)
+        seen.add(entry.pattern)
+    if all(tool in allow for tool in _WRITING):
+        write, edit = ({entry.pattern for entry in allow[tool]} for tool in _WRITING)
+        if write != edit and allow["edit"]:
+            told = "write and edit are allowed different patterns; commands may write what one of the two allows"
+            yield _report(document, allow["edit"][0], told, "Allow both the same.")
+    reading = allow.get("read", [])
+    if reading and not any(entry.pattern in EVERYTHING for entry in reading):
+        yield _report(document, reading[0], "the kernel doesn't limit commands to the files that read is allowed",
+                      "Deny read what commands may not read.")  # fmt: skip
+    seen.clear()
+    for entry in (entry for tool in (*_WRITING, "read") for entry in deny.get(tool, ())):
+        form = _read_form(entry.pattern)
+        if entry.pattern not in seen | _PROTECTED and form.has_stars and not form.is_folder:
+            does = "hides" if entry.tool == "read" else "protects"
+            told = f"the kernel {does} what matches {show(entry.pattern)} when the agent starts, not what is made later"
+            yield _report(document, entry, told, "Deny a whole folder, or review the files that the agent makes.")
+        seen.add(entry.pattern)
+
+
+def _check_allowed(document: AgentDocument, entry: PermissionEntry) -> Iterator[AgentViolation]:
+    """Report what the kernel makes of a pattern that may be written."""
+    form = _read_form(entry.pattern)
+    if form.has_stars and not form.is_folder:
+        where = "the workspace" if form.path == "." else show(form.path)
+        told = f"the kernel can't enforce {show(entry.pattern)}; commands may write everything in {where}"
+        yield _report(document, entry, told, "Allow a whole folder that contains only what the agent may write.")
+    elif not form.has_stars:
+        told = f"the kernel lets commands change {show(entry.pattern)} in place; a program that replaces the file fails"
+        hint = f"Allow its folder if programs have to replace it. If it is a folder, write {show(f'{form.path}/**')}."
+        yield _report(document, entry, told, hint)
+
+
+def _report(document: AgentDocument, entry: PermissionEntry, message: str, hint: str) -> AgentViolation:
+    return AgentViolation(message, hint, document.span_of(entry.pointer), entry.pointer)

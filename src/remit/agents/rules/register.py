@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from remit.agents.profiles import Profile
     from remit.model import Severity
 
+
 MAX_REPORTS = 50
 """Maximum diagnostics of one rule in one file."""
 
@@ -148,17 +149,14 @@ def make_diagnostic(rule: AgentRule, report: AgentViolation, document: AgentDocu
 
 
 # --- loading ---------------------------------------------------------------------------------------------------------
-
 _MARKDOWN = ("parsing", "yaml_values", "tokens")
-_CLAUDE = ("claude_fields", "claude_tools")
-_OPENCODE = ("opencode_fields", "opencode_permissions")
 MODULES: dict[Profile, tuple[str, ...]] = {
     "standard": (
-        *_MARKDOWN, "body", "confinement", "context", "delegation", "error_handling", "standard_fields",
-        "timeout_values", "opencode_permissions", "outputs", "permissions", "permission_scope", "sections", "steps",
+        *_MARKDOWN, "body", "context", "delegation", "error_handling", "outputs", "permissions", "sections",
+        "standard_fields", "steps", "tools",
     ),
-    "claude": (*_MARKDOWN, *_CLAUDE, "confinement", "permissions"),
-    "opencode": (*_MARKDOWN, *_OPENCODE, "confinement", "permissions"),
+    "claude": (*_MARKDOWN, "claude", "permissions", "tools"),
+    "opencode": (*_MARKDOWN, "opencode", "permissions", "tools"),
     "codex": ("parsing", "codex"),
     "command": (*_MARKDOWN, "command"),
 }  # fmt: skip
@@ -182,3 +180,28 @@ def load_all_rules() -> dict[str, AgentRule]:
     for profile in MODULES:
         load_rules(profile)
     return AGENT_RULES
+
+
+RETIRED = {
+    "AGT089": (
+        "It looked for words such as `session`, `depth` and `deadline` in the context of a delegation. Remit "
+        "passes the session id, depth, path and timeout on itself."
+    ),
+    "AGT153": (
+        "It looked for words such as `check` and `status` in the preflight step. AGT142 and AGT145 check that"
+        " the step is there and complete; Remit validates the inputs and moves the status itself."
+    ),
+    "AGT154": (
+        "It looked for words such as `status` and `commit` in the postflight step. AGT142 and AGT146 check "
+        "that the step is there and complete; Remit does what a postflight leaves out."
+    ),
+    "AGT155": (
+        "It looked for words such as `format` and `verify` in the return step. AGT142 and AGT147 check that "
+        "the step is there and complete; Remit validates each return."
+    ),
+    "AGT159": (
+        "It looked for words such as `phase`, `estimate` and `registry` in the body of an agent of each kind."
+        " Remit checks the artifacts of each kind when a command ends."
+    ),
+}
+"""What each rule looked for, and what checks it now."""

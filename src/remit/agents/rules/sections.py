@@ -31,7 +31,7 @@ from remit.agents.outline import (
 from remit.agents.rules.error_handling import find_error_types, list_usual_errors, read_error_names
 from remit.agents.rules.outputs import ARTIFACT_TYPES, find_artifacts, find_spec_root
 from remit.agents.rules.register import add_rule
-from remit.agents.rules.section_shapes import (
+from remit.agents.rules.section_table import (
     AttributeChoice,
     AttributeNeeded,
     OtherName,
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
     from remit.agents.document import AgentDocument
     from remit.agents.rules.register import Applicability
-    from remit.agents.rules.section_shapes import Named, Shape
+    from remit.agents.rules.section_table import Named, Shape
     from remit.agents.tags import Tag
     from remit.model import Severity
 

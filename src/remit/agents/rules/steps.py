@@ -10,7 +10,7 @@ from remit.agents import edits
 from remit.agents.default_sections import render_step
 from remit.agents.outline import STEP_PARTS, find_part
 from remit.agents.rules.register import AgentFileContext, AgentViolation, agent_rule
-from remit.agents.rules.section_shapes import find_kind, find_top, is_empty, shorten
+from remit.agents.rules.section_table import find_kind, find_top, is_empty, shorten
 from remit.lazy_regex import lazy
 
 if TYPE_CHECKING:

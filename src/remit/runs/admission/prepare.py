@@ -215,7 +215,7 @@ def _read_body(agent: ChosenAgent) -> str:
     """What its file tells the agent; nothing where there is none."""
     if agent.document is None:
         return ""
-    from remit.agents.compile.source import read_body  # noqa: PLC0415 - only where there is a file
+    from remit.agents.document import read_body  # noqa: PLC0415 - only where there is a file
 
     return read_body(agent.document)
 

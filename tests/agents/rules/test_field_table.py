@@ -9,8 +9,8 @@ import pytest
 
 from remit.agents.document import parse_document
 from remit.agents.profiles import KEYS
-from remit.agents.rules import claude_fields, codex, command, opencode_fields, standard_fields
-from remit.agents.rules.field_shapes import (
+from remit.agents.rules import claude, codex, command, opencode, standard_fields
+from remit.agents.rules.field_table import (
     FieldCheck,
     FieldProblem,
     FieldSpec,
@@ -24,7 +24,7 @@ from remit.agents.rules.register import AGENT_RULES, AgentFileContext
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-TABLES = [module.TABLE for module in (standard_fields, claude_fields, opencode_fields, codex, command)]
+TABLES = [module.TABLE for module in (standard_fields, claude, opencode, codex, command)]
 WORDS = {
     "key", "value", "given", "state", "default", "meant", "choices", "least", "most", "stem", "unquoted", "keys",
     "table", "length", "size", "strategy", "budget",

@@ -10,8 +10,18 @@ from typing import TYPE_CHECKING
 
 from remit.agents import edits
 from remit.agents.profiles import COMMAND_KEYS, STANDARD_KEYS
-from remit.agents.rules.field_lookup import find_title, guess, list_names, show
-from remit.agents.rules.field_shapes import FieldCheck, FieldProblem, FieldSpec, FieldTable, RuleRow, add_table
+from remit.agents.rules.field_table import (
+    FieldCheck,
+    FieldProblem,
+    FieldSpec,
+    FieldTable,
+    RuleRow,
+    add_table,
+    find_title,
+    guess,
+    list_names,
+    show,
+)
 from remit.agents.rules.register import MAX_REPORTS, AgentFileContext, AgentViolation, agent_rule
 from remit.harnesses import claude, opencode
 from remit.lazy_regex import lazy

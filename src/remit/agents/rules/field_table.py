@@ -7,35 +7,106 @@ fields, with the codes and the words that report them. Rules that compare fields
 
 from __future__ import annotations
 
+import math
+import re
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from remit.agents import edits
-from remit.agents.rules.field_lookup import (
-    TRUTHS,
-    guess,
-    has_type_diagnostic,
-    is_absent,
-    is_number,
-    is_whole,
-    list_names,
-    show,
-)
 from remit.agents.rules.register import MAX_REPORTS, AgentFileContext, AgentViolation, add_rule
+from remit.lazy_regex import lazy
 from remit.light_namedtuple import NamedTuple
 from remit.model import NOTHING
 from remit.positions import escape_key
 from remit.spelling import SURE, find_similar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from typing import TypeGuard
 
     from remit.agents.document import AgentDocument
     from remit.agents.profiles import Profile
     from remit.agents.rules.register import Applicability
     from remit.model import Severity
+
+
+MAX_NUMBER = 1e15
+"""Beyond that nothing in an agent's file is counted, and arithmetic fails."""
+TRUTHS = frozenset({"true", "false", "yes", "no", "on", "off", "y", "n", "1", "0"})
+"""Spellings of true and false; those that are not read have a rule of their own."""
+
+
+def is_absent(value: object) -> bool:
+    """Whether a field has no value: the key isn't there, or nothing but space is."""
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
+def is_whole(document: AgentDocument) -> bool:
+    """Whether the frontmatter has no syntax error."""
+    return document.frontmatter is not None and document.frontmatter.whole
+
+
+def find_title(document: AgentDocument) -> str:
+    """The file's title as YAML; empty if it has none."""
+    from remit.agents.edits import quote  # noqa: PLC0415 - only for a fix
+
+    title = next((text for level, text, _ in document.body.headings if level == 1 and text), "")
+    return quote(title) if title else ""
+
+
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Whether a value is a number that somebody can have meant, and no truth value."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < MAX_NUMBER
+
+
+def has_type_diagnostic(document: AgentDocument, pointer: str) -> bool:
+    """Whether another rule speaks of it: a number, a date or a truth value where a text is expected."""
+    found = document.frontmatter
+    return found is not None and found.plain.get(pointer, "null") != "null"
+
+
+def show(value: object, most: int = 60) -> str:
+    """A value of a file in a message: short, on one line."""
+    if isinstance(value, dict | list):
+        return "a table" if isinstance(value, dict) else "a list"
+    if value is None or isinstance(value, bool):
+        return "nothing" if value is None else str(value).lower()
+    text = " ".join(str(value)[:400].split())
+    text = f"{text[:most]}…" if len(text) > most else text
+    return f"'{text}'" if isinstance(value, str) else text
+
+
+def guess(word: str, known: Sequence[str]) -> tuple[str, str]:
+    """What was probably meant, else nothing; and the sentence that says so, or that lists what is known."""
+    from remit.spelling import did_you_mean  # noqa: PLC0415 - only once something is wrong
+
+    told = did_you_mean(word[:80], tuple(known))
+    meant = told.split("'")[1] if told.startswith("did") else ""
+    return meant, f"{told[0].upper()}{told[1:]}{'' if meant else '.'}"
+
+
+_WHOLE = lazy(
+    r"(?P<number>\d{1,3}(?:[ ,_]\d{3}){1,3}|\d{1,12})\s{0,2}(?P<thousand>[kK])?\s{0,2}(?:tokens)?\Z", re.ASCII
+)
+
+
+def read_whole(value: object) -> tuple[int, bool]:
+    """A whole number that is written as something else, 0 if it is none; and whether it can mean nothing else."""
+    if isinstance(value, float) and 0 < value < math.inf and value.is_integer():
+        return int(value), True
+    found = _WHOLE.match(value.strip()) if isinstance(value, str) else None
+    if found is None:
+        return 0, False
+    number = int(re.sub(r"\D", "", found["number"]))
+    return (number * 1000, False) if found["thousand"] else (number, True)
+
+
+def list_names(names: Sequence[str], most: int = 6) -> str:
+    """Names in a message: the first few, and how many more."""
+    shown = ", ".join(name[:40] for name in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
 
 _TYPES: Mapping[str, Callable[[object], bool]] = {
     "any": lambda _: True,
@@ -197,8 +268,6 @@ def _find_key(key: str, known: tuple[str, ...]) -> str | None:
 
 
 # --- registering -----------------------------------------------------------------------------------------------------
-
-
 class RuleRow(NamedTuple):
     """A rule whose check is a table of fields."""
 
@@ -235,8 +304,6 @@ def _make_check(
 
 
 # --- fields ----------------------------------------------------------------------------------------------------------
-
-
 def is_missing(document: AgentDocument, table: FieldTable, path: str) -> bool:
     """Whether a field is not given, not even under a misspelt name."""
     parent, _, key = path.rpartition("/")
@@ -369,8 +436,6 @@ def _check_items(
 
 
 # --- keys ------------------------------------------------------------------------------------------------------------
-
-
 def _check_keys(document: AgentDocument, table: FieldTable, code: str) -> Iterator[AgentViolation]:
     """Report each key, or all unknown ones in one message; those of its tables have a rule of their own."""
     if table.needs_whole and not is_whole(document):
@@ -399,3 +464,9 @@ def _check_keys(document: AgentDocument, table: FieldTable, code: str) -> Iterat
                 edits.rename_key(document, pointer, meant) if meant else (),
                 f"Rename it to {meant}." if meant else "",
             )
+
+
+def can_judge_type(document: AgentDocument, pointer: str) -> bool:
+    """Whether a table that is none can be told to be so: where the YAML is broken, a table is read as a text."""
+    found = document.frontmatter
+    return found is not None and (found.whole or not isinstance(document.values.get(pointer[1:]), str))
