@@ -23,7 +23,7 @@ from remit.git.repository import SCRATCH
 from remit.ledger.home import Home
 from remit.ledger.hook_runs import add_act
 from remit.ledger.integrity_check import list_set_aside
-from remit.ledger.retention import forget_old
+from remit.ledger.retention import delete_old_runs
 from remit.ledger.runs import AttemptRow, Run, add_run, advance, list_runs, record_attempt
 from remit.ledger.texts import load_spill, write_spill
 from remit.maintenance import leftovers
@@ -148,7 +148,7 @@ def end(root: Path) -> None:
 def forget(root: Path) -> None:
     """Forget every delegation that is settled."""
     home = Home(str(root))
-    forget_old(home, days=-1, megabytes=1)
+    delete_old_runs(home, days=-1, megabytes=1)
     home.close()
 
 

@@ -9,7 +9,7 @@ from remit.ledger import Ledger
 from remit.ledger.events import add_event, read_clock_ms
 from remit.ledger.followers import PAGE, FinishedBatch, finish_batch, take_batch
 from remit.ledger.home import Home
-from remit.ledger.retention import forget_old
+from remit.ledger.retention import delete_old_runs
 from remit.ledger.runs import Run, add_run, advance
 
 
@@ -110,7 +110,7 @@ def test_what_was_forgotten_meanwhile_stops_nobody(home: Home) -> None:
     assert take(home.ledger) is not None
     with home.ledger.transaction() as db:
         db.execute("UPDATE runs SET created_ms = 1")
-    assert forget_old(home, days=1, megabytes=1000).runs == 1
+    assert delete_old_runs(home, days=1, megabytes=1000).runs == 1
     made = settle(home, "b")
     assert list_sessions(take(home.ledger)) == made
 

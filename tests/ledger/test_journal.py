@@ -227,7 +227,7 @@ def edit_after(monkeypatch: pytest.MonkeyPatch, name: str, action: Callable[[], 
     return fired
 
 
-@pytest.mark.parametrize("step", ["_set_aside", "_sync_waiting", "_write_intent"])
+@pytest.mark.parametrize("step", ["_stage", "_sync_waiting", "_write_intent"])
 @pytest.mark.parametrize("name", ["one", "two"])
 def test_a_file_that_a_user_edits_before_it_is_replaced_keeps_the_edit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, name: str

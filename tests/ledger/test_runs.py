@@ -11,7 +11,7 @@ from remit.ledger import retention
 from remit.ledger.events import add_event, list_acts, load_events, read_clock_ms
 from remit.ledger.home import Home
 from remit.ledger.hook_runs import HookRun, add_act, add_hook_run
-from remit.ledger.retention import Forgotten, forget_if_due, forget_old, measure_bytes
+from remit.ledger.retention import DeletedRuns, delete_if_due, delete_old_runs, measure_bytes
 from remit.ledger.runs import (
     AttemptRow,
     Run,
@@ -122,7 +122,7 @@ def test_a_spill_is_kept_once_and_read_back_whole(tmp_path: Path) -> None:
     (tmp_path / ".remit" / "spills" / name[:2] / name).write_bytes(b"a long anzwer")
     with pytest.raises(StorageError, match="is damaged"):
         load_spill(home, name)
-    with pytest.raises(InputError, match="is not the name of a spill"):
+    with pytest.raises(InputError, match="isn't the name of a spill"):
         load_spill(home, "../../etc/passwd")
 
 
@@ -138,17 +138,17 @@ def test_what_is_old_and_settled_is_forgotten(tmp_path: Path) -> None:
     gone = write_spill(home, b"old", session_id="old", kind="answer")
     shared = write_spill(home, b"shared", session_id="old", kind="answer")
     write_spill(home, b"shared", session_id="young", kind="answer")
-    planned = forget_old(home, days=90, megabytes=1000, dry_run=True)
+    planned = delete_old_runs(home, days=90, megabytes=1000, dry_run=True)
     assert planned.runs == 1
     assert len(list_runs(home.ledger)) == 5
-    assert forget_old(home, days=90, megabytes=1000)[:3] == (1, 2, 1)
+    assert delete_old_runs(home, days=90, megabytes=1000)[:3] == (1, 2, 1)
     assert {each.session_id for each in list_runs(home.ledger)} == {"open", "young", "parent", "child"}
     assert load_spill(home, shared) == b"shared"
     with pytest.raises(InputError):
         load_spill(home, gone)
     settle(home, "child")
-    assert forget_old(home, days=90, megabytes=1000).runs == 2
-    assert forget_old(home, days=90, megabytes=1000) == Forgotten()
+    assert delete_old_runs(home, days=90, megabytes=1000).runs == 2
+    assert delete_old_runs(home, days=90, megabytes=1000) == DeletedRuns()
 
 
 def test_who_is_stopped_after_forgetting_has_told_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,9 +156,9 @@ def test_who_is_stopped_after_forgetting_has_told_of_it(tmp_path: Path, monkeypa
     home = Home(str(tmp_path))
     make(home, "old", days_ago=100)
     settle(home, "old")
-    monkeypatch.setattr(retention, "_forget_loose", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr(retention, "_delete_loose", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        forget_old(home, days=90, megabytes=1000)
+        delete_old_runs(home, days=90, megabytes=1000)
     assert list_runs(home.ledger) == []
     rows = home.ledger.db.execute("SELECT details FROM events WHERE kind = 'forgotten'").fetchall()
     assert [each[0] for each in rows] == ['{"runs":1}']
@@ -174,9 +174,9 @@ def test_while_it_is_too_large_the_oldest_are_forgotten(tmp_path: Path) -> None:
     make(home, "open", days_ago=50)
     before = measure_bytes(home)
     limit = 3 * 1024 * 1024
-    planned = forget_old(home, days=90, megabytes=3, dry_run=True)
+    planned = delete_old_runs(home, days=90, megabytes=3, dry_run=True)
     assert measure_bytes(home) == before > limit
-    result = forget_old(home, days=90, megabytes=3)
+    result = delete_old_runs(home, days=90, megabytes=3)
     assert result == planned
     assert result.freed_bytes == before - measure_bytes(home)
     assert limit - 2000 < measure_bytes(home) <= limit, "no more than it takes"
@@ -198,8 +198,8 @@ def test_what_belongs_to_no_delegation_goes_when_it_is_old(tmp_path: Path) -> No
     lost = write_spill(home, b"lost", session_id="nobody", kind="answer")
     with home.ledger.transaction() as db:
         db.execute("UPDATE spills SET created_ms = created_ms - ?", (100 * DAY_MS,))
-    assert forget_old(home, days=90, megabytes=1, dry_run=True)[:3] == (0, 2, 1)
-    assert forget_old(home, days=90, megabytes=1)[:3] == (0, 2, 1)
+    assert delete_old_runs(home, days=90, megabytes=1, dry_run=True)[:3] == (0, 2, 1)
+    assert delete_old_runs(home, days=90, megabytes=1)[:3] == (0, 2, 1)
     assert {event.session_id for event in load_events(home.ledger)} == {"open"}
     assert list_acts(home.ledger, "nobody") == []
     assert len(list_acts(home.ledger, "open")) == 1
@@ -219,9 +219,9 @@ def test_notes_of_hooks_go_with_the_runs_and_sessions_that_they_are_about(tmp_pa
     others = {"kept ", "roster", "follower otlp", "focus"}
     for note in (*(form.format(name, name) for form in (*of_runs, *of_sessions) for name in ("old", "young")), *others):
         home.ledger.set_note(note, "1")
-    assert forget_old(home, days=90, megabytes=1000, dry_run=True).runs == 1
+    assert delete_old_runs(home, days=90, megabytes=1000, dry_run=True).runs == 1
     assert home.ledger.db.execute("SELECT count(*) FROM notes").fetchone() == (22,)
-    assert forget_old(home, days=90, megabytes=1000).runs == 1
+    assert delete_old_runs(home, days=90, megabytes=1000).runs == 1
     left = {name for (name,) in home.ledger.db.execute("SELECT name FROM notes")}
     assert left == {form.format("young", "young") for form in (*of_runs, *of_sessions)} | others | {"last gc"}
 
@@ -232,7 +232,7 @@ def test_events_of_nobody_are_bounded(tmp_path: Path, monkeypatch: pytest.Monkey
     with home.ledger.transaction() as db:
         for _ in range(25):
             add_event(db, "test", {})
-    assert forget_old(home, days=90, megabytes=1).events == 15
+    assert delete_old_runs(home, days=90, megabytes=1).events == 15
     assert [event.number for event in load_events(home.ledger)] == list(range(16, 26))
 
 
@@ -240,9 +240,9 @@ def test_it_is_done_by_itself_once_a_day(tmp_path: Path) -> None:
     home = Home(str(tmp_path))
     make(home, "old", days_ago=100)
     settle(home, "old")
-    assert forget_if_due(home, days=90, megabytes=1).runs == 1
+    assert delete_if_due(home, days=90, megabytes=1).runs == 1
     make(home, "older", days_ago=100)
     settle(home, "older")
-    assert forget_if_due(home, days=90, megabytes=1).runs == 0
+    assert delete_if_due(home, days=90, megabytes=1).runs == 0
     home.ledger.set_note("last gc", str(read_clock_ms() - 2 * DAY_MS))
-    assert forget_if_due(home, days=90, megabytes=1).runs == 1
+    assert delete_if_due(home, days=90, megabytes=1).runs == 1

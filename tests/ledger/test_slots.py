@@ -10,7 +10,7 @@ from remit.ledger import slots
 from remit.ledger.events import add_event
 from remit.ledger.home import Home
 from remit.ledger.runs import REMOTE_OWNER, Run, add_run, advance, list_runs
-from remit.ledger.slots import Slots, list_strangers, list_unwanted, take_slot
+from remit.ledger.slots import Slots, list_cancelled, list_waiting_elsewhere, take_slot
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +21,7 @@ def admit(home: Home, name: str, *, parent: str | None = None, awaited: bool = F
     return add_run(home.ledger, row)
 
 
-@pytest.mark.parametrize("query", [slots._HOLDERS, slots._UNWANTED])  # noqa: SLF001 - how they are worded decides
+@pytest.mark.parametrize("query", [slots._HOLDERS, slots._CANCELLED])  # noqa: SLF001 - how they are worded decides
 def test_only_open_ones_are_looked_at(tmp_path: Path, query: str) -> None:
     home = Home(str(tmp_path))
     plan = home.ledger.db.execute(f"EXPLAIN QUERY PLAN {query}", {"agent": "worker", "root": "one"}).fetchall()
@@ -59,7 +59,7 @@ def test_only_who_has_not_begun_is_unwanted(tmp_path: Path) -> None:
         take_slot(db, rows[0], Slots(), deadline_ms=1)
         for row in rows[:2]:
             add_event(db, "cancel", {}, session_id=row.session_id)
-        assert list_unwanted(db) == {"two"}
+        assert list_cancelled(db) == {"two"}
 
 
 def test_open_ones_come_newest_first_and_without_a_look_at_the_others(tmp_path: Path) -> None:
@@ -83,4 +83,4 @@ def test_runs_of_other_machines_are_not_ahead_in_this_machines_line(tmp_path: Pa
         row = Run(name, "worker", 1, ("orchestrator", "worker"), created_ms=len(name), owner=owner)
         add_run(home.ledger, row)
     with home.ledger.reading() as db:
-        assert list_strangers(db, "own") == [3]
+        assert list_waiting_elsewhere(db, "own") == [3]

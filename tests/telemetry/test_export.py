@@ -17,7 +17,7 @@ from remit import cli
 from remit.ledger.followers import PAGE
 from remit.ledger.home import Home
 from remit.ledger.runs import AttemptRow, Run, add_run, advance, record_attempt
-from remit.ledger.texts import keep_texts
+from remit.ledger.texts import store_texts
 from remit.runs.admission.run_config import RunConfig
 from remit.runs.admission.trace_context import ENDPOINTS, make_span_id, parse_traceparent
 from remit.telemetry import export
@@ -170,7 +170,7 @@ def test_what_is_told_of_a_delegation_that_went_well(sending: Receiver, tmp_path
     begun_ms = time.time_ns() // 1_000_000
     (session_id,) = settle(tmp_path, config=RunConfig(work=WORK, model="some-model", command="plan"))
     home = Home(str(tmp_path))
-    keep_texts(home, session_id, {"harness": b"0f0e0d", "prompt": WORK.encode(), "answer-1": WORK.encode()})
+    store_texts(home, session_id, {"harness": b"0f0e0d", "prompt": WORK.encode(), "answer-1": WORK.encode()})
     home.close()
     assert inside is not None  # it stands in the folder
     assert export.send(begun_ms) == ""
@@ -265,7 +265,7 @@ def test_no_secret_is_sent(sending: Receiver, tmp_path: Path, inside: Inside) ->
             advance(
                 db, session_id, "finished", ended_ms=time.time_ns() // 1_000_000, stop_reason="exited", status="failed"
             )
-        keep_texts(home, session_id, {"harness": text.encode()})
+        store_texts(home, session_id, {"harness": text.encode()})
     home.close()
     assert export.send(begun_ms) == ""
     assert len([span for span in sending.spans if span.name.startswith("invoke_agent")]) == len(secrets) >= 40

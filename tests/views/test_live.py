@@ -13,7 +13,7 @@ import pytest
 
 from remit.errors import UsageError
 from remit.ledger.events import add_event
-from remit.ledger.retention import forget_old
+from remit.ledger.retention import delete_old_runs
 from remit.runs.request import Request
 from remit.runs.workspace import Workspace
 from remit.views import live
@@ -80,7 +80,7 @@ def test_who_missed_what_is_forgotten_is_told(root: Path) -> None:
         tell(home, 5, name(0))
         tell(home, 5, name(1))
         at = live.find_last(home)
-        assert forget_old(home, days=1, megabytes=1000).events == 5
+        assert delete_old_runs(home, days=1, megabytes=1000).events == 5
         for after, is_reset in ((0, True), (4, True), (5, False), (at, False), (at + 1, False), (at + 2, True)):
             assert live.list_changes(home, after=after).is_reset is is_reset
         assert live.list_changes(home, after=0).next == at + 1
@@ -88,7 +88,7 @@ def test_who_missed_what_is_forgotten_is_told(root: Path) -> None:
         told = live.list_changes(home, after=at).items
         assert [(item["number"], item["kind"]) for item in told] == [(at + 1, "forgotten"), (at + 2, "progress")]
         assert told[0]["details"] == {"delegations": 1}
-        forget_old(home, days=1, megabytes=1000)
+        delete_old_runs(home, days=1, megabytes=1000)
         assert live.find_last(home) == at + 2  # where nothing is forgotten nothing is told
 
 
@@ -96,7 +96,7 @@ def test_numbers_never_go_back(root: Path) -> None:
     with opened(root) as home:
         insert(home, Kept(0))
         tell(home, 5, name(0))
-        forget_old(home, days=1, megabytes=1000)
+        delete_old_runs(home, days=1, megabytes=1000)
         assert live.find_last(home) == 6  # and one that says so
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.errors import UsageError
-from remit.ledger.queries import RunFilter, count_wanted
+from remit.ledger.queries import RunFilter, count_matching
 from remit.views.run_pages import RunQuery, list_runs
 from tests.support.ledger_rows import Kept, answer, dump, insert, make_repository, name, opened, run
 
@@ -212,7 +212,7 @@ def test_the_first_page_of_many_comes_at_once(root: Path) -> None:
     with opened(root) as home:
         insert(home, *(Kept(number, parent=number - number % 10 or None, root=number - number % 10)
                        for number in range(10_000)))  # fmt: skip
-        assert count_wanted(home.ledger, RunFilter()) == 10_000
+        assert count_matching(home.ledger, RunFilter()) == 10_000
         took = []
         for _ in range(5):
             begun = time.process_time()

@@ -13,7 +13,7 @@ from remit.hooks.shell_limits import close_if_idle
 from remit.ledger.events import list_acts, read_clock_ms
 from remit.ledger.hook_runs import has_used_since
 from remit.ledger.runs import advance, count_attempts, load_run
-from remit.ledger.texts import keep_texts, load_text
+from remit.ledger.texts import load_text, store_texts
 from remit.light_hash import take_sha256
 from remit.model import ACCEPTABLE
 from remit.runs.admission.run_config import read_run_config
@@ -83,7 +83,7 @@ def run_finish_steps(home: Home, row: Run) -> Result:
         with home.ledger.transaction(durable=True) as db:
             now = load_run(home.ledger, row.session_id)
             if now is not None and now.state != "finished":
-                keep_texts(home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
+                store_texts(home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
                 advance(db, row.session_id, "finished")
                 close_if_idle(db, home.root, row.session_id)
     except RemitError as error:  # the caller gets the result all the same; a supervisor repeats what is missing
@@ -110,7 +110,7 @@ def note_tokens(home: Home, row: Run, tokens: int) -> None:
         if row.state == "finished" and read_run_config(row.details).finishes:
             report, conclusion = load_report(home, row.session_id)
             report = report._replace(usage=report.usage._replace(tokens=tokens))
-            keep_texts(home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
+            store_texts(home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
 
 
 def load_usage(home: Home, row: Run) -> tuple[int | None, int | None]:

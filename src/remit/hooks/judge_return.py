@@ -20,7 +20,7 @@ from remit.hooks.session_lookup import find_transcript, read_agent_id
 from remit.ledger.events import add_event, load_last_event, read_clock_ms
 from remit.ledger.hook_runs import end_commands, list_tool_uses
 from remit.ledger.runs import advance, begin_attempt, count_attempts, load_run, record_attempt
-from remit.ledger.texts import keep_texts, load_text
+from remit.ledger.texts import load_text, store_texts
 from remit.light_namedtuple import NamedTuple
 from remit.model import ACCEPTABLE, Expectation
 from remit.runners.protocol import RunOutput, Usage
@@ -200,7 +200,7 @@ def conclude_return(
         is_usable = conclusion.verdict in (*ACCEPTABLE, "unproven")
         if row.state == "finishing" and is_usable and _is_finished(home, row):
             return  # another process has finished it meanwhile
-        keep_texts(home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
+        store_texts(home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
         end_commands(db, row.session_id)
         if row.state == "running":
             advance(
@@ -243,7 +243,7 @@ def overrule(home: Home, row: Run, answer: str, judgement: AttemptVerdict | None
     attempts = _AttemptsSoFar(_load_usage(home, row), answer, tuple(range(number)))
     later = make_report(row, attempts, told, ended_ms=read_clock_ms())._replace(notes=(_TAKEN_BACK, *report.notes))
     with home.ledger.transaction(durable=True) as db:
-        keep_texts(home, row.session_id, {"report": render_report(later, told)}, db=db)
+        store_texts(home, row.session_id, {"report": render_report(later, told)}, db=db)
         _write_over(db, row, told)
 
 
@@ -253,7 +253,7 @@ def keep_attempt(home: Home, row: Run, answer: str, judgement: AttemptVerdict | 
     attempt = describe_attempt(row, number, judgement, stop_reason="exited", usage={})
     with home.ledger.transaction() as db:
         if answer.strip():
-            keep_texts(home, row.session_id, {f"answer-{number}": answer.encode("utf-8", "surrogatepass")}, db=db)
+            store_texts(home, row.session_id, {f"answer-{number}": answer.encode("utf-8", "surrogatepass")}, db=db)
         record_attempt(db, row.session_id, attempt)
 
 

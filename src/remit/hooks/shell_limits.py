@@ -230,12 +230,12 @@ def _ensure_profile(
 def _keep_sentences(root: str, session_id: str, sentences: Sequence[str]) -> None:
     """Keep for the result which rules the kernel enforces differently."""
     from remit.ledger.home import Home
-    from remit.ledger.texts import keep_texts
+    from remit.ledger.texts import store_texts
     from remit.runs.supervisor.launch import CONFINED
 
     home = Home(root)
     try:
-        keep_texts(home, session_id, {CONFINED: "\n".join(sentences).encode()}, durable=False)
+        store_texts(home, session_id, {CONFINED: "\n".join(sentences).encode()}, durable=False)
     finally:
         home.close()
 

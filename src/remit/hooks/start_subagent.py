@@ -37,7 +37,7 @@ from remit.ledger.hook_runs import (
 )
 from remit.ledger.runs import Run, add_run
 from remit.ledger.slots import Slots, take_slot
-from remit.ledger.texts import keep_texts, load_text
+from remit.ledger.texts import load_text, store_texts
 from remit.light_namedtuple import NamedTuple
 from remit.model import MAX_DEPTH
 from remit.runs.admission.guard import AdmissionRequest, admit, make_session_id
@@ -392,7 +392,7 @@ def _enter(
         )  # fmt: skip
         if wish.enforced and not wish.agent_id:  # with the row, so that a second hook of the same call finds both
             told = f"{wish.prompt.rstrip()}\n\n{render_instructions(assignment)}"
-            keep_texts(home, session_id, {"prompt": told.encode("utf-8", "surrogatepass")}, db=db)
+            store_texts(home, session_id, {"prompt": told.encode("utf-8", "surrogatepass")}, db=db)
     if wish.enforced:
         _save_tree_before(wish, row, home)
         _start_task(row, home)
@@ -558,7 +558,7 @@ def _save_tree_before(wish: _SubagentStart, row: Run, home: Home) -> None:
 
         before = before._replace(tree=find_tree(home, wish.resume_of, before.tree) or before.tree)
     with home.ledger.transaction() as db:
-        keep_texts(home, row.session_id, {BEFORE: before.as_text().encode()}, db=db)
+        store_texts(home, row.session_id, {BEFORE: before.as_text().encode()}, db=db)
 
 
 def _find_task(wish: _SubagentStart, home: Home) -> tuple[int | None, str]:

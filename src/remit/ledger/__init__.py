@@ -1,4 +1,4 @@
-"""The ledger: the SQLite database `.remit/ledger.db`, with runs, attempts, events, intents, spills and activity.
+"""The ledger: the SQLite database `.remit/ledger.db`, with runs, attempts, events, intents, stored texts and activity.
 
 Many processes write to it. It is local and never committed. Its tables about tasks and the manifest are derived from
 their files and can be rebuilt.
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 __all__ = ["VERSION", "Ledger"]
 
 VERSION = 14
-"""Of the tables in `schema.py`. Hooks compare it, too, so it is here, where nothing else has to be loaded."""
+"""The version of the tables in `schema.py`. It is defined here because hooks compare it and load nothing else."""
 
 
 def __getattr__(name: str) -> object:
-    """The ledger itself when it is asked for: a hook that writes one row does without."""
+    """Return the class `Ledger`, imported on first use: a hook that writes one row doesn't need it."""
     if name != "Ledger":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from remit.ledger.store import Ledger  # noqa: PLC0415 - only once it is used

@@ -1,4 +1,8 @@
-"""The event log: append-only, with ascending numbers, for readers that follow live."""
+"""The event log, append-only with ascending numbers, and the log of what sessions did to files (R3.11).
+
+The frontmatter of the files is updated only when the run finishes: a file that changes under a working agent makes its
+next edit fail.
+"""
 
 from __future__ import annotations
 
@@ -29,12 +33,12 @@ class LedgerEvent(NamedTuple):
 
 
 def read_clock_ms() -> int:
-    """Return the current time in ms since 1970."""
+    """Return the current time in milliseconds since 1970."""
     return time.time_ns() // 1_000_000
 
 
 def to_json(value: object) -> str:
-    """Return a value as the tables have it."""
+    """Return a value as JSON text, as the tables store it."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -61,7 +65,7 @@ def load_events(
 
 
 def load_last_event(ledger: Ledger, session_id: str, *kinds: str) -> LedgerEvent | None:
-    """Return the last event of a session with one of some kinds; None if there is none."""
+    """Return a session's last event of the given kinds; None if there is none."""
     marks = ", ".join("?" * len(kinds))
     query = f"SELECT number, at_ms, session_id, kind, details FROM events WHERE session_id = ? AND kind IN ({marks}) ORDER BY number DESC LIMIT 1"  # noqa: E501, S608 - marks only
     with ledger.reading() as db:
@@ -77,7 +81,7 @@ def follow_events(ledger: Ledger, *, after: int = 0, session_id: str | None = No
 
 
 class FileAct(NamedTuple):
-    """One thing that a session did to a file."""
+    """One operation of a session on a file."""
 
     path: str
     operation: str
@@ -88,7 +92,7 @@ class FileAct(NamedTuple):
 
 
 def list_acts(ledger: Ledger, session_id: str, *, only_unreported: bool = False) -> list[FileAct]:
-    """What a session did, in order; or only what the files have not been told yet."""
+    """Return the operations of a session in order; with `only_unreported`, those that no frontmatter has yet."""
     query = "SELECT path, operation, at_ms, session_id, parent_id, number FROM activity WHERE session_id = ?"
     with ledger.reading() as db:
         rows = db.execute(
@@ -98,5 +102,5 @@ def list_acts(ledger: Ledger, session_id: str, *, only_unreported: bool = False)
 
 
 def mark_reported(db: Connection, acts: Iterable[FileAct]) -> None:
-    """Remember that the files have been told."""
+    """Record that the operations are in the frontmatter of their files."""
     db.executemany("UPDATE activity SET written = 1 WHERE number = ?", [(act.number,) for act in acts])

@@ -1,6 +1,7 @@
 """Readers of finished runs, such as telemetry, and their cursors.
 
-A follower that dies before it moved its cursor gets exactly the same batch again: the batch is recorded first.
+A batch is recorded before it is returned. So a follower that dies before it moved its cursor gets exactly the same
+batch again.
 """
 
 from __future__ import annotations
@@ -11,24 +12,24 @@ if TYPE_CHECKING:
     from remit.ledger.store import Ledger
 
 PAGE = 200
-_FAR = 1000
-"""So many events without a settled one among them are passed over for good: nobody wants to look at them again."""
+_MAX_SKIPPED = 1000
+"""After this many events without a finished run, the cursor moves on, so that they aren't read again."""
 _NOTE = "follower "
 
 
 class Cursor(NamedTuple):
-    """How far a follower has come."""
+    """The position of a follower in the event log."""
 
     number: int
-    """The last event that it is done with."""
+    """The last event that the follower has processed."""
     at_ms: int
-    """Until when it has told."""
+    """The time until which the follower has reported."""
     taken: int = 0
-    """The last event of what it has taken and may not be done with."""
+    """The last event of the batch that was taken and may not be finished; 0 if there is none."""
 
 
 class FinishedEvent(NamedTuple):
-    """A delegation that was settled."""
+    """The event of a finished run."""
 
     number: int
     at_ms: int
@@ -36,7 +37,7 @@ class FinishedEvent(NamedTuple):
 
 
 class FinishedBatch(NamedTuple):
-    """What a follower has taken: all that was settled between two events."""
+    """The runs that finished between two events, as a follower took them."""
 
     follower: str
     cursor: Cursor
@@ -44,20 +45,20 @@ class FinishedBatch(NamedTuple):
 
     @property
     def until_ms(self) -> int:
-        """When the last of them was settled; later than where the follower stood, however clocks were set."""
+        """The time of the last event; always later than the cursor's, even if the clock was set back."""
         return max(self.finished[-1].at_ms, self.cursor.at_ms + 1)
 
 
 def take_batch(ledger: Ledger, follower: str, *, since_ms: int) -> FinishedBatch | None:
-    """What a follower is to be told next; None where there is nothing. Who follows for the first time begins at a time.
+    """Return the next batch of a follower; None if there is none. A new follower starts at `since_ms`.
 
     Only one process at a time may follow by one name.
     """
     cursor = _load(ledger, follower) or _begin(ledger, follower, since_ms)
-    last = cursor.taken or _find_last(ledger)  # before what is settled is listed: more may be meanwhile
+    last = cursor.taken or _find_last(ledger)  # before the finished runs are listed: more may finish meanwhile
     finished = _list_finished(ledger, cursor.number, last)
     if not finished:
-        if cursor.taken or last - cursor.number > _FAR:
+        if cursor.taken or last - cursor.number > _MAX_SKIPPED:
             _store(ledger, follower, cursor._replace(number=last, taken=0))
         return take_batch(ledger, follower, since_ms=since_ms) if cursor.taken else None
     taken = finished[-1].number if len(finished) == PAGE else last
@@ -67,12 +68,12 @@ def take_batch(ledger: Ledger, follower: str, *, since_ms: int) -> FinishedBatch
 
 
 def finish_batch(ledger: Ledger, batch: FinishedBatch) -> None:
-    """Remember that a follower is done with what it took."""
+    """Move the cursor of a follower behind its batch."""
     _store(ledger, batch.follower, Cursor(batch.cursor.taken, batch.until_ms))
 
 
 def measure_tree(ledger: Ledger, root_id: str) -> tuple[int, int]:
-    """How many delegations a tree has, and when the last of them ended."""
+    """Return the number of runs in a tree, and when the last of them ended."""
     query = "SELECT count(*), coalesce(max(ended_ms), 0) FROM runs WHERE root_id = ?"
     with ledger.reading() as db:
         count, ended_ms = db.execute(query, (root_id,)).fetchone()
@@ -84,7 +85,7 @@ def _begin(ledger: Ledger, follower: str, since_ms: int) -> Cursor:
     with ledger.reading() as db:
         row = db.execute(query, (since_ms,)).fetchone()
     cursor = Cursor(0 if row is None else row[0], since_ms)
-    _store(ledger, follower, cursor)  # at once: who begins again later would miss what comes now
+    _store(ledger, follower, cursor)  # at once: a follower that starts again later would miss the events until then
     return cursor
 
 

@@ -1,4 +1,4 @@
-"""Read-only queries on past runs: repeated refusals and tasks, finish steps, and the runs of a batch.
+"""Read-only queries on past runs: repeated refusals and prompts, finish steps, and the runs of a batch.
 
 Queries with many rows read only the latest.
 """
@@ -16,7 +16,7 @@ _USUAL_TIMEOUT_S = 3600.0
 
 
 class PastRun(NamedTuple):
-    """A delegation that is over."""
+    """A finished run."""
 
     session_id: str
     agent: str
@@ -27,22 +27,22 @@ class PastRun(NamedTuple):
     status: str
     attempts: int
     codes: tuple[str, ...] = ()
-    """Of the errors in its answers, those of every attempt."""
+    """The codes of the errors in its returns, of all attempts."""
 
 
 class Refusals(NamedTuple):
-    """How often an agent was refused to hand work on, for one reason."""
+    """How often an agent's nested runs were refused for one reason."""
 
     agent: str
     code: str
     target: str
     times: int
     session_id: str
-    """The last one that asked."""
+    """The last run whose call was refused."""
 
 
 class Repeats(NamedTuple):
-    """The same work, asked of the same agent over and over in one tree."""
+    """How often one agent got the same prompt within one tree."""
 
     root_id: str
     agent: str
@@ -51,7 +51,7 @@ class Repeats(NamedTuple):
 
 
 def list_past(ledger: Ledger) -> list[PastRun]:
-    """Delegations that began and are over, newest first."""
+    """Return the runs that started and finished, newest first."""
     query = """
         SELECT session_id, agent, (ended_ms - started_ms) / 1000.0, json_extract(details, '$.timeout_s'), stop_reason,
             verdict, status, (SELECT count(*) FROM attempts WHERE session_id = done.session_id),
@@ -74,7 +74,7 @@ def list_past(ledger: Ledger) -> list[PastRun]:
 
 
 def list_refusals(ledger: Ledger, *, after_ms: int, least: int) -> list[Refusals]:
-    """Agents whose nested runs were refused repeatedly since a time, most frequent first."""
+    """Return the agents whose nested runs were refused repeatedly since a time, most frequent first."""
     query = """
         SELECT runs.agent, json_extract(events.details, '$.code'), json_extract(events.details, '$.agent'),
             count(*), max(events.session_id)
@@ -87,7 +87,7 @@ def list_refusals(ledger: Ledger, *, after_ms: int, least: int) -> list[Refusals
 
 
 def list_repeats(ledger: Ledger, *, after_ms: int, least: int) -> list[Repeats]:
-    """The same work asked of the same agent repeatedly in one tree since a time, most frequent first."""
+    """Return the prompts that one agent got repeatedly within one tree since a time, most frequent first."""
     query = """
         SELECT root_id, agent, json_extract(details, '$.work'), count(*) FROM runs
         WHERE created_ms >= ? AND parent_id IS NOT NULL
@@ -103,7 +103,7 @@ def list_repeats(ledger: Ledger, *, after_ms: int, least: int) -> list[Repeats]:
 
 
 class StoredStep(NamedTuple):
-    """One step of a settlement, as it is remembered."""
+    """A finish step as the ledger stores it."""
 
     name: str
     state: str
@@ -113,7 +113,7 @@ class StoredStep(NamedTuple):
 
 
 def list_steps(ledger: Ledger, session_id: str) -> list[StoredStep]:
-    """The steps of a settlement, in the order in which they were done."""
+    """Return the finish steps of a run in the order in which they run."""
     query = "SELECT step, result, at_ms FROM finish_steps WHERE session_id = ?"
     with ledger.reading() as db:
         rows = db.execute(query, (session_id,)).fetchall()
@@ -125,11 +125,11 @@ def list_steps(ledger: Ledger, session_id: str) -> list[StoredStep]:
 _ORDER = ("worktree", "manifest", "task", "errors", "activity", "git")
 
 
-# --- batches: runs that were asked for together, each found again by its key -----------------------------------------
+# --- batches: runs that were requested together, each found again by its key -----------------------------------------
 
 
 class BatchRun(NamedTuple):
-    """A delegation of a batch."""
+    """A run of a batch."""
 
     session_id: str
     state: str
@@ -144,13 +144,13 @@ _MEMBERS = """
 
 
 def list_members(ledger: Ledger) -> dict[str, BatchRun]:
-    """The delegations that have a key, by it; of several the newest."""
+    """Return the runs that have a batch key, by key; the newest if there are several."""
     with ledger.reading() as db:
         return {key: BatchRun(*found) for key, *found in db.execute(_MEMBERS, {"since": 0, "key": None})}
 
 
 def find_member(ledger: Ledger, key: str, *, since_ms: int) -> BatchRun | None:
-    """The newest delegation with a key that was made since some time; None where there is none."""
+    """Return the newest run with a batch key that was created since a time; None if there is none."""
     with ledger.reading() as db:
         found = db.execute(_MEMBERS, {"since": since_ms, "key": key}).fetchall()
     return BatchRun(*found[-1][1:]) if found else None

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 FOLDER = ".remit"
 TAKING, FINISHING, TASKS, MANIFEST, ERRORS = "taking", "finishing", "tasks", "manifest", "errors"
-"""The locks. Whoever needs several takes them in this order."""
+"""The locks. A process that needs several takes them in this order."""
 
 
 class Home:
@@ -37,12 +37,12 @@ class Home:
 
     @property
     def ledger_file(self) -> str:
-        """The file of the ledger."""
+        """The path of the ledger."""
         return f"{self.folder}/ledger.db"
 
     @property
     def ledger(self) -> Ledger:
-        """The ledger, which is opened or created on first use."""
+        """The ledger; opened or created on first use."""
         if self._ledger is None:
             from remit.ledger import Ledger  # noqa: PLC0415 - SQLite costs 4 ms
 
@@ -51,10 +51,10 @@ class Home:
         return self._ledger
 
     def make_folder(self, name: str = "") -> str:
-        """Create a subfolder of `.remit`, if it is missing."""
+        """Create a subfolder of `.remit` if it is missing; return its path."""
         folder = f"{self.folder}/{name}" if name else self.folder
         for place in {self.folder, folder}:
-            if os.path.islink(place):  # a repository could lead us anywhere with it
+            if os.path.islink(place):  # a repository could redirect every write with it
                 raise StorageError(f"'{place}' is a symbolic link, but has to be a folder", hint="remove the link")
         try:
             make_private_folder(folder)
@@ -64,18 +64,18 @@ class Home:
 
     def lock(self, name: str) -> AbstractContextManager[None]:
         """Lock one of the workspace's locks."""
-        from remit.storage.locks import hold_lock  # noqa: PLC0415 - only where something is written
+        from remit.storage.locks import hold_lock  # noqa: PLC0415 - only if something is written
 
         if not self._lock_folder:
             self._lock_folder = self.make_folder("locks")
         return hold_lock(f"{self._lock_folder}/{name}.lock", make_folder=self._make_lock_folder)
 
     def _make_lock_folder(self) -> None:
-        """Make the folder again that somebody has removed; to look for it each time costs as much as the lock."""
+        """Create the folder of the locks again if it was removed; to check each time would cost as much as the lock."""
         self.make_folder("locks")
 
     def close(self) -> None:
-        """Close the ledger, if it was opened."""
+        """Close the ledger if it is open."""
         if self._ledger is not None:
             self._ledger.close()
             self._ledger = None

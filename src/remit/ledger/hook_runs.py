@@ -1,4 +1,4 @@
-"""Runs whose agent was started by a harness, and the tools that they used.
+"""Runs whose agent was started by a harness, the tools that they used, and notes that hooks leave for later hooks.
 
 A hook reads these tables on every tool call of a subagent, in a short-lived process, so this imports only the clock.
 """
@@ -22,11 +22,11 @@ _MAX_MESSAGE = 4_000
 _IDLE_MS = 5_000
 """After a caller's Stop hook the harness needs a moment to end its turn."""
 MAIN = "@main"
-"""What the agent of a whole session is called, which has no id of its own."""
+"""The agent id of a harness session's main agent, which has no id of its own."""
 HOOKS_OWNER = "hooks"
-"""Whose the rows are: nobody drives them but the harness."""
+"""The owner of these rows: no supervisor drives them, only the harness."""
 GRACE_MS = 10 * 60 * 1000
-"""So long after its deadline an agent of a harness is thought to be lost: the harness itself has no deadlines."""
+"""How long after its deadline an agent of a harness counts as lost: the harness itself has no deadlines."""
 _COLUMNS = (
     "session_id, harness, harness_session, agent, tool_use_id, agent_id, parent_id, enforced, waited, blocks, "
     "deadline_ms, layers, process"
@@ -41,7 +41,7 @@ class HookRun:
         "process", "session_id", "tool_use_id", "waited",
     )  # fmt: skip
 
-    def __init__(  # noqa: PLR0917 - a row, as its columns stand
+    def __init__(  # noqa: PLR0917 - in the order of the columns
         self,
         session_id: str,
         harness: str,
@@ -67,13 +67,13 @@ class HookRun:
         self.enforced = bool(enforced)
         """True if its return is checked."""
         self.waited = bool(waited)
-        """Whether its caller waits, so that the harness tells when the answer reaches it."""
+        """True if its caller waits, so that the harness reports when the answer reaches it."""
         self.blocks = blocks
         self.deadline_ms = deadline_ms
         self.layers = layers
-        """The permissions of it and of those above it, as JSON."""
+        """The permissions of it and of its callers, as JSON."""
         self.process = process
-        """Which process its harness is."""
+        """The process of its harness."""
 
 
 _LAYERS = """
@@ -111,7 +111,7 @@ def find_by_call(db: Connection, harness_session: str, tool_use_id: str) -> Hook
 
 
 def find_by_path(db: Connection, harness_session: str, path: str, *, is_bound: bool) -> HookRun | None:
-    """The agent at a path of Codex's: the last one that has an id already, or that has none yet."""
+    """Return the last agent at a path of Codex that has an agent id (`is_bound`) or has none yet."""
     having = "session_id IN (SELECT session_id FROM runs WHERE json_extract(details, '$.task_path') = ?)"
     known = f"agent_id IS {'NOT NULL' if is_bound else 'NULL'}"
     return _find(db, f"harness_session = ? AND {known} AND {having}", (harness_session, path)) if path else None
@@ -123,7 +123,7 @@ def find_by_session(db: Connection, session_id: str) -> HookRun | None:
 
 
 def list_unbound(db: Connection, harness_session: str, agent: str) -> list[HookRun]:
-    """The agents of a kind that were asked for and have not been heard of yet, the first first."""
+    """Return the agents of a name that were requested and have sent no event yet, in the order of the requests."""
     query = f"""
         SELECT {_COLUMNS} FROM hook_runs
         WHERE harness_session = ? AND agent_id IS NULL AND agent = ?
@@ -134,7 +134,7 @@ def list_unbound(db: Connection, harness_session: str, agent: str) -> list[HookR
 
 
 def list_open(db: Connection, harness_session: str) -> list[HookRun]:
-    """The agents of a harness's session that are not over."""
+    """Return the unfinished runs of a harness session."""
     query = f"""
         SELECT {_COLUMNS} FROM hook_runs WHERE harness_session = ?
           AND session_id IN (SELECT session_id FROM runs WHERE state <> 'finished')
@@ -143,9 +143,9 @@ def list_open(db: Connection, harness_session: str) -> list[HookRun]:
 
 
 def find_at_work(db: Connection, harness_session: str, since_ms: int, at_ms: int) -> str:
-    """An agent of a harness's session that is not over, or was not at either of two moments; empty where there is none.
+    """Return an agent of a harness session that is unfinished or ran at one of two times; empty if there is none.
 
-    `since_ms`: whoever was at work then or later. `at_ms`: whoever was just then.
+    `since_ms`: it ran then or later. `at_ms`: it ran at exactly that time.
     """
     query = """
         SELECT hook_runs.agent FROM hook_runs JOIN runs USING (session_id)
@@ -158,7 +158,7 @@ def find_at_work(db: Connection, harness_session: str, since_ms: int, at_ms: int
 
 
 def list_below(db: Connection, processes: list[str]) -> list[HookRun]:
-    """The agents that are at work in the nearest of some processes that has any."""
+    """Return the active agents of the nearest of some processes that has any."""
     query = f"""
         SELECT {_COLUMNS} FROM hook_runs WHERE process = ?
           AND session_id IN (SELECT session_id FROM runs WHERE state IN ('admitted', 'running'))
@@ -168,12 +168,12 @@ def list_below(db: Connection, processes: list[str]) -> list[HookRun]:
 
 
 def list_awaited(db: Connection, harness_session: str, parent_id: str | None) -> list[HookRun]:
-    """Those that somebody has called, waits for and has not got back."""
+    """Return the runs that a caller has started and waits for."""
     return [each for each in list_open(db, harness_session) if each.waited and each.parent_id == parent_id]
 
 
 def count_tokens_before(db: Connection, own: HookRun) -> int:
-    """What the other runs of an agent have used that is given more work again and again."""
+    """Return the tokens that the earlier runs of a resumed agent have used."""
     query = """
         SELECT total(tokens) FROM runs WHERE session_id IN
             (SELECT session_id FROM hook_runs WHERE harness_session = ? AND agent_id = ? AND session_id <> ?)
@@ -194,7 +194,7 @@ def bind(db: Connection, session_id: str, agent_id: str) -> None:
 
 
 def count_block(db: Connection, session_id: str, known: int) -> bool:
-    """Remember that a return was sent back; whether that was not done meanwhile, by another hook of the same event."""
+    """Count a return that was sent back; return False if another hook of the same event has counted it meanwhile."""
     statement = "UPDATE hook_runs SET blocks = blocks + 1 WHERE session_id = ? AND blocks = ?"
     return db.execute(statement, (session_id, known)).rowcount > 0
 
@@ -208,13 +208,13 @@ def add_tool_use(db: Connection, session_id: str, tool: str, path: str | None, *
 
 
 def list_tool_uses(db: Connection, session_id: str) -> list[tuple[str, str | None, bool]]:
-    """The tools that an agent used, in their order: name, file, and whether it failed."""
+    """Return the tools that an agent used, in order: name, file, and whether it failed."""
     query = "SELECT tool, path, failed FROM tool_uses WHERE session_id = ? ORDER BY number"
     return [(tool, path, bool(failed)) for tool, path, failed in db.execute(query, (session_id,))]
 
 
 def list_later_uses(db: Connection, session_id: str, number: int) -> list[tuple[int, str, str | None, bool, int]]:
-    """The tools that an agent used after one of its uses: number, name, file, whether it failed, and when."""
+    """Return the tools that an agent used after a number: number, name, file, whether it failed, and when."""
     query = (
         "SELECT number, tool, path, failed, at_ms FROM tool_uses WHERE session_id = ? AND number > ? ORDER BY number"
     )
@@ -223,7 +223,7 @@ def list_later_uses(db: Connection, session_id: str, number: int) -> list[tuple[
 
 
 def load_last_use(db: Connection, session_id: str) -> tuple[str, str | None, int] | None:
-    """The tool that an agent used last: name, file, and when."""
+    """Return the tool that an agent used last: name, file, and when."""
     query = "SELECT tool, path, at_ms FROM tool_uses WHERE session_id = ? ORDER BY number DESC LIMIT 1"
     row: tuple[str, str | None, int] | None = db.execute(query, (session_id,)).fetchone()
     return row
@@ -236,7 +236,7 @@ def has_used_since(db: Connection, session_id: str, at_ms: int) -> bool:
 
 
 def _find(db: Connection, where: str, values: tuple[str, ...]) -> HookRun | None:
-    # Sessions of one second are in no order by their names.
+    # By time: the ids of sessions that start within one second aren't ordered.
     query = f"""
         SELECT {_COLUMNS} FROM hook_runs WHERE {where}
         ORDER BY (SELECT created_ms FROM runs AS own WHERE own.session_id = hook_runs.session_id) DESC LIMIT 1
@@ -245,26 +245,26 @@ def _find(db: Connection, where: str, values: tuple[str, ...]) -> HookRun | None
     return None if row is None else HookRun(*row)
 
 
-# --- what a caller has not been given yet ----------------------------------------------------------------------------
+# --- messages for a caller --------------------------------------------------------------------------------------------
 
 
 def find_calling_agent(db: Connection, own: HookRun) -> str | None:
-    """The session of the agent that has called another, within a session of a harness; None for that session itself."""
+    """Return the session of the agent that called another one in the same harness session; None for the main agent."""
     above = find_by_session(db, own.parent_id) if own.parent_id else None
     is_agent = above is not None and above.agent_id != MAIN and above.harness_session == own.harness_session
     return own.parent_id if is_agent else None
 
 
 def leave_message(db: Connection, own: HookRun, text: str) -> None:
-    """Keep a sentence for the caller of an agent, because the harness gives the caller the answer as it is."""
+    """Store a message for the caller of an agent, because the harness passes the answer on unchanged."""
     name = f"{_name_messages(own.harness_session)}{find_calling_agent(db, own) or ''} {own.session_id}"
     db.execute("INSERT OR REPLACE INTO notes (name, value) VALUES (?, ?)", (name, text[:_MAX_MESSAGE]))
 
 
 def take_messages(db: Connection, harness_session: str, session_id: str | None) -> str:
-    """The sentences that are kept for an agent, or for the harness's session itself; each is given once.
+    """Return and delete the messages for an agent, or for the harness session itself.
 
-    The session itself gets those of agents that are over, too: their notifications go to it.
+    The harness session also gets the messages for agents that are finished: their notifications go to it.
     """
     prefix = _name_messages(harness_session)
     rows = db.execute("SELECT name, value FROM notes WHERE name > ? AND name < ?", (prefix, f"{prefix}~")).fetchall()
@@ -278,14 +278,14 @@ def take_messages(db: Connection, harness_session: str, session_id: str | None) 
 
 
 def has_message(db: Connection, own: HookRun) -> bool:
-    """Whether a sentence about an agent is kept that its caller has not been given yet."""
+    """Return whether there is a message about an agent that its caller hasn't got yet."""
     prefix = _name_messages(own.harness_session)
     query = "SELECT 1 FROM notes WHERE name > ? AND name < ? AND name LIKE ?"
     return db.execute(query, (prefix, f"{prefix}~", f"% {own.session_id}")).fetchone() is not None
 
 
 def drop_message(db: Connection, own: HookRun) -> None:
-    """Forget the sentence about an agent: its caller is given the whole result."""
+    """Delete the message about an agent: its caller gets the whole result."""
     prefix = _name_messages(own.harness_session)
     query = "DELETE FROM notes WHERE name > ? AND name < ? AND name LIKE ?"
     db.execute(query, (prefix, f"{prefix}~", f"% {own.session_id}"))
@@ -295,13 +295,14 @@ def _name_messages(harness_session: str) -> str:
     return f"message {harness_session} "
 
 
-# --- whether the caller of an agent waits for it or is idle --------------------------------------------------------
+# --- whether the caller of an agent waits for it or is idle ----------------------------------------------------------
+#
 # Codex delivers an agent's answer with the next request of its caller, whatever the caller does. So an agent whose
 # return was rejected may end only if its caller gets the verdict with that request.
 
 
 def note_doing(db: Connection, harness_session: str, session_id: str | None, doing: Doing) -> None:
-    """Note that a caller waits for its agents, so that it hears of a verdict first; or that its turn is over."""
+    """Record that a caller waits for its agents, and so gets a verdict first, or that its turn has ended."""
     value = f"{doing} {time.time_ns() // 1_000_000}"
     db.execute(
         "INSERT OR REPLACE INTO notes (name, value) VALUES (?, ?)", (_name_doing(harness_session, session_id), value)
@@ -309,12 +310,12 @@ def note_doing(db: Connection, harness_session: str, session_id: str | None, doi
 
 
 def forget_doing(db: Connection, harness_session: str, session_id: str | None) -> None:
-    """Note that a caller's model may be asked any moment."""
+    """Record that a caller's model may be called at any moment."""
     db.execute("DELETE FROM notes WHERE name = ?", (_name_doing(harness_session, session_id),))
 
 
 def will_receive(db: Connection, harness_session: str, session_id: str | None) -> bool:
-    """Whether the next request of a caller comes after an event in which it gets what is kept for it."""
+    """Return whether the next request of a caller comes after an event that delivers its messages."""
     row = db.execute("SELECT value FROM notes WHERE name = ?", (_name_doing(harness_session, session_id),)).fetchone()
     doing, _, at_ms = ("", "", "0") if row is None else str(row[0]).partition(" ")
     return doing == "waiting" or (doing == "idle" and time.time_ns() // 1_000_000 - int(at_ms) >= _IDLE_MS)
@@ -325,12 +326,12 @@ def _name_doing(harness_session: str, session_id: str | None) -> str:
 
 
 def leave_instructions(db: Connection, session_id: str, text: str) -> None:
-    """Keep the instructions of a run whose agent is at work already, until its next event."""
+    """Store the instructions of a run whose agent is already running, until its next event."""
     db.execute("INSERT OR REPLACE INTO notes (name, value) VALUES (?, ?)", (f"instructions {session_id}", text))
 
 
 def take_instructions(db: Connection, session_id: str) -> str:
-    """Those instructions; they are given once."""
+    """Return and delete these instructions; empty if there are none."""
     name = f"instructions {session_id}"
     row = db.execute("SELECT value FROM notes WHERE name = ?", (name,)).fetchone()
     if row is not None:
@@ -338,20 +339,20 @@ def take_instructions(db: Connection, session_id: str) -> str:
     return "" if row is None else str(row[0])
 
 
-# --- for a process that lives for a moment ---------------------------------------------------------------------------
+# --- a connection for short-lived processes ---------------------------------------------------------------------------
 
 _PATIENCE_S = 2.0
 _MAX_LOG_BYTES = 1024 * 1024
-"""Whoever opens the ledger alone reads its whole log first, a millisecond for each megabyte."""
+"""Opening the ledger reads the whole log first if no other process has it open: one millisecond per megabyte."""
 
 
 def open_quickly(file: str) -> Connection | None:
-    """The ledger, for a few rows: without what a longer use needs. None if it has to be made first.
+    """Open the ledger for a few rows, without what a longer use needs; return None if it has to be created first.
 
-    Whoever holds it longer than a moment is not waited for: a hook has to answer.
+    Another process that locks it for long isn't waited for: a hook has to answer.
     """
-    try:  # a harness tells of much that is not written down
-        from _sqlite3 import connect  # noqa: PLC0415 - `sqlite3` without its dates, which take longer than the row
+    try:  # many events of a harness need no row
+        from _sqlite3 import connect  # noqa: PLC0415 - without the date adapters, which take longer than the row
     except ImportError:
         from sqlite3 import connect  # noqa: PLC0415
 
@@ -373,12 +374,11 @@ def note_use(
     is_known: bool = False,
     outside: Sequence[str] = (),
 ) -> None:
-    """Write down in one go that an agent used a tool, and what it did to files (R3.11).
+    """Record in one transaction that an agent used a tool, and what it did to files (R3.11).
 
-    `paths`: the files that it wrote, or that changed while it ran; None among them: others may have, too. `outside`:
-    those that it wrote in hyper's workspace root outside the project.
-
-    `is_known`: that it was used is written down already, and only what it wrote is new.
+    `paths`: the files that it wrote, or that changed while it ran; None among them means that others may have changed,
+    too. `outside`: the files that it wrote in hyper's workspace root outside the project. `is_known`: the use is
+    recorded already, and only the files are new.
     """
     db.execute("PRAGMA synchronous = NORMAL")
     db.execute("BEGIN IMMEDIATE")
@@ -398,13 +398,13 @@ def note_use(
 
 
 def note_main_writes(db: Connection, harness_session: str, paths: Sequence[str], operation: str) -> None:
-    """Write down what the session of a user did to files."""
+    """Record what the main agent of a harness session did to files."""
     for path in paths:
         add_act(db, session_id=harness_session, path=path, operation=operation)
 
 
 def add_act(db: Connection, *, session_id: str, path: str | None, operation: str, parent_id: str | None = None) -> None:
-    """Record what was done to a file (R3.11)."""
+    """Record an operation on a file (R3.11)."""
     db.execute(
         "INSERT INTO activity (session_id, parent_id, path, operation, at_ms) VALUES (?, ?, ?, ?, ?)",
         (session_id, parent_id, path, operation, time.time_ns() // 1_000_000),
@@ -412,32 +412,32 @@ def add_act(db: Connection, *, session_id: str, path: str | None, operation: str
 
 
 def load_workspace_root(db: Connection, session_id: str) -> str:
-    """The folder that the paths of a run's `hyper` return start at; empty if there is none."""
+    """Return the folder at which the paths of a run's `hyper` return start; empty if there is none."""
     query = "SELECT json_extract(details, '$.workspace_root') FROM runs WHERE session_id = ?"
     row = db.execute(query, (session_id,)).fetchone()
     return row[0] if row is not None and row[0] else ""
 
 
 def list_layers(db: Connection, session_id: str) -> list[str]:
-    """The permissions of a run and of its callers, as they were fixed at admission, each as JSON."""
+    """Return the permissions of a run and of its callers, as they were fixed at admission, each as JSON."""
     return [layer for (layer,) in db.execute(_LAYERS, (session_id,)) if layer]
 
 
 def begin_command(db: Connection, session_id: str, tool_use_id: str, ticket: str = "") -> None:
-    """Note that an agent runs a command, and its ticket: what that writes is reported only when it has ended."""
+    """Record that an agent runs a command, with its ticket, whose writes are reported only when it has ended."""
     db.execute("PRAGMA synchronous = NORMAL")
     name = f"command {session_id} {tool_use_id}"
     db.execute("INSERT OR REPLACE INTO notes (name, value) VALUES (?, ?)", (name, ticket))
 
 
 def find_command_ticket(db: Connection, session_id: str, tool_use_id: str) -> str:
-    """Return the ticket that was given to a command of an agent; "" if none was."""
+    """Return the ticket of a command of an agent; "" if it has none."""
     row = db.execute("SELECT value FROM notes WHERE name = ?", (f"command {session_id} {tool_use_id}",)).fetchone()
     return "" if row is None else str(row[0])
 
 
 def end_commands(db: Connection, session_id: str, tool_use_id: str = "") -> None:
-    """Note that a command has ended; without its id, all of an agent's."""
+    """Record that a command has ended; without its id, all commands of an agent."""
     prefix = f"command {session_id} {tool_use_id}"
     last = prefix if tool_use_id else f"{prefix}~"
     db.execute("DELETE FROM notes WHERE name >= ? AND name <= ?", (prefix, last))
@@ -451,14 +451,14 @@ def has_command(db: Connection, session_id: str) -> bool:
 
 
 def keep_names(db: Connection, session_id: str, tool_use_id: str, record: str) -> None:
-    """Keep what was at the protected names before a command, and before an agent's first one."""
+    """Store what was at the protected names before a command, and before an agent's first command."""
     db.execute("PRAGMA synchronous = NORMAL")
     rows = ((f"names {session_id}", record), (f"names {session_id} {tool_use_id}", record))
     db.execute("INSERT OR IGNORE INTO notes (name, value) VALUES (?, ?), (?, ?)", (*rows[0], *rows[1]))
 
 
 def take_names(db: Connection, session_id: str, tool_use_id: str) -> str:
-    """What was at the protected names before a command; empty if it isn't known. It is given once."""
+    """Return and delete what was at the protected names before a command; empty if unknown."""
     row = db.execute(
         "DELETE FROM notes WHERE name = ? RETURNING value", (f"names {session_id} {tool_use_id}",)
     ).fetchone()  # fmt: skip
@@ -466,26 +466,26 @@ def take_names(db: Connection, session_id: str, tool_use_id: str) -> str:
 
 
 def take_all_names(db: Connection, session_id: str) -> list[str]:
-    """What was at the protected names before an agent's first command, and before those that have not ended."""
+    """Return and delete what was at the protected names before an agent's first command and its running commands."""
     prefix = f"names {session_id}"
     query = "DELETE FROM notes WHERE name >= ? AND name <= ? RETURNING name, value"
     return [value for _, value in sorted(db.execute(query, (prefix, f"{prefix} ~")).fetchall())]
 
 
 def load_kept(db: Connection) -> str:
-    """The last record of the protected files whose bytes are kept; empty if there is none."""
+    """Return the last record of the protected files whose copies are stored; empty if there is none."""
     row = db.execute("SELECT value FROM notes WHERE name = 'kept '").fetchone()
     return "" if row is None else str(row[0])
 
 
 def note_kept(db: Connection, name: str, record: str) -> None:
-    """Keep a record of the protected files: the last one, or with a run's session and a call, that of a command."""
+    """Store a record of the protected files: the last one, or that of a command, named by session and call."""
     db.execute("PRAGMA synchronous = NORMAL")
     db.execute("INSERT OR REPLACE INTO notes (name, value) VALUES (?, ?)", (f"kept {name}", record))
 
 
 def list_open_kept(db: Connection) -> list[str]:
-    """The records of commands that have not ended, of runs that are at work."""
+    """Return the records of commands that still run, of active runs."""
     query = """
         SELECT value FROM runs JOIN notes
             ON name > 'kept ' || session_id || ' ' AND name < 'kept ' || session_id || ' ~'
@@ -495,14 +495,14 @@ def list_open_kept(db: Connection) -> list[str]:
 
 
 def take_kept(db: Connection, name: str, *, is_prefix: bool = False) -> list[str]:
-    """The record of a command, or those of all commands of a run. Each is given once."""
+    """Return and delete the record of a command, or those of all commands of a run."""
     last = f"kept {name}~" if is_prefix else f"kept {name}"
     query = "DELETE FROM notes WHERE name >= ? AND name <= ? RETURNING value"
     return [str(value) for (value,) in db.execute(query, (f"kept {name}", last)).fetchall()]
 
 
 def note_user_tool(db: Connection, harness_session: str) -> None:
-    """Note that a tool of the user's own session has ended while an enforced agent is at work, and when."""
+    """Record that a tool of the user's own session has ended while an enforced agent is running."""
     query = """
         INSERT OR REPLACE INTO notes (name, value) SELECT ?, ? WHERE EXISTS (
             SELECT 1 FROM hook_runs JOIN runs USING (session_id) WHERE enforced AND state <> 'finished')
@@ -529,13 +529,13 @@ _OTHER_AUTHORS = """
 
 
 def find_other_author(db: Connection, since_ns: int) -> str:
-    """Who else can have written a protected file since a moment, without being limited; empty if nobody is known."""
+    """Return what else may have written a protected file since a time, unlimited; empty if nothing is known."""
     row = db.execute(_OTHER_AUTHORS, {"since": since_ns}).fetchone()
     return "" if row is None else str(row[0])
 
 
 def _name_file(db: Connection, session_id: str, tool: str, path: str) -> bool:
-    """Say of the last use of a tool which file it was about; whether there is one of which that is not known."""
+    """Set the file of a tool's last use whose file isn't known; return False if there is none."""
     last = "SELECT max(number) FROM tool_uses WHERE session_id = ? AND tool = ? AND path IS NULL"
     return db.execute(f"UPDATE tool_uses SET path = ? WHERE number = ({last})", (path, session_id, tool)).rowcount > 0  # noqa: S608 - fixed texts
 

@@ -15,7 +15,7 @@ from remit.ledger import VERSION
 
 _BUSY_SECONDS = 2.0
 _STEPS = 10_000
-"""So many steps of SQLite's between two looks at the clock."""
+"""The number of SQLite's steps between two checks of the time limit."""
 
 
 class LedgerCondition(NamedTuple):
@@ -35,7 +35,7 @@ class LedgerCondition(NamedTuple):
 
 
 def examine(file: str, *, seconds: float) -> LedgerCondition | None:
-    """Check a ledger; None if there is none."""
+    """Check a ledger; return None if there is none."""
     try:
         found = os.lstat(file)
     except FileNotFoundError:
@@ -65,13 +65,13 @@ def _inspect(db: sqlite3.Connection, deadline: float) -> LedgerCondition:
     unfinished = db.execute("SELECT count(*) FROM intents").fetchone()[0] if "intents" in tables else 0
     db.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS)
     try:
-        said = db.execute("PRAGMA quick_check(1)").fetchone()[0]
+        answer = db.execute("PRAGMA quick_check(1)").fetchone()[0]
     except sqlite3.OperationalError as error:
         if "interrupted" in str(error):
             return LedgerCondition(is_checked=False, unfinished=unfinished)
         raise
     return LedgerCondition(
-        "" if said == "ok" else str(said), unfinished=unfinished, is_older=bool(tables) and version < VERSION
+        "" if answer == "ok" else str(answer), unfinished=unfinished, is_older=bool(tables) and version < VERSION
     )
 
 

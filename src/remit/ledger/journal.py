@@ -50,7 +50,7 @@ class FileChange:
 
     def __init__(self, path: str, before: bytes | None, after: bytes, *, hash_before: bytes | None = None) -> None:
         self.path = path
-        """Below the workspace's root."""
+        """Relative to the workspace's root."""
         self.before = before
         self.after = after
         self.hash_before = hash_before or take_hash(before)
@@ -97,61 +97,63 @@ def write_together(
     details: Mapping[str, object] = NOTHING,
     conclude: Callable[[Connection], None] = lambda _: None,
 ) -> None:
-    """Change files as a whole, under the lock that the caller holds. `conclude` adds rows that are true then.
+    """Change several files atomically, under the caller's lock. `conclude` adds rows in the last transaction.
 
-    Once it is done, an event of this kind says so, whoever has done it.
+    Once the change is done, an event of this kind is added, also if another process finishes it.
 
-    When this ends, the change is on disk. When it raises before the entry is written, nothing has happened; after that,
-    the change will be finished by the next one who looks. Where the disk fails under the entry itself, it is one of
-    the two. Raises `EditedError`, with nothing changed, if a user has edited one of the files since it was read.
+    When this returns, the change is on disk. If it raises before the intent is written, nothing has changed; after
+    that, the next process with the lock finishes the change. If the disk fails while the intent is written, either may
+    be the case. Raises `EditedError`, with nothing changed, if a user has edited one of the files since it was read.
     """
-    wanted = [change for change in changes if change.before != change.after]
-    if not wanted:
+    changed_files = [change for change in changes if change.before != change.after]
+    if not changed_files:
         with home.ledger.transaction() as db:
             conclude(db)
         return
-    with ExitStack() as held:
-        steps = _plan(home, held, [(change.path, change.hash_before, change.hash_after) for change in wanted])
-        number = _write_all(home, steps, wanted, change_event := _ChangeEvent(kind, dict(details)))
+    with ExitStack() as stack:
+        steps = _plan(home, stack, [(change.path, change.hash_before, change.hash_after) for change in changed_files])
+        number = _stage_and_record(home, steps, changed_files, change_event := _ChangeEvent(kind, dict(details)))
         edited = [step for step in steps if hash_target(step.target) not in (step.before, UNREADABLE)]
-        edited = edited or _put_in_place(home, number, steps)
+        edited = edited or _replace_files(home, number, steps)
         if edited:
-            _take_back(home, number, steps, wanted)
+            _roll_back(home, number, steps, changed_files)
             raise EditedError(edited[0].path)
-        _cross_out(
+        _delete_intent(
             home, number, durable=False, change_event=change_event, conclude=conclude
-        )  # to finish it again changes nothing
+        )  # finishing it again would change nothing
 
 
-def _write_all(home: Home, steps: list[_StagedFile], wanted: list[FileChange], change_event: _ChangeEvent) -> int:
-    """Stage the new contents, write the intent, and replace the files."""
-    is_told = False
+def _stage_and_record(
+    home: Home, steps: list[_StagedFile], changed_files: list[FileChange], change_event: _ChangeEvent
+) -> int:
+    """Stage the new contents and write the intent; return its number."""
+    is_written = False
     try:
-        for step, change in zip(steps, wanted, strict=True):
-            _set_aside(step, change.after)
+        for step, change in zip(steps, changed_files, strict=True):
+            _stage(step, change.after)
         _sync_waiting(steps)
         with home.ledger.transaction(durable=True) as db:
             number = _write_intent(db, change_event, steps)
-            is_told = True
+            is_written = True
     except BaseException:
-        # An entry that was not seen on disk may still be found in the ledger's log: then its contents must be there.
-        if not is_told:
-            _discard(steps)
+        # If the transaction failed, its intent may still be in the ledger's log: then the staged contents must exist.
+        if not is_written:
+            _remove_staged(steps)
         raise
     return number
 
 
-def _plan(home: Home, held: ExitStack, files: list[tuple[str, bytes | None, bytes]]) -> list[_StagedFile]:
-    """Find the files, and where their new contents wait: one name for each, so that crashes leave no heap."""
+def _plan(home: Home, stack: ExitStack, files: list[tuple[str, bytes | None, bytes]]) -> list[_StagedFile]:
+    """Open the files and choose one staging name for each, so that crashes leave no pile of files."""
     home.make_folder("pending")
     path, steps = "", []
     try:
-        own = held.enter_context(open_target(home.root, f"{PENDING}/x"))
+        own = stack.enter_context(open_target(home.root, f"{PENDING}/x"))
         for path, before, after in files:
             below = find_inside(home.root, path)
             if below is None:
-                raise PermissionError(errno.EPERM, "it leads out of the workspace")
-            target = held.enter_context(open_target(home.root, below, make=True))
+                raise PermissionError(errno.EPERM, "it is outside the workspace")
+            target = stack.enter_context(open_target(home.root, below, make=True))
             mark = f".remit-{sha256(path.encode('utf-8', 'surrogateescape')).hexdigest()[:12]}"
             steps.append(_StagedFile(path, choose_waiting(target, own, mark), target, before, after))
     except OSError as error:
@@ -159,7 +161,7 @@ def _plan(home: Home, held: ExitStack, files: list[tuple[str, bytes | None, byte
     return steps
 
 
-def _set_aside(step: _StagedFile, data: bytes) -> None:
+def _stage(step: _StagedFile, data: bytes) -> None:
     """Write the staged content, so that a full disk fails before anything has changed."""
     try:
         remove_target(step.waiting)
@@ -190,13 +192,13 @@ def _write_intent(db: Connection, change_event: _ChangeEvent, steps: list[_Stage
     return number
 
 
-def _put_in_place(
+def _replace_files(
     home: Home, number: int, steps: list[_StagedFile], *, is_begun: bool = False, finishes: bool = False
 ) -> list[_StagedFile]:
-    """Replace the files; those that were edited meanwhile, and are left alone.
+    """Replace the files; return those that were edited meanwhile, which are left alone.
 
-    The first of these ends it, unless this `finishes` what a crash left half done: then the others follow. Where not
-    even the first file can be replaced, the change is given up: nothing has happened.
+    An edited file stops the change, unless this `finishes` a change that a crash interrupted: then the other files
+    follow. If the first file can't be replaced, the change is given up: nothing has happened.
     """
     path, edited = "", []
     try:
@@ -213,48 +215,48 @@ def _put_in_place(
             os.fsync(step.target.folder)
     except OSError as error:
         failure = storage_error(path, error)
-        if not is_begun and _try_to_give_up(home, number):
-            _discard(steps)
+        if not is_begun and _try_to_delete_intent(home, number):
+            _remove_staged(steps)
         else:
             failure.hint = "fix that; the next remit command then finishes the change"
         raise failure from error
     return edited
 
 
-def _take_back(home: Home, number: int, steps: list[_StagedFile], wanted: list[FileChange]) -> None:
-    """Give each file that was replaced its old content again, unless it was edited since, and give up the change."""
+def _roll_back(home: Home, number: int, steps: list[_StagedFile], changed_files: list[FileChange]) -> None:
+    """Restore the old content of each replaced file, unless it was edited since, and delete the intent."""
     path = ""
     try:
-        for step, change in zip(steps, wanted, strict=True):
+        for step, change in zip(steps, changed_files, strict=True):
             path = step.path
             if hash_target(step.target) != step.after:
                 continue
             if change.before is None:
                 remove_target(step.target)
             else:
-                _set_aside(step, change.before)
+                _stage(step, change.before)
                 move_if_unchanged(step.waiting, step.target, step.after)
             os.fsync(step.target.folder)
     except OSError as error:
         raise storage_error(path, error) from error
-    _cross_out(home, number, durable=True)
-    _discard(steps)
+    _delete_intent(home, number, durable=True)
+    _remove_staged(steps)
 
 
-def _try_to_give_up(home: Home, number: int) -> bool:
+def _try_to_delete_intent(home: Home, number: int) -> bool:
     try:
-        _cross_out(home, number, durable=True)
+        _delete_intent(home, number, durable=True)
     except RemitError:
         return False
     return True
 
 
-def _discard(steps: Iterable[_StagedFile]) -> None:
+def _remove_staged(steps: Iterable[_StagedFile]) -> None:
     for step in steps:
         remove_target(step.waiting)
 
 
-def _cross_out(
+def _delete_intent(
     home: Home,
     number: int,
     *,
@@ -271,7 +273,7 @@ def _cross_out(
 
 
 def has_unfinished(home: Home) -> bool:
-    """True if there is an unfinished change, including one that another process is making right now."""
+    """Return whether there is an unfinished change, including one that another process is making right now."""
     with home.ledger.reading() as db:
         return db.execute("SELECT 1 FROM intents LIMIT 1").fetchone() is not None
 
@@ -287,19 +289,19 @@ def _finish(home: Home, number: int, change_event: _ChangeEvent) -> Interrupted:
     with home.ledger.reading() as db:
         query = "SELECT path, before, after FROM intended_files WHERE intent = ? ORDER BY position"
         rows = db.execute(query, (number,)).fetchall()
-    with ExitStack() as held:
-        steps = _plan(home, held, rows)
+    with ExitStack() as stack:
+        steps = _plan(home, stack, rows)
         rest = [step for step in steps if hash_target(step.target) != step.after]
         ready = [
             step for step in rest if hash_target(step.target) == step.before and hash_target(step.waiting) == step.after
         ]
         changed = tuple(step.path for step in rest if step not in ready)
-        # Where the true file was not replaced yet, the change has not happened: it does as a whole, or not at all.
+        # If the first file wasn't replaced yet, the change hasn't happened: it is applied as a whole or not at all.
         happens = not changed or steps[0] not in rest
         if happens:
-            edited = _put_in_place(home, number, ready, is_begun=steps[0] not in rest, finishes=True)
+            edited = _replace_files(home, number, ready, is_begun=steps[0] not in rest, finishes=True)
             changed += tuple(step.path for step in edited)
             happens = steps[0] not in edited
-        _cross_out(home, number, durable=True, change_event=change_event if happens else None)
-        _discard(steps)
+        _delete_intent(home, number, durable=True, change_event=change_event if happens else None)
+        _remove_staged(steps)
     return Interrupted(change_event.kind, happens, changed)

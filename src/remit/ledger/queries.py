@@ -1,6 +1,6 @@
-"""Read-only queries for lists: runs by page, and facts about many runs at once.
+"""Read-only queries for lists: pages of runs, and facts about many runs at once.
 
-Each is one statement, whatever the number of runs. A page starts where the previous one ended and reads one index.
+Each is one statement for any number of runs. A page starts where the previous one ended and reads one index.
 """
 
 from __future__ import annotations
@@ -17,24 +17,26 @@ if TYPE_CHECKING:
     from remit.ledger.runs import Run
     from remit.ledger.store import Ledger
 
-_MOST_WORDS = 8
-_MOST_LETTERS = 100
-"""Of each word that is looked for."""
-_SMALL = {letter: letter + 32 for letter in range(ord("A"), ord("Z") + 1)}
-"""As SQLite makes letters small."""
+_MAX_WORDS = 8
+_MAX_WORD_CHARS = 100
+"""The longest search word, in characters."""
+_LOWERCASE = {letter: letter + 32 for letter in range(ord("A"), ord("Z") + 1)}
+"""Lowercases A to Z only, as SQLite's `lower` does."""
 
 
-_IN_WORK = """
+_IN_PROMPT = """
     CASE WHEN substr(details, 1, 9) = '{{"work":"'
     THEN instr(lower(substr(details, 10, instr(details || '","', '","') - 10)), :quoted{number})
     ELSE instr(lower(json_extract(details, '$.work')), :word{number}) END
 """
-"""Whether a word is in the work. To take the details apart costs ten times as much as to look where it stands, first
-of all; its end is the first `","`, since no quotation mark inside a text comes without a backslash before it."""
+"""Whether a word is in the prompt.
+
+Parsing the details takes ten times as long as searching their text, where the prompt comes first. It ends at the first
+`","`, because quotation marks in a text are escaped."""
 
 
 class RunFilter(NamedTuple):
-    """Which delegations are asked for; what is left out does not matter."""
+    """Which runs a list includes; None means any."""
 
     is_open: bool | None = None
     agent: str | None = None
@@ -43,43 +45,43 @@ class RunFilter(NamedTuple):
     stop_reason: str | None = None
     task_number: int | None = None
     words: tuple[str, ...] = ()
-    """All of them must be in the agent's name, the work, the session's id or the summary. A to Z are as a to z."""
+    """All of them must be in the agent's name, the prompt, the session id or the summary; only A to Z ignore case."""
     only_first: bool = False
-    """Only those that no agent has handed on."""
+    """Only runs that the user started, without nested runs."""
     task_id: str | None = None
     """Of a task in an outside system."""
 
 
 class PageEnd(NamedTuple):
-    """Where a page ended."""
+    """The last row of a page."""
 
     created_ms: int
     session_id: str
 
 
 class NestedTotals(NamedTuple):
-    """A delegation and all below it in numbers."""
+    """Totals of a run and all runs nested in it."""
 
     children: int = 0
-    """All that are below it."""
+    """The number of runs nested in it, at any depth."""
     open_below: int = 0
     tokens: int | None = None
-    """Of all of them and its own; None where nothing is known of any."""
+    """Of all of them and its own; None if no usage is known."""
     cost_usd: float | None = None
 
 
 class LastActivity(NamedTuple):
-    """What was last heard of one that is open."""
+    """The last reported activity of an unfinished run."""
 
     progress: LedgerEvent | None = None
     use: tuple[str, str | None, int] | None = None
-    """The tool that it used last, where a harness tells: name, file, and when."""
+    """The tool that it used last, if the harness reports tools: name, file, and when."""
     waits_for: tuple[str, ...] = ()
-    """The agents that it handed work to and waits for."""
+    """The agents of the nested runs that it waits for."""
 
 
 class TreeEvent(NamedTuple):
-    """An event, and the tree that it happened in."""
+    """An event, and the tree that it belongs to."""
 
     event: LedgerEvent
     root_id: str | None
@@ -91,54 +93,54 @@ NOTHING_BELOW, NOTHING_HEARD = NestedTotals(), LastActivity()
 # --- pages -----------------------------------------------------------------------------------------------------------
 
 
-def list_page(ledger: Ledger, wanted: RunFilter, *, limit: int, after: PageEnd | None = None) -> list[Run]:
-    """The delegations that fit, newest first, from where the last page ended."""
-    tests, values = _narrow(wanted)
+def list_page(ledger: Ledger, run_filter: RunFilter, *, limit: int, after: PageEnd | None = None) -> list[Run]:
+    """Return the runs that match a filter, newest first, after the end of the previous page."""
+    tests, values = _build_conditions(run_filter)
     if after is not None:
         tests.append("(created_ms, session_id) < (:created, :session)")
         values |= {"created": after.created_ms, "session": after.session_id}
     where = f"WHERE {' AND '.join(tests)}" if tests else ""
-    # Of many few are open, and there is an index of those.
-    order = "+created_ms DESC, +session_id DESC" if wanted.is_open else "created_ms DESC, session_id DESC"
+    # Few of many runs are open, and there is an index of those.
+    order = "+created_ms DESC, +session_id DESC" if run_filter.is_open else "created_ms DESC, session_id DESC"
     query = f"SELECT {COLUMNS} FROM runs {where} ORDER BY {order} LIMIT :limit"  # noqa: S608 - fixed parts
     with ledger.reading() as db:
         return [read_row(row) for row in db.execute(query, values | {"limit": limit})]
 
 
-def count_wanted(ledger: Ledger, wanted: RunFilter) -> int:
-    """How many delegations fit."""
-    tests, values = _narrow(wanted)
+def count_matching(ledger: Ledger, run_filter: RunFilter) -> int:
+    """Return how many runs match a filter."""
+    tests, values = _build_conditions(run_filter)
     where = f"WHERE {' AND '.join(tests)}" if tests else ""
     with ledger.reading() as db:
         total: int = db.execute(f"SELECT count(*) FROM runs {where}", values).fetchone()[0]  # noqa: S608 - fixed
     return total
 
 
-def _narrow(wanted: RunFilter) -> tuple[list[str], dict[str, Any]]:
-    """What is asked of a row, and with which values."""
-    tests = [] if wanted.is_open is None else [f"state {'<>' if wanted.is_open else '='} 'finished'"]
+def _build_conditions(run_filter: RunFilter) -> tuple[list[str], dict[str, Any]]:
+    """Return the conditions of a filter and their values."""
+    tests = [] if run_filter.is_open is None else [f"state {'<>' if run_filter.is_open else '='} 'finished'"]
     values: dict[str, Any] = {}
     for name in ("agent", "verdict", "status", "stop_reason", "task_number"):
-        value = getattr(wanted, name)
+        value = getattr(run_filter, name)
         if value is not None:
             tests.append(f"{name} = :{name}")
             values[name] = value
-    tests += ["parent_id IS NULL"] * wanted.only_first
-    if wanted.task_id is not None:
+    tests += ["parent_id IS NULL"] * run_filter.only_first
+    if run_filter.task_id is not None:
         tests.append("json_extract(details, '$.outside') = :task_id")
-        values["task_id"] = wanted.task_id
-    for number, word in enumerate(wanted.words[:_MOST_WORDS]):
-        low = word[:_MOST_LETTERS].translate(_SMALL)
+        values["task_id"] = run_filter.task_id
+    for number, word in enumerate(run_filter.words[:_MAX_WORDS]):
+        low = word[:_MAX_WORD_CHARS].translate(_LOWERCASE)
         values |= {f"word{number}": low, f"quoted{number}": json.dumps(low, ensure_ascii=False)[1:-1]}
         tests.append(
             f"(instr(lower(agent), :word{number}) OR instr(session_id, :word{number})"
-            f" OR instr(lower(summary), :word{number}) OR {_IN_WORK.format(number=number)})"
+            f" OR instr(lower(summary), :word{number}) OR {_IN_PROMPT.format(number=number)})"
         )
     return tests, values
 
 
 def list_agents(ledger: Ledger) -> list[str]:
-    """The names of all agents that were ever handed work, one step along the index for each."""
+    """Return the names of all agents that have runs, by one index step for each."""
     query = """
         WITH RECURSIVE names (name) AS (
             SELECT min(agent) FROM runs
@@ -150,7 +152,7 @@ def list_agents(ledger: Ledger) -> list[str]:
 
 
 def load_summaries(ledger: Ledger, session_ids: Iterable[str]) -> dict[str, str]:
-    """What the reports of some delegations say in short; empty where there is none, or it is long."""
+    """Return the summaries in the reports of some runs; empty if there is no report, or a long one."""
     query = """
         SELECT session_id, CAST(summary AS BLOB) FROM json_each(?) AS ids JOIN runs ON session_id = ids.value
     """
@@ -160,7 +162,7 @@ def load_summaries(ledger: Ledger, session_ids: Iterable[str]) -> dict[str, str]
 
 
 def sum_nested(ledger: Ledger, rows: Sequence[Run]) -> dict[str, NestedTotals]:
-    """Some delegations with all that is below each of them, in numbers."""
+    """Return the totals of some runs, each with all runs nested in it."""
     first = [row.session_id for row in rows if row.parent_id is None]
     others = [row.session_id for row in rows if row.parent_id is not None]
     with ledger.reading() as db:
@@ -169,7 +171,7 @@ def sum_nested(ledger: Ledger, rows: Sequence[Run]) -> dict[str, NestedTotals]:
     return {session_id: NestedTotals(*sums) for session_id, *sums in found}
 
 
-_SUMS = "count(*) - 1, coalesce(sum(own.state <> 'finished' AND own.session_id <> top), 0), sum(own.tokens), sum(own.cost_usd)"  # noqa: E501 - the order of Below
+_SUMS = "count(*) - 1, coalesce(sum(own.state <> 'finished' AND own.session_id <> top), 0), sum(own.tokens), sum(own.cost_usd)"  # noqa: E501 - the order of NestedTotals
 _OF_TREES = f"""
     WITH trees (top) AS (SELECT value FROM json_each(?))
     SELECT top, {_SUMS} FROM trees CROSS JOIN runs AS own ON own.root_id = top GROUP BY top
@@ -184,24 +186,24 @@ _OF_BRANCHES = f"""
 
 
 def list_tree(ledger: Ledger, root_id: str, *, limit: int) -> list[Run]:
-    """The delegations of a run, the oldest first."""
+    """Return the runs of a tree, oldest first."""
     query = f"SELECT {COLUMNS} FROM runs WHERE root_id = ? ORDER BY created_ms, session_id LIMIT ?"  # noqa: S608 - fixed
     with ledger.reading() as db:
         return [read_row(row) for row in db.execute(query, (root_id, limit))]
 
 
 def list_children(ledger: Ledger, session_id: str) -> list[str]:
-    """The delegations that one has handed on itself, the oldest first."""
+    """Return the runs that a run has started itself, oldest first."""
     with ledger.reading() as db:
         query = "SELECT session_id FROM runs WHERE parent_id = ? ORDER BY created_ms, session_id"
         return [row[0] for row in db.execute(query, (session_id,))]
 
 
-# --- how they stand --------------------------------------------------------------------------------------------------
+# --- current activity -------------------------------------------------------------------------------------------------
 
 
 def load_last_activity(ledger: Ledger, session_ids: Sequence[str]) -> dict[str, LastActivity]:
-    """What was last heard of each of some delegations that are open."""
+    """Return the last reported activity of some unfinished runs."""
     if not session_ids:
         return {}
     ids = (json.dumps([*session_ids]),)
@@ -233,18 +235,18 @@ _AWAITED = """
 """
 
 
-# --- what changes ----------------------------------------------------------------------------------------------------
+# --- events -----------------------------------------------------------------------------------------------------------
 
 
 def load_last_number(ledger: Ledger) -> int:
-    """The number of the last event that ever was, also where it is removed by now."""
+    """Return the highest number that an event has had, even if that event was deleted."""
     with ledger.reading() as db:
         row = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'events'").fetchone()
     return 0 if row is None else int(row[0])
 
 
 def load_changes(ledger: Ledger, *, after: int, limit: int, root_id: str | None = None) -> list[TreeEvent]:
-    """The events above a number, of all trees or of one, oldest first."""
+    """Return the events above a number, of all trees or of one, oldest first."""
     of_tree = "AND events.session_id IN (SELECT session_id FROM runs WHERE root_id = :root)"
     within = "" if root_id is None else of_tree
     query = f"""
@@ -259,9 +261,9 @@ def load_changes(ledger: Ledger, *, after: int, limit: int, root_id: str | None 
 
 
 def has_gap(ledger: Ledger, *, after: int, most: int) -> bool:
-    """Whether events above a number were removed, or are more than anybody should read to catch up.
+    """Return whether events above a number were deleted, or are more than `most`.
 
-    Numbers are given without a gap, so that a missing one was removed.
+    Numbers are assigned without gaps, so a missing one was deleted.
     """
     last = load_last_number(ledger)
     if last - after > most or after > last:
@@ -271,40 +273,38 @@ def has_gap(ledger: Ledger, *, after: int, most: int) -> bool:
     return bool(there < last - after)
 
 
-# --- in numbers ------------------------------------------------------------------------------------------------------
+# --- statistics -------------------------------------------------------------------------------------------------------
 
 
 class FinishedRun(NamedTuple):
-    """One delegation that is settled, as far as it is counted."""
+    """A finished run, as statistics count it."""
 
     agent: str
     day: str
-    """On which it was asked for, by the clock of this machine: `2026-11-16`."""
+    """The day on which it was requested, in local time: `2026-11-16`."""
     kind: str
     """The class that it is counted in."""
     duration_ms: int | None
     tokens: int | None
     cost_usd: float | None
     answered_bytes: int
-    """All that it answered."""
+    """The size of all its answers."""
     result_tokens: int | None
-    """What its caller was to get at most."""
+    """The limit of its caller for the result."""
 
 
 def list_finished(ledger: Ledger, *, since_ms: int, agent: str | None = None) -> list[FinishedRun]:
-    """The delegations that were asked for since a moment and are settled, each in exactly one class.
+    """Return the finished runs that were requested since a time, each in exactly one class: the first that applies.
 
-    The first that holds counts:
-
-    false_claim: one of its answers was found to be fabricated, whatever became of it later.
-    timed_out: its time was up.
-    cancelled: somebody ended it.
-    at_once: its first answer was accepted as it was.
-    repaired: its first answer was accepted once its form had been repaired.
-    reasked: a later answer was accepted, as it was or repaired.
-    unproven: a claimed file of its answer could not be verified.
-    rejected: it ended by itself, and no answer was accepted.
-    other: it crashed, was refused, was lost or ran out of its budget, or was only looked on.
+    - false_claim: the verdict on one of its answers was `fabricated`, even if a later one was accepted.
+    - timed_out: its deadline passed.
+    - cancelled: the user or the caller cancelled it.
+    - at_once: its first answer was accepted as it was.
+    - repaired: its first answer was accepted after its JSON was repaired.
+    - reasked: a later answer was accepted, as it was or repaired.
+    - unproven: a claimed file of its answer couldn't be verified.
+    - rejected: it exited by itself, and no answer was accepted.
+    - other: it crashed, was refused, was lost or exceeded its budget, or was only observed.
     """
     narrowed = "" if agent is None else "AND agent = :agent"
     with ledger.reading() as db:
@@ -313,7 +313,7 @@ def list_finished(ledger: Ledger, *, since_ms: int, agent: str | None = None) ->
 
 
 def count_by_task(ledger: Ledger) -> dict[int, tuple[int, int]]:
-    """How many delegations of each task are open, and how many there are."""
+    """Return for each task how many of its runs are unfinished, and how many there are."""
     query = """
         SELECT task_number, sum(state <> 'finished'), count(*) FROM runs
         WHERE task_number IS NOT NULL GROUP BY task_number
@@ -323,7 +323,7 @@ def count_by_task(ledger: Ledger) -> dict[int, tuple[int, int]]:
 
 
 def count_by_state(ledger: Ledger) -> dict[str, int]:
-    """How many delegations are in each state."""
+    """Return how many runs are in each state."""
     with ledger.reading() as db:
         return dict(db.execute("SELECT state, count(*) FROM runs GROUP BY state"))
 

@@ -1,7 +1,7 @@
 """Delete old runs with their session folders, by age and then by total size.
 
-Open or living runs are never deleted. Tasks, manifest and errors aren't in the ledger. The modules for session folders
-are imported only if something is deleted, because every finished run checks whether it is time.
+Unfinished or living runs are never deleted. Tasks, manifest and errors aren't in the ledger. The modules for session
+folders are imported only if something is deleted, because each finished run checks whether a cleanup is due.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 DAY_MS = 24 * 60 * 60 * 1000
 MAX_LOOSE_EVENTS = 100_000
-"""Events that belong to no delegation; beyond that the oldest go."""
+"""The number of events without a run that are kept; older ones are deleted."""
 _BATCH = 200
 _LAST_RUN = "last gc"
 _ROW_BYTES = 100
@@ -34,7 +34,7 @@ _TEXTS = {
     "texts": "length(content)",
     "tool_uses": "length(tool) + coalesce(length(path), 0)",
 }
-"""What makes a row long, by table."""
+"""The columns that make up most of a row's size, by table."""
 _DATED = {
     "events": "at_ms",
     "activity": "at_ms",
@@ -43,7 +43,7 @@ _DATED = {
     "texts": "created_ms",
     "tool_uses": "at_ms",
 }
-"""What a session leaves that may have no delegation of its own, and when."""
+"""The tables whose rows may belong to a session without a run, and the column with their time."""
 _ORPHANED_NOTES = """
     DELETE FROM notes WHERE substr(name, 1, instr(name, ' ')) IN (
         'command ', 'doing ', 'instructions ', 'kept ', 'message ', 'names ', 'user '
@@ -51,8 +51,8 @@ _ORPHANED_NOTES = """
         SELECT 1 FROM runs WHERE session_id = {owner}
     ) AND NOT EXISTS (SELECT 1 FROM hook_runs WHERE harness_session = {owner})
 """.replace("{owner}", "substr(name, instr(name, ' ') + 1, instr(substr(name, instr(name, ' ') + 1) || ' ', ' ') - 1)")
-"""The notes of hooks name a run or a session of a harness as their second word."""
-_SETTLED = """
+"""Deletes notes of hooks without a run. Their second word is the session of the run or of the harness."""
+_FINISHED = """
     SELECT session_id, created_ms FROM runs AS old
     WHERE state = 'finished'
       AND NOT EXISTS (SELECT 1 FROM runs WHERE root_id = old.root_id AND state <> 'finished')
@@ -60,8 +60,8 @@ _SETTLED = """
 """
 
 
-class Forgotten(NamedTuple):
-    """What was removed, or would be."""
+class DeletedRuns(NamedTuple):
+    """What was deleted, or would be in a dry run."""
 
     runs: int = 0
     events: int = 0
@@ -70,17 +70,17 @@ class Forgotten(NamedTuple):
     folders: int = 0
 
 
-def forget_old(home: Home, *, days: int, megabytes: int, dry_run: bool = False) -> Forgotten:
-    """Remove settled delegations that are too old, then the oldest while more is kept than may be.
+def delete_old_runs(home: Home, *, days: int, megabytes: int, dry_run: bool = False) -> DeletedRuns:
+    """Delete finished runs that are too old, then the oldest until the total size is within its limit.
 
-    A dry run removes nothing, and tells the same.
+    A dry run deletes nothing, and returns the same counts.
     """
     horizon = read_clock_ms() - days * DAY_MS
     chosen, freed = _choose(home, horizon, megabytes * 1024 * 1024)
-    total = Forgotten(runs=len(chosen), freed_bytes=freed)
+    total = DeletedRuns(runs=len(chosen), freed_bytes=freed)
     for start in range(0, len(chosen), _BATCH):
-        total = _add(total, _forget(home, chosen[start : start + _BATCH], dry_run=dry_run))
-    total = _add(total, _forget_loose(home, horizon, dry_run=dry_run))
+        total = _add(total, _delete_runs(home, chosen[start : start + _BATCH], dry_run=dry_run))
+    total = _add(total, _delete_loose(home, horizon, dry_run=dry_run))
     if not dry_run:
         with home.ledger.transaction() as db:
             db.execute("PRAGMA incremental_vacuum").fetchall()
@@ -89,16 +89,16 @@ def forget_old(home: Home, *, days: int, megabytes: int, dry_run: bool = False) 
     return total
 
 
-def forget_if_due(home: Home, *, days: int, megabytes: int) -> Forgotten:
-    """Do so if it was last done more than a day ago."""
+def delete_if_due(home: Home, *, days: int, megabytes: int) -> DeletedRuns:
+    """Delete old runs if the last cleanup was more than a day ago."""
     last = home.ledger.get_note(_LAST_RUN) or ""
     if last.isdigit() and read_clock_ms() - int(last) < DAY_MS:
-        return Forgotten()
-    return forget_old(home, days=days, megabytes=megabytes)
+        return DeletedRuns()
+    return delete_old_runs(home, days=days, megabytes=megabytes)
 
 
 def measure_bytes(home: Home) -> int:
-    """How much past delegations take, in rows, spills and folders. The manifest's index is not theirs."""
+    """Return the size of past runs in rows, spills and folders, without the manifest's index."""
     from remit.attempts.folders import measure_sessions  # noqa: PLC0415 - as above
 
     sizes, spills = _load_sizes(home), _load_spills(home)
@@ -107,7 +107,7 @@ def measure_bytes(home: Home) -> int:
 
 
 def _load_sizes(home: Home) -> dict[str, int]:
-    """How many bytes the rows of each session take, about."""
+    """Return the approximate size of each session's rows, in bytes."""
     parts = [f"SELECT session_id, {_ROW_BYTES} + {text} AS size FROM {name}" for name, text in _TEXTS.items()]  # noqa: S608 - ours
     query = f"SELECT session_id, sum(size) FROM ({' UNION ALL '.join(parts)}) WHERE session_id IS NOT NULL GROUP BY 1"  # noqa: S608
     with home.ledger.reading() as db:
@@ -115,7 +115,7 @@ def _load_sizes(home: Home) -> dict[str, int]:
 
 
 def _load_spills(home: Home) -> dict[str, dict[str, int]]:
-    """The spills of each session, and their sizes."""
+    """Return the spills of each session with their sizes."""
     found: dict[str, dict[str, int]] = {}
     with home.ledger.reading() as db:
         for session, name, size in db.execute("SELECT session_id, hash, size_bytes FROM spills"):
@@ -124,7 +124,7 @@ def _load_spills(home: Home) -> dict[str, dict[str, int]]:
 
 
 def _choose(home: Home, horizon: int, limit: int) -> tuple[list[str], int]:
-    """The sessions to forget, oldest first, and what they take: those that are too old, then as many as it takes."""
+    """Return the sessions to delete, oldest first, and their total size."""
     from remit.attempts.folders import list_living, measure_sessions  # noqa: PLC0415 - as above
 
     sizes, spills = _load_sizes(home), _load_spills(home)
@@ -136,7 +136,7 @@ def _choose(home: Home, horizon: int, limit: int) -> tuple[list[str], int]:
     chosen: list[str] = []
     freed = 0
     with home.ledger.reading() as db:
-        rows = db.execute(_SETTLED).fetchall()
+        rows = db.execute(_FINISHED).fetchall()
     for session, created in rows:
         if created >= horizon and kept - freed <= limit:
             break
@@ -150,18 +150,18 @@ def _choose(home: Home, horizon: int, limit: int) -> tuple[list[str], int]:
     return chosen, freed
 
 
-def _add(one: Forgotten, other: Forgotten) -> Forgotten:
-    return Forgotten(*(a + b for a, b in zip(one, other, strict=True)))
+def _add(one: DeletedRuns, other: DeletedRuns) -> DeletedRuns:
+    return DeletedRuns(*(a + b for a, b in zip(one, other, strict=True)))
 
 
-def _forget(home: Home, sessions: list[str], *, dry_run: bool) -> Forgotten:
-    """Remove what belongs to settled sessions. The folders go first: what has no row is found by nobody."""
+def _delete_runs(home: Home, sessions: list[str], *, dry_run: bool) -> DeletedRuns:
+    """Delete the data of finished sessions. The folders go first: without its row a folder wouldn't be found again."""
     from remit.attempts.folders import has_session, remove_session  # noqa: PLC0415 - as above
 
     folders = [each for each in sessions if has_session(home, each)]
     if not dry_run:
         for each in folders:
-            with suppress(BusyError, StorageError):  # what stays is a leftover, and tried again as such
+            with suppress(BusyError, StorageError):  # a folder that stays is a leftover, which the next cleanup deletes
                 remove_session(home, each)
     marks = ", ".join("?" * len(sessions))
     with home.ledger.transaction() as db:
@@ -173,24 +173,24 @@ def _forget(home: Home, sessions: list[str], *, dry_run: bool) -> Forgotten:
         if not dry_run:
             for table in ("attempts", "hook_runs", *_DATED, "runs"):
                 db.execute(f"DELETE FROM {table} WHERE session_id IN ({marks})", sessions)  # noqa: S608 - names from above
-            add_event(db, "forgotten", {"runs": len(sessions)})  # who follows the ledger shows what is gone
+            add_event(db, "forgotten", {"runs": len(sessions)})  # readers of the event log update their lists
             _remove_files(home, spills)
-    return Forgotten(events=events, spills=len(spills), folders=len(folders))
+    return DeletedRuns(events=events, spills=len(spills), folders=len(folders))
 
 
 def _remove_files(home: Home, spills: list[str]) -> None:
-    """Remove the files of spills, while the transaction keeps others from naming them again."""
+    """Delete the files of spills inside the transaction, so that no other process can refer to them again."""
     for name in spills:
         remove(find_spill(home, name))
 
 
-def _forget_loose(home: Home, horizon: int, *, dry_run: bool) -> Forgotten:
-    """Remove what belongs to no delegation once it is old, and events once there are too many."""
+def _delete_loose(home: Home, horizon: int, *, dry_run: bool) -> DeletedRuns:
+    """Delete old data that belongs to no run, and the oldest events without a run beyond the limit."""
     with home.ledger.transaction() as db:
         old = "session_id IS NULL OR session_id NOT IN (SELECT session_id FROM runs)"
         query = f"SELECT hash FROM spills WHERE created_ms < ? AND ({old}) EXCEPT SELECT hash FROM spills WHERE created_ms >= ? OR NOT ({old})"  # noqa: E501, S608 - ours
         spills = [row[0] for row in db.execute(query, (horizon, horizon))]
-        beyond = _find_beyond(db)
+        beyond = _find_last_excess_event(db)
         events = db.execute(
             f"SELECT count(*) FROM events WHERE ({old}) AND (at_ms < ? OR (session_id IS NULL AND number <= ?))",  # noqa: S608
             (horizon, beyond),
@@ -201,11 +201,11 @@ def _forget_loose(home: Home, horizon: int, *, dry_run: bool) -> Forgotten:
             db.execute("DELETE FROM events WHERE session_id IS NULL AND number <= ?", (beyond,))
             db.execute(_ORPHANED_NOTES)
             _remove_files(home, spills)
-    return Forgotten(events=events, spills=len(spills))
+    return DeletedRuns(events=events, spills=len(spills))
 
 
-def _find_beyond(db: Connection) -> int:
-    """The last of the events that are too many."""
+def _find_last_excess_event(db: Connection) -> int:
+    """Return the number of the newest event beyond the limit; 0 if there is none."""
     query = "SELECT number FROM events WHERE session_id IS NULL ORDER BY number DESC LIMIT 1 OFFSET ?"
     row = db.execute(query, (MAX_LOOSE_EVENTS,)).fetchone()
     return 0 if row is None else row[0]

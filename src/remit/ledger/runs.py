@@ -1,7 +1,7 @@
-"""Delegations: what was asked of whom, each attempt, and what became of it.
+"""Runs and their attempts: the requests, the states, and how they ended; also runs of the same tree on other machines.
 
-Owns the tables of delegations and attempts. A row is written before anything is started, and changes only in one
-direction: admitted, running, settling, settled.
+A row is written before anything is started, and its state changes only in one direction: admitted, running, finishing,
+finished.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Run(NamedTuple):
     owner: str | None = None
     """The supervisor that drives it."""
     awaited: bool = False
-    """Whether its caller waits for it, and holds no slot meanwhile."""
+    """True if its caller waits for it and so has no slot."""
     ticket: str | None = None
     """The hash of the token that its agent carries."""
     runner: str = ""
@@ -57,7 +57,7 @@ class Run(NamedTuple):
 
 
 class AttemptRow(NamedTuple):
-    """One attempt: how it ended, its verdict, and where the answer is kept."""
+    """One attempt: how it ended, its verdict, and where the answer is stored."""
 
     number: int
     started_ms: int
@@ -65,11 +65,11 @@ class AttemptRow(NamedTuple):
     stop_reason: str | None = None
     verdict: str | None = None
     answer: str | None = None
-    """The spill that holds it."""
+    """The kind of the text that has the answer."""
     diagnostics: Sequence[Any] = ()
     usage: Mapping[str, Any] = NOTHING
     repairs: Sequence[Any] = ()
-    """What had to be repaired before the answer could be read."""
+    """The repairs that were needed before the answer could be parsed."""
     claims: Sequence[Any] = ()
     """The files that the answer names, each with its grade."""
 
@@ -85,11 +85,9 @@ _UPDATE_ATTEMPT = """
 """
 
 
-def add_run(ledger: Ledger, delegation: Run) -> Run:
-    """Record a run before anything is done for it; on disk when this returns."""
-    row = delegation._replace(
-        root_id=delegation.root_id or delegation.session_id, created_ms=delegation.created_ms or read_clock_ms()
-    )
+def add_run(ledger: Ledger, run: Run) -> Run:
+    """Record a run before anything is done for it; it is on disk when this returns."""
+    row = run._replace(root_id=run.root_id or run.session_id, created_ms=run.created_ms or read_clock_ms())
     values = [*row]
     values[3], values[-1] = to_json(list(row.path)), to_json(dict(row.details))
     with ledger.transaction(durable=True) as db:
@@ -117,7 +115,7 @@ def advance(db: Connection, session_id: str, state: str, **changes: object) -> N
 def set_usage(
     db: Connection, session_id: str, *, tokens: int | None, cost_usd: float | None, turns: int | None
 ) -> None:
-    """Record what a running agent has used so far. The numbers only grow; its end sets the final ones."""
+    """Record the usage of a running agent so far. The numbers only grow; the end of the run sets the final ones."""
     names = ("tokens", "cost_usd", "turns")
     sets = ", ".join(f"{name} = coalesce(max({name}, :{name}), {name}, :{name})" for name in names)
     values = {"session": session_id, "tokens": tokens, "cost_usd": cost_usd, "turns": turns}
@@ -127,7 +125,7 @@ def set_usage(
 def begin_attempt(ledger: Ledger, session_id: str, number: int) -> None:
     """Record that an attempt begins, before anything of it runs: a process that takes over doesn't start it again.
 
-    Attempt 1 isn't synced: after a reboot a running delegation is treated as lost and never restarted.
+    Attempt 1 isn't synced: after a reboot a running run is treated as lost and never restarted.
     """
     with ledger.transaction(durable=number > 1) as db:
         statement = "INSERT OR IGNORE INTO attempts (session_id, number, started_ms) VALUES (?, ?, ?)"
@@ -135,7 +133,7 @@ def begin_attempt(ledger: Ledger, session_id: str, number: int) -> None:
 
 
 def count_attempts(ledger: Ledger, session_id: str) -> int:
-    """The number of the last attempt that was begun; 0 if there is none."""
+    """Return the number of the last attempt that was begun; 0 if there is none."""
     with ledger.reading() as db:
         query = "SELECT coalesce(max(number), 0) FROM attempts WHERE session_id = ?"
         count: int = db.execute(query, (session_id,)).fetchone()[0]
@@ -143,7 +141,7 @@ def count_attempts(ledger: Ledger, session_id: str) -> int:
 
 
 def record_attempt(db: Connection, session_id: str, attempt: AttemptRow) -> None:
-    """Record what became of an attempt. Its begin is kept if it was recorded."""
+    """Record how an attempt ended. Its start time stays if it was recorded."""
     db.execute(
         f"INSERT INTO attempts (session_id, {_ATTEMPT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) {_UPDATE_ATTEMPT}",  # noqa: E501, S608 - fixed
         (
@@ -155,7 +153,7 @@ def record_attempt(db: Connection, session_id: str, attempt: AttemptRow) -> None
 
 
 def load_run(ledger: Ledger, session_id: str) -> Run | None:
-    """One delegation by its session."""
+    """Return a run by its session id; None if there is none."""
     with ledger.reading() as db:
         row = db.execute(f"SELECT {COLUMNS} FROM runs WHERE session_id = ?", (session_id,)).fetchone()  # noqa: S608 - fixed
     return None if row is None else read_row(row)
@@ -169,11 +167,11 @@ def list_runs(
     root_id: str | None = None,
     limit: int = 100,
 ) -> list[Run]:
-    """Delegations, newest first; `only_first`: those that no agent has handed on."""
+    """Return runs, newest first. `only_first`: those that the user started, without nested runs."""
     wanted = ["state <> 'finished'"] * only_open + ["root_id = :root"] * bool(root_id)
     wanted += ["parent_id IS NULL"] * only_first
     where = f"WHERE {' AND '.join(wanted)}" if wanted else ""
-    by_time = "+created_ms" if only_open else "created_ms"  # of many few are open: there is an index of those
+    by_time = "+created_ms" if only_open else "created_ms"  # few of many runs are open, and there is an index of those
     query = f"SELECT {COLUMNS} FROM runs {where} ORDER BY {by_time} DESC, session_id DESC LIMIT :limit"  # noqa: S608 - fixed parts
     with ledger.reading() as db:
         rows = db.execute(query, {"root": root_id, "limit": limit}).fetchall()
@@ -181,7 +179,7 @@ def list_runs(
 
 
 def list_branch(ledger: Ledger, session_id: str) -> list[str]:
-    """The run and all runs nested in it that are not settled, newest first.
+    """Return the unfinished runs among a run and all runs nested in it, newest first.
 
     By parent id alone: a clock that was set back gives a nested run an earlier time than its caller's.
     """
@@ -198,7 +196,10 @@ def list_branch(ledger: Ledger, session_id: str) -> list[str]:
 
 
 def find_sessions(ledger: Ledger, part: str, *, limit: int = 10) -> list[str]:
-    """The sessions whose id begins or ends so, or a word of it, newest first; one that is called so is the only one."""
+    """Return the session ids that begin or end with a text or have it as a word, newest first.
+
+    An exact match is returned alone.
+    """
     query = """
         SELECT session_id FROM runs
         WHERE substr(session_id, 1, :length) = :part OR substr(session_id, -:length) = :part
@@ -211,7 +212,7 @@ def find_sessions(ledger: Ledger, part: str, *, limit: int = 10) -> list[str]:
 
 
 def list_attempts(ledger: Ledger, session_id: str) -> list[AttemptRow]:
-    """Every attempt of a run."""
+    """Return the attempts of a run."""
     with ledger.reading() as db:
         query = f"SELECT {_ATTEMPT_COLUMNS} FROM attempts WHERE session_id = ? ORDER BY number"  # noqa: S608 - fixed
         rows = db.execute(query, (session_id,)).fetchall()
@@ -219,7 +220,7 @@ def list_attempts(ledger: Ledger, session_id: str) -> list[AttemptRow]:
 
 
 def read_row(row: tuple[Any, ...]) -> Run:
-    """The delegation whose columns these are."""
+    """Return the run whose columns these are."""
     values = [*row]
     values[3], values[-1] = tuple(json.loads(row[3])), json.loads(row[-1])
     return Run(*values)._replace(awaited=bool(row[_AWAITED]))
@@ -230,13 +231,13 @@ _MIRRORED = ("started_ms", "deadline_ms", "ended_ms", "stop_reason", "verdict", 
 _MIRROR_UPDATE = ", ".join(f"{name} = coalesce(excluded.{name}, {name})" for name in _MIRRORED)
 
 
-def mirror_remote_run(db: Connection, delegation: Run) -> None:
-    """Write down what another machine says of a delegation; a row that is driven here is left alone."""
-    known = db.execute("SELECT state, owner FROM runs WHERE session_id = ?", (delegation.session_id,)).fetchone()
+def mirror_remote_run(db: Connection, run: Run) -> None:
+    """Write the reported state of another machine's run into the local ledger; local runs aren't changed."""
+    known = db.execute("SELECT state, owner FROM runs WHERE session_id = ?", (run.session_id,)).fetchone()
     is_over = known is not None and known[0] == "finished"
-    if known is not None and (known[1] != REMOTE_OWNER or is_over or _is_later(known[0], delegation.state)):
+    if known is not None and (known[1] != REMOTE_OWNER or is_over or _is_later(known[0], run.state)):
         return
-    row = delegation._replace(owner=REMOTE_OWNER, created_ms=delegation.created_ms or read_clock_ms(), ticket=None)
+    row = run._replace(owner=REMOTE_OWNER, created_ms=run.created_ms or read_clock_ms(), ticket=None)
     values = [*row]
     values[3], values[-1] = to_json(list(row.path)), to_json(dict(row.details))
     db.execute(
@@ -262,8 +263,8 @@ _TAKEN = """
 
 
 def list_taken(ledger: Ledger, session_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Who took each of some delegations last: worker, host and fence."""
+    """Return the worker, host and fence that last took each of the runs."""
     if not session_ids:
         return {}
     with ledger.reading() as db:
-        return {name: json.loads(told) for name, told in db.execute(_TAKEN, (json.dumps([*session_ids]),))}
+        return {name: json.loads(details) for name, details in db.execute(_TAKEN, (json.dumps([*session_ids]),))}

@@ -7,9 +7,9 @@ new one is created; later, a change of the schema has to migrate the rows.
 from __future__ import annotations
 
 _RUNS = (
-    # A run: what was asked, and what became of it. `parent_id` is the caller, `root_id` the first of its tree.
-    # `owner` is the supervisor that drives it, `awaited` whether its caller waits for it and so holds no slot, `ticket`
-    # the hash of the token that its agent carries. `summary` is what its report says, for searching.
+    # A run, from request to result. `parent_id` is the caller, `root_id` the first run of the tree. `owner` is the
+    # supervisor that drives it. `awaited`: its caller waits for it and so has no slot. `ticket` is the hash of the
+    # token that its agent carries. `summary` is the summary of its report, for searching.
     """
     CREATE TABLE runs (
         session_id TEXT PRIMARY KEY,
@@ -38,7 +38,7 @@ _RUNS = (
         details TEXT NOT NULL DEFAULT '{}'
     ) STRICT, WITHOUT ROWID
     """,
-    # A page of all runs, whatever it is narrowed to, and how many there are, without reading their rows.
+    # For pages of runs with any filter, and their counts, without reading the rows.
     """
     CREATE INDEX runs_browsed ON runs (
         created_ms, session_id, parent_id, state, agent, verdict, status, stop_reason, task_number
@@ -50,7 +50,7 @@ _RUNS = (
     "CREATE INDEX runs_open ON runs (state) WHERE state <> 'finished'",
     "CREATE INDEX runs_by_end ON runs (ended_ms)",
     "CREATE UNIQUE INDEX runs_by_ticket ON runs (ticket) WHERE ticket IS NOT NULL",
-    # Each time that the agent answered, or was asked to and did not; with what its answer claims.
+    # The attempts, each with the diagnostics of its answer and the files that the answer claims.
     """
     CREATE TABLE attempts (
         session_id TEXT NOT NULL REFERENCES runs ON DELETE CASCADE,
@@ -67,7 +67,7 @@ _RUNS = (
         PRIMARY KEY (session_id, number)
     ) STRICT, WITHOUT ROWID
     """,
-    # Numbers only grow, also after rows were removed: a follower asks for what is above the last it saw.
+    # Numbers only grow, also after rows were deleted: a follower asks for the events above the last one it read.
     """
     CREATE TABLE events (
         number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -78,7 +78,7 @@ _RUNS = (
     ) STRICT
     """,
     "CREATE INDEX events_by_session ON events (session_id, number) WHERE session_id IS NOT NULL",
-    # What was asked and answered, word for word; a long text is a file, and its row holds the file's hash.
+    # Prompts and answers, word for word. A long text is a file (spill), and its row has the file's hash.
     """
     CREATE TABLE texts (
         session_id TEXT NOT NULL,
@@ -90,14 +90,14 @@ _RUNS = (
     """,
     """
     CREATE TRIGGER texts_summary AFTER INSERT ON texts
-    WHEN new.kind = 'report' AND json_valid(CAST(new.content AS TEXT))  -- a long one is a file
+    WHEN new.kind = 'report' AND json_valid(CAST(new.content AS TEXT))  -- a long report is a file
     BEGIN
         UPDATE runs
         SET summary = substr(coalesce(json_extract(CAST(new.content AS TEXT), '$.result.summary'), ''), 1, 400)
         WHERE session_id = new.session_id;
     END
     """,
-    # Texts that are too long for a row, kept as files under the name of their hash.
+    # Texts that are too long for a row, stored as files that are named by their hash.
     """
     CREATE TABLE spills (
         hash TEXT NOT NULL,
@@ -108,7 +108,7 @@ _RUNS = (
         PRIMARY KEY (hash, session_id, kind)
     ) STRICT, WITHOUT ROWID
     """,
-    # What an agent did to which file (R3.11); `written` once the file's own frontmatter says so.
+    # What agents did to files (R3.11). `written`: the file's own frontmatter has the record.
     """
     CREATE TABLE activity (
         number INTEGER PRIMARY KEY,
@@ -121,7 +121,7 @@ _RUNS = (
     ) STRICT
     """,
     "CREATE INDEX activity_by_session ON activity (session_id, path)",
-    # The finish steps that were done, so that none is done twice.
+    # The finish steps that were done: each is done once.
     """
     CREATE TABLE finish_steps (
         session_id TEXT NOT NULL,
@@ -131,14 +131,14 @@ _RUNS = (
         PRIMARY KEY (session_id, step)
     ) STRICT, WITHOUT ROWID
     """,
-    # Single facts, such as the task that is in focus.
+    # Single facts, such as the task in focus.
     "CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID",
 )
 
 _HOOKS = (
-    # Runs whose agent a harness has started itself: what the harness calls it, and what applies to it.
-    # `agent_id` is known from its first event on. `enforced`: its return is checked; else it is only observed.
-    # `process` is the harness: what is started below it while it waits for an agent is that agent's.
+    # Runs whose agent a harness started itself: the harness's names for it, and its limits. `agent_id` is known from
+    # its first event on. `enforced`: its return is checked; otherwise it is only observed. `process` is the harness: a
+    # process that is started below it while it waits for an agent belongs to that agent.
     """
     CREATE TABLE hook_runs (
         session_id TEXT PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
@@ -158,7 +158,7 @@ _HOOKS = (
     """,
     "CREATE INDEX hook_runs_by_agent ON hook_runs (harness_session, agent_id)",
     "CREATE INDEX hook_runs_by_call ON hook_runs (harness_session, tool_use_id)",
-    # The tools that a subagent used, one row for each use: its return is compared with them.
+    # The tools that a subagent used, one row for each use. Its return is compared with them.
     """
     CREATE TABLE tool_uses (
         number INTEGER PRIMARY KEY,
@@ -173,9 +173,9 @@ _HOOKS = (
 )
 
 JOURNAL = ("intents", "intended_files")
-"""The tables of changes to files that aren't finished. They outlive a change of the version: so must their columns."""
+"""The tables of unfinished changes to files. They survive a new schema version, so their columns have to stay."""
 _FILES = (
-    # A change to several files that happens as a whole: written here first, then done, then removed.
+    # Atomic changes to several files: the intent is written here first, then carried out, then deleted.
     """
     CREATE TABLE IF NOT EXISTS intents (
         number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -194,7 +194,7 @@ _FILES = (
         PRIMARY KEY (intent, position)
     ) STRICT
     """,
-    # What the two files of tasks said when they last agreed, to find out which of them was edited since.
+    # The hashes of the two task files when they last agreed, to find out which of them was edited since.
     "CREATE TABLE agreed (path TEXT PRIMARY KEY, hash BLOB NOT NULL) STRICT, WITHOUT ROWID",
     """
     CREATE TABLE agreed_markers (
@@ -207,7 +207,7 @@ _FILES = (
 )
 
 _MANIFEST = (
-    # How far each manifest was read, and what the file was then. No number is used twice.
+    # How far each manifest was read, and the file's identity then. No number is used twice.
     """
     CREATE TABLE manifests (
         number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -221,7 +221,7 @@ _MANIFEST = (
         checksum INTEGER NOT NULL DEFAULT 0
     ) STRICT
     """,
-    # An entry, or a bad line: that has a reason and no day. An entry without a date has the day "".
+    # An entry, or a bad line, which has a reason and no day. An entry without a date has the day "".
     """
     CREATE TABLE manifest_lines (
         number INTEGER PRIMARY KEY,

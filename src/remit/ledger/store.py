@@ -23,32 +23,32 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 else:
     try:
-        import _sqlite3 as sqlite3  # without its dates, which nothing here has, and which take longer than a row
+        import _sqlite3 as sqlite3
     except ImportError:
         import sqlite3
 
 Connection = sqlite3.Connection
-"""What a transaction is written to, by a name for those above, who have no business with SQLite itself."""
+"""The type of a transaction's connection, for packages that don't import SQLite themselves."""
 BUSY_SECONDS = 30.0
 MAX_LOG_BYTES = 4 * 1024 * 1024
-"""A log that has grown beyond this is moved into the file by whoever notices."""
+"""A longer write-ahead log is moved into the file by the next process that writes."""
 
 
 class OlderLedger(NamedTuple):
-    """An older ledger that was kept as a file of its own."""
+    """An older ledger that was kept as a separate file."""
 
     file: str
     version: int
     unfinished: int
-    """Runs in it that weren't over."""
+    """The number of unfinished runs in it."""
 
 
 SET_ASIDE: list[OlderLedger] = []
-"""The older ledgers that this process has set aside, for whoever reports it."""
+"""The older ledgers that this process has renamed; the interface reports them."""
 
 
 class Ledger:
-    """An open ledger. One process has one; it is not shared between threads."""
+    """An open ledger. A process has one, and doesn't share it between threads."""
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -67,19 +67,19 @@ class Ledger:
         version = db.execute("PRAGMA user_version").fetchone()[0]
         if version > VERSION:
             raise StorageError(
-                f"'{self.file}' was written by a newer Remit (version {version}, this one knows {VERSION})",
+                f"'{self.file}' was written by a newer Remit (version {version}; this one supports up to {VERSION})",
                 hint="update Remit",
             )
         if version < VERSION:
             with hold_lock(
                 f"{self.file}.lock"
             ):  # a race: two processes that create the file would fail at the switch to WAL
-                db.execute("PRAGMA auto_vacuum = INCREMENTAL")  # heeded only by a file that is still empty
+                db.execute("PRAGMA auto_vacuum = INCREMENTAL")  # has an effect only on an empty file
                 db.execute("PRAGMA journal_mode = WAL")
                 self._make_tables()
 
     def _make_tables(self) -> None:
-        """Make all tables or none; an older ledger is kept as another file before."""
+        """Create all tables or none; an older ledger is copied to another file first."""
         from remit.ledger.schema import JOURNAL, TABLES  # noqa: PLC0415 - once for each workspace
 
         kept = None
@@ -113,10 +113,10 @@ class Ledger:
 
     @contextmanager
     def transaction(self, *, durable: bool = False) -> Iterator[sqlite3.Connection]:
-        """Write, all or nothing. What is `durable` is on disk when this ends; the rest outlives only this process."""
+        """Run a transaction: synced to disk if it is `durable`; otherwise it survives only a crash of this process."""
         db = self._connection
         with _translate_errors(self.file):
-            if db.in_transaction:  # a part of a larger one
+            if db.in_transaction:  # part of an outer transaction
                 if durable and not self._is_durable:
                     raise RuntimeError("a durable transaction can't be part of one that isn't")
                 yield db
@@ -137,7 +137,7 @@ class Ledger:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """Read, with errors told in a sentence."""
+        """Yield the connection for reading, with SQLite's errors translated."""
         with _translate_errors(self.file):
             yield self._connection
 
@@ -156,21 +156,21 @@ class Ledger:
                 db.execute("INSERT OR REPLACE INTO notes (name, value) VALUES (?, ?)", (name, value))
 
     def checkpoint(self) -> bool:
-        """Move the log into the file, unless another process is doing so; whether it was done."""
+        """Move the log into the file unless another process is doing so; return whether it was done."""
         return _checkpoint(self._connection, self.file)
 
     def close(self) -> None:
-        """Close the file. The last one to close it makes a checkpoint, which is why this waits for the others'.
+        """Close the file.
 
-        Where that cannot be waited for, the end of the process closes it: everything is in the log, and the next one
-        moves it.
+        The last process that closes it makes a checkpoint, so this waits for the checkpoint lock. If the lock can't be
+        taken, the file is closed when the process ends: all rows are in the log, and the next process moves it.
         """
         with suppress(StorageError, BusyError), hold_lock(f"{self.file}.checkpoint"):
             self._connection.close()
 
 
 def _copy(file: str, version: int) -> str:
-    """Copy a ledger to a file beside it, unless a process that was killed then has done so; its path."""
+    """Copy a ledger to a file beside it; return its path. A complete copy of a killed process is used again."""
     from filecmp import cmp  # noqa: PLC0415 - once for each version
 
     folder, name = os.path.split(file)
@@ -202,7 +202,7 @@ def _copy(file: str, version: int) -> str:
 
 
 def _count_open(db: sqlite3.Connection, tables: list[str]) -> int:
-    """How many runs of an older ledger are not over."""
+    """Return the number of unfinished runs of an older ledger."""
     if "runs" not in tables:
         return 0
     count: int = db.execute("SELECT count(*) FROM runs WHERE state <> 'finished'").fetchone()[0]
@@ -210,18 +210,18 @@ def _count_open(db: sqlite3.Connection, tables: list[str]) -> int:
 
 
 def checkpoint_if_free(db: sqlite3.Connection, file: str) -> None:
-    """Move the log into the file where that is possible now: what was written is safe in it, and others will try."""
+    """Move the log into the file unless another process does so; if it fails, the rows are safe in the log."""
     with suppress(StorageError, BusyError):
         _checkpoint(db, file)
 
 
 def _checkpoint(db: sqlite3.Connection, file: str) -> bool:
-    with _translate_errors(file), try_lock(f"{file}.checkpoint") as held:
-        if not held:
+    with _translate_errors(file), try_lock(f"{file}.checkpoint") as is_locked:
+        if not is_locked:
             return False
         mode = "PASSIVE" if db.in_transaction else "TRUNCATE"
         patience = db.execute("PRAGMA busy_timeout").fetchone()[0]
-        db.execute("PRAGMA busy_timeout = 0")  # readers that are in the way are left alone
+        db.execute("PRAGMA busy_timeout = 0")  # don't wait for readers
         try:
             busy = db.execute(f"PRAGMA wal_checkpoint({mode})").fetchone()[0]
         finally:
@@ -236,7 +236,7 @@ def _translate_errors(file: str) -> Iterator[None]:
         yield
     except RemitError:
         raise
-    except UnicodeEncodeError as error:  # half a character, as a command line in another encoding has it
+    except UnicodeEncodeError as error:  # a lone surrogate, from a command line in another encoding
         raise UsageError(f"{error.object[:80]!r} isn't valid UTF-8", hint="encode it as UTF-8") from error
     except sqlite3.OperationalError as error:
         if "locked" in str(error) or "busy" in str(error):

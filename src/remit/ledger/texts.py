@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
     from remit.ledger.home import Home
 
-_MOST_BYTES = 32 * 1024
+_MAX_ROW_BYTES = 32 * 1024
 """A longer text is a spill."""
 _SPILLED = b"\0spill:"
-"""No text begins so: what an agent prints may, and is then spilled whatever its length."""
+"""The prefix of a row that names a spill. A text that begins with it is always a spill."""
 
 
-def keep_texts(
+def store_texts(
     home: Home, session_id: str, texts: Mapping[str, bytes], *, db: Connection | None = None, durable: bool = True
 ) -> None:
-    """Keep texts by their kind, all or none; what was kept under a kind before is replaced.
+    """Store texts by their kind, all or none; earlier texts of a kind are replaced.
 
-    `db`: a transaction that they are to be a part of. Long ones are on disk before, so that no row names what is not.
-    Texts that are not `durable` are on disk with the next thing that is, and outlive this process in any case.
+    With `db`, they are stored in that transaction. Spills are on disk before, so no row names a missing file. Texts
+    that aren't `durable` are synced with the next durable transaction, and survive a crash of this process in any case.
     """
     rows = [(session_id, kind, _shorten(home, session_id, kind, text), read_clock_ms()) for kind, text in texts.items()]
     statement = "INSERT OR REPLACE INTO texts (session_id, kind, content, created_ms) VALUES (?, ?, ?, ?)"
@@ -44,7 +44,7 @@ def keep_texts(
 
 
 def load_text(home: Home, session_id: str, kind: str) -> bytes | None:
-    """A text; None where none of that kind was kept."""
+    """Return a text; None if there is none of that kind."""
     with home.ledger.reading() as db:
         row = db.execute("SELECT content FROM texts WHERE session_id = ? AND kind = ?", (session_id, kind)).fetchone()
     if row is None:
@@ -54,14 +54,14 @@ def load_text(home: Home, session_id: str, kind: str) -> bytes | None:
 
 
 def list_texts(home: Home, session_id: str) -> list[str]:
-    """The kinds of texts that are kept for a session."""
+    """Return the kinds of texts that are stored for a session."""
     with home.ledger.reading() as db:
         rows = db.execute("SELECT kind FROM texts WHERE session_id = ? ORDER BY kind", (session_id,))
         return [row[0] for row in rows]
 
 
 def _shorten(home: Home, session_id: str, kind: str, text: bytes) -> bytes:
-    if len(text) <= _MOST_BYTES and not text.startswith(_SPILLED):
+    if len(text) <= _MAX_ROW_BYTES and not text.startswith(_SPILLED):
         return text
     return _SPILLED + write_spill(home, text, session_id=session_id, kind=kind).encode()
 
@@ -74,10 +74,10 @@ _MAX_BYTES = 1 << 30
 
 
 def write_spill(home: Home, data: bytes, *, session_id: str, kind: str) -> str:
-    """Keep a text; its hash, by which it is found again. On disk when this ends."""
+    """Store a long text as a file, synced to disk; return its hash."""
     name = take_sha256(data)
     file = f"{home.make_folder(f'spills/{name[:2]}')}/{name}"
-    with home.ledger.transaction() as db:  # first: a file that a row names is not cleared away
+    with home.ledger.transaction() as db:  # first: a file that a row names isn't deleted
         db.execute(
             "INSERT OR REPLACE INTO spills (hash, session_id, kind, size_bytes, created_ms) VALUES (?, ?, ?, ?, ?)",
             (name, session_id, kind, len(data), read_clock_ms()),
@@ -91,15 +91,15 @@ def write_spill(home: Home, data: bytes, *, session_id: str, kind: str) -> str:
 
 
 def load_spill(home: Home, name: str) -> bytes:
-    """A text by its hash."""
+    """Return a text by its hash."""
     if len(name) != _NAME_LENGTH or not name.isalnum():
-        raise InputError(f"'{name[:80]}' is not the name of a spill", hint="it has 64 letters and digits")
+        raise InputError(f"'{name[:80]}' isn't the name of a spill", hint="it has 64 letters and digits")
     data = load_bytes(find_spill(home, name), max_bytes=_MAX_BYTES)
     if take_sha256(data) != name:
-        raise StorageError(f"the spill {name} is damaged", hint="what it held cannot be shown")
+        raise StorageError(f"the spill {name} is damaged", hint="its content can't be shown")
     return data
 
 
 def find_spill(home: Home, name: str) -> str:
-    """Where a spill lies."""
+    """Return the path of a spill."""
     return f"{home.folder}/spills/{name[:2]}/{name}"

@@ -12,7 +12,7 @@ from remit.evidence.cleanup import Removed, clear_evidence
 from remit.git.worktrees import find_unsaved_work, has_branch, list_worktrees, remove_worktree
 from remit.ledger.events import read_clock_ms
 from remit.ledger.home import Home
-from remit.ledger.retention import Forgotten, forget_old
+from remit.ledger.retention import DeletedRuns, delete_old_runs
 from remit.ledger.runs import list_runs
 from remit.maintenance import leftovers
 from remit.manifest.places import place_manifest
@@ -78,12 +78,12 @@ def clear_up(*, dry_run: bool = False) -> GcResult:
         has_ledger = os.path.lexists(home.ledger_file)
         worktrees, kept, failures = _clear_worktrees(home, settings, dry_run=dry_run)
 
-        forgotten, spills = Forgotten(), []
+        forgotten, spills = DeletedRuns(), []
         folders: list[Leftover] = []
         supervisors, trees = 0, Removed()
         if has_ledger:
             days, megabytes = settings.retention
-            forgotten = forget_old(home, days=days, megabytes=megabytes, dry_run=dry_run)
+            forgotten = delete_old_runs(home, days=days, megabytes=megabytes, dry_run=dry_run)
             spills = leftovers.find_stray_spills(home, failures)
             folders = leftovers.find_stray_sessions(home)
             if not dry_run:

@@ -12,7 +12,7 @@ from remit.errors import UsageError
 from remit.evidence.tree import BEFORE, Before, read_before
 from remit.ledger.events import read_clock_ms
 from remit.ledger.runs import count_attempts, load_run
-from remit.ledger.texts import keep_texts, load_text
+from remit.ledger.texts import load_text, store_texts
 from remit.model import Expectation
 from remit.returns.formats import MANIFEST
 from remit.runs.admission.run_config import read_run_config
@@ -93,7 +93,7 @@ def submit_own(ws: Workspace, message: str) -> tuple[OwnVerdict, bool]:
     if is_kept:
         # The hooks count an attempt when it ends, a run when it begins.
         number = count_attempts(ws.home.ledger, row.session_id) + config.is_harness_run
-        keep_texts(ws.home, row.session_id, {f"submitted-{number}": message.encode("utf-8", "surrogatepass")})
+        store_texts(ws.home, row.session_id, {f"submitted-{number}": message.encode("utf-8", "surrogatepass")})
     return verdict, is_kept
 
 

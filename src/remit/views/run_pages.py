@@ -12,7 +12,7 @@ from remit.errors import UsageError
 from remit.ledger.queries import (
     PageEnd,
     RunFilter,
-    count_wanted,
+    count_matching,
     list_agents,
     list_page,
     load_last_number,
@@ -71,7 +71,7 @@ def list_runs(home: Home, asked: RunQuery = EVERYTHING, *, limit: int = USUAL, c
         "next_cursor": render_cursor(PageEnd(shown[-1].created_ms, shown[-1].session_id))
         if len(rows) > limit
         else None,
-        "total": len(rows) if is_all else count_wanted(ledger, wanted),
+        "total": len(rows) if is_all else count_matching(ledger, wanted),
         "event": event,
         "agents": list_agents(ledger),
     }

@@ -187,7 +187,7 @@ def test_what_is_wrong_with_the_ledger_is_told_to_all_who_wait(tmp_path: Path, m
     async def run() -> None:
         supervisor = make_broker(tmp_path, Slots(running=1))
         rows = [admit(supervisor, "one"), admit(supervisor, "two")]
-        monkeypatch.setattr("remit.runs.supervisor.slot_queue.list_unwanted", fail)
+        monkeypatch.setattr("remit.runs.supervisor.slot_queue.list_cancelled", fail)
         told = await asyncio.gather(*(supervisor.slot_queue.wait(row, None) for row in rows), return_exceptions=True)
         assert [type(each) for each in told] == [StorageError] * 2
         monkeypatch.undo()

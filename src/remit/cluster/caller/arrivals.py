@@ -21,7 +21,7 @@ from remit.git.branches import keep_branch
 from remit.git.bundles import AgentChanges, BaseTree, delete_remote_branches
 from remit.ledger.home import FINISHING, Home
 from remit.ledger.runs import AttemptRow, record_attempt
-from remit.ledger.texts import keep_texts
+from remit.ledger.texts import store_texts
 from remit.runs.results.full_result import read_report, render_report
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def keep_outcome(home: Home, session_id: str, outcome: RemoteResult, *, with_rep
         for told in outcome.attempts:
             values: dict[str, Any] = {name: value for name, value in told.items() if name in known}
             record_attempt(db, session_id, AttemptRow(**values))
-        keep_texts(home, session_id, texts, db=db)
+        store_texts(home, session_id, texts, db=db)
     return report
 
 

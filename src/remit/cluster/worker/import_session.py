@@ -17,7 +17,7 @@ from remit.evidence.workspace_root import find_workspace_root
 from remit.ledger.events import read_clock_ms
 from remit.ledger.runs import Run, add_run, begin_attempt, load_run, mirror_remote_run
 from remit.ledger.slots import claim, take_slot
-from remit.ledger.texts import keep_texts
+from remit.ledger.texts import store_texts
 from remit.manifest.prefix_check import take_beginning
 from remit.runs.admission.run_config import read_run_config
 from remit.runs.supervisor.supervisor import NO_LIMITS
@@ -61,7 +61,7 @@ async def adopt(
         for now in above:
             mirror_remote_run(db, shape_row(now))
         row = add_run(home.ledger, row)
-        keep_texts(home, row.session_id, texts, db=db)
+        store_texts(home, row.session_id, texts, db=db)
         take_slot(db, row, NO_LIMITS, deadline_ms=deadline_ms)
         for number in range(1, lost + 1):
             begin_attempt(home.ledger, row.session_id, number)

@@ -17,7 +17,7 @@ from remit.evidence.workspace_root import find_workspace_root
 from remit.git.head import find_commit
 from remit.ledger.events import add_event, read_clock_ms
 from remit.ledger.runs import Run, add_run, load_run
-from remit.ledger.texts import keep_texts
+from remit.ledger.texts import store_texts
 from remit.manifest.places import place_manifest
 from remit.manifest.prefix_check import take_beginning
 from remit.model import NOTHING
@@ -287,7 +287,7 @@ def _admit(draft: Draft, setting: AdmissionContext) -> Run:
             trace = find_incoming(environ) if caller is None else ""
             config = config._replace(timeout_s=admitted.timeout_s, budget=limits, trace=trace)
             row = _write(setting, work, admitted, config)
-            keep_texts(setting.home, row.session_id, _brief(work, admitted, config))
+            store_texts(setting.home, row.session_id, _brief(work, admitted, config))
     except RefusedError as error:
         if caller is not None:
             error.data.update(caller=caller.session_id, asked=asked.agent)

@@ -194,12 +194,12 @@ def log_failures(
 
 def _record(home: Home, finish_steps: FinishInput, places: FinishStores, steps: list[FinishStep]) -> FinishStep:
     """Write down what was done, and forget what is old."""
-    from remit.ledger.retention import forget_if_due  # noqa: PLC0415 - as above
+    from remit.ledger.retention import delete_if_due  # noqa: PLC0415 - as above
 
     with home.ledger.transaction() as db:
         _write_steps(db, finish_steps, steps)
         add_event(db, "finish_steps", {step.name: step.state for step in steps}, session_id=finish_steps.session_id)
-    forget_if_due(home, days=places.keep_days, megabytes=places.keep_megabytes)
+    delete_if_due(home, days=places.keep_days, megabytes=places.keep_megabytes)
     return FinishStep("ledger", "done")
 
 

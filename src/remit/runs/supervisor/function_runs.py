@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from remit.ledger.events import read_clock_ms
-from remit.ledger.texts import keep_texts
+from remit.ledger.texts import store_texts
 from remit.runners import RunOutput
 from remit.runners.command import join_prompt
 from remit.runs.admission.tickets import CARRIED
@@ -57,7 +57,7 @@ async def _attend(loop: RunLoop, calling: FunctionCall) -> AttemptResult:
     if error is not None:
         trace = _render_trace(error)
         texts = {"trace": trace.encode("utf-8", "surrogatepass")}
-        keep = partial(keep_texts, loop.home, loop.row.session_id, texts, durable=False)
+        keep = partial(store_texts, loop.home, loop.row.session_id, texts, durable=False)
         await loop.supervisor.group_commit.write(lambda db: keep(db=db), durable=False)
         heard = RunOutput(cause="crash", trouble=f"{type(error).__name__}: {str(error)[:300]}")
         return AttemptResult(1, "exited", heard, trace=trace)

@@ -14,7 +14,7 @@ from remit.attempts.results import load_result
 from remit.evidence.tree import BEFORE, Before, list_expected, read_before, take_before
 from remit.ledger.events import read_clock_ms
 from remit.ledger.runs import count_attempts, load_run
-from remit.ledger.texts import keep_texts, load_text
+from remit.ledger.texts import load_text, store_texts
 from remit.runs.admission.run_config import read_run_config
 from remit.runs.judging.attempt_record import load_earlier
 from remit.runs.judging.child_artifacts import NestedArtifacts, load_nested_artifacts
@@ -58,7 +58,7 @@ async def load_tree_before(loop: RunLoop) -> Before:
 
 def _keep_before(loop: RunLoop, before: Before) -> Before:
     with loop.home.ledger.transaction(durable=True) as db:
-        keep_texts(loop.home, loop.row.session_id, {BEFORE: before.as_text().encode()}, db=db)
+        store_texts(loop.home, loop.row.session_id, {BEFORE: before.as_text().encode()}, db=db)
     return before
 
 

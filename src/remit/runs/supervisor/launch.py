@@ -17,7 +17,7 @@ from remit.attempts.start import ShimOrder, Started, start_shim
 from remit.ledger.hook_runs import list_layers
 from remit.ledger.runs import begin_attempt
 from remit.ledger.slots import set_ticket
-from remit.ledger.texts import keep_texts
+from remit.ledger.texts import store_texts
 from remit.model import NOTHING
 from remit.policy import PathContext, Permissions
 from remit.policy.paths import is_below
@@ -143,7 +143,7 @@ def _apply_permissions(loop: RunLoop, home: str) -> tuple[Profile, tuple[str, ..
     if any(is_below(own, each) for each in profile.hide):  # the files that the runner starts the agent with
         profile = profile._replace(hide=tuple(each for each in profile.hide if not is_below(own, each)))
         sentences.append("deny read: the agent needs its files in '.remit', so what contains them isn't hidden")
-    keep_texts(loop.home, loop.row.session_id, {CONFINED: "\n".join(sentences).encode()}, durable=False)
+    store_texts(loop.home, loop.row.session_id, {CONFINED: "\n".join(sentences).encode()}, durable=False)
     return profile, tuple(sorted(list_new_files(layers, ground).intersection(profile.write)))
 
 

@@ -21,7 +21,7 @@ from remit.errors import RemitError, RunnerError
 from remit.ledger.events import read_clock_ms
 from remit.ledger.hook_runs import add_act
 from remit.ledger.runs import count_attempts, record_attempt
-from remit.ledger.texts import keep_texts, load_text
+from remit.ledger.texts import load_text, store_texts
 from remit.model import Expectation
 from remit.runners import RunOutput, Usage
 from remit.runs.admission.limits import Budget, check_held
@@ -260,7 +260,7 @@ class RunLoop:
             for path in sorted(list_written(turn.heard, self.config.root) | outside):
                 add_act(db, session_id=self.row.session_id, path=path, operation="write", parent_id=self.row.parent_id)
             if self.harness_id:  # by which it can be taken up again
-                keep_texts(self.home, self.row.session_id, {"harness": self.harness_id.encode()}, db=db)
+                store_texts(self.home, self.row.session_id, {"harness": self.harness_id.encode()}, db=db)
 
     # --- what came of one ---------------------------------------------------------------------------------------------
 
@@ -280,7 +280,7 @@ class RunLoop:
         # Before anyone interprets it. It is on disk with the result; until then the attempt's folder has it.
         self.keep_answer(turn.heard, number)
         if written := load_return_file(folder):
-            keep_texts(self.home, self.row.session_id, {f"return-file-{number}": written}, durable=False)
+            store_texts(self.home, self.row.session_id, {f"return-file-{number}": written}, durable=False)
         if turn.heard.cause == "no_answer" and self._load_submitted(number):
             turn = turn._replace(heard=turn.heard._replace(cause="", trouble=""))  # it handed its return in
         # A summary that is too long is sent back once: later it is shortened.
@@ -307,7 +307,7 @@ class RunLoop:
         """Keep what an agent said, word for word; `db` is the transaction of a group commit."""
         if (heard.text or "").strip():
             data = (heard.text or "").encode("utf-8", "surrogatepass")
-            keep_texts(self.home, self.row.session_id, {f"answer-{number}": data}, db=db, durable=False)
+            store_texts(self.home, self.row.session_id, {f"answer-{number}": data}, db=db, durable=False)
 
     async def _shorten(self, turn: AttemptResult) -> AttemptResult:
         """The last attempt, judged again if its return is used because it can't be sent back."""

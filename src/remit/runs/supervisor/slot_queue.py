@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from remit.errors import StateError
 from remit.ledger.events import add_event, read_clock_ms
-from remit.ledger.slots import list_left, list_strangers, list_unwanted, take_slot
+from remit.ledger.slots import list_cancelled, list_orphaned, list_waiting_elsewhere, take_slot
 from remit.model import NOTHING
 from remit.runs.admission.run_config import read_run_config
 from remit.runs.admission.tickets import CARRIED
@@ -114,11 +114,11 @@ class SlotQueue:
     def _look(self, db: Connection) -> list[tuple[_Waiter, str | Exception]]:
         """Let in those for whom there is room; who leaves the line, and what each is told once that is on disk."""
         now_ms = read_clock_ms()
-        unwanted = list_unwanted(db)
-        left = list_left(db) if any(waiter.row.parent_id for waiter in self._waiters.values()) else frozenset()
+        unwanted = list_cancelled(db)
+        left = list_orphaned(db) if any(waiter.row.parent_id for waiter in self._waiters.values()) else frozenset()
         told: list[tuple[_Waiter, str | Exception]] = []
         full: set[str] = set()
-        strangers = list_strangers(db, self._supervisor.id)
+        strangers = list_waiting_elsewhere(db, self._supervisor.id)
         is_patient = self._gives_way_ms is None or now_ms - self._gives_way_ms < _GIVES_WAY_MS
         for session_id, waiter in sorted(self._waiters.items(), key=lambda each: each[1].row.created_ms):
             row = waiter.row

@@ -19,7 +19,7 @@ from remit.ledger.events import add_event, load_last_event, read_clock_ms
 from remit.ledger.hook_runs import GRACE_MS, HOOKS_OWNER
 from remit.ledger.runs import REMOTE_OWNER, advance, count_attempts, list_branch, list_runs, load_run
 from remit.ledger.slots import Slots, claim, set_deadline, set_ticket, take_slot
-from remit.ledger.texts import keep_texts
+from remit.ledger.texts import store_texts
 from remit.model import ERROR_CODES, NOTHING
 from remit.runners import RunOutput
 from remit.runners.registry import get_runner
@@ -284,7 +284,7 @@ class Supervisor:
         is_over = self.settle is None or not read_run_config(row.details).finishes
 
         def write(db: Connection) -> None:
-            keep_texts(self.home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
+            store_texts(self.home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
             advance(
                 db, row.session_id, "finishing", ended_ms=now_ms, stop_reason=conclusion.stop_reason,
                 verdict=conclusion.verdict, status=conclusion.status, tokens=usage.tokens, cost_usd=usage.cost_usd,
@@ -336,7 +336,7 @@ class Supervisor:
         report = self._reports[row.session_id] = add_steps(report, steps, root=read_run_config(row.details).root)
         with self.home.ledger.transaction(durable=True) as db:
             if self._load(row.session_id).state != "finished":
-                keep_texts(self.home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
+                store_texts(self.home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
                 advance(db, row.session_id, "finished")
         return report
 
