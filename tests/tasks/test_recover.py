@@ -126,8 +126,8 @@ def test_a_task_that_only_the_broken_file_names_is_reported_at_its_place(tmp_pat
     more = make_state(active_projects=[*PROJECTS, {"project_number": 30, "status": "planned"}])
     synced = run(tmp_path, state=more[:-20])
     assert synced.agree
-    ((finding,),) = synced.findings.values()
-    assert (finding.code, list(synced.findings)) == ("SYN013", list(synced.recovered))
+    ((finding,),) = synced.diagnostics.values()
+    assert (finding.code, list(synced.diagnostics)) == ("SYN013", list(synced.recovered))
     assert finding.place is not None
     line = more.split("\n")[finding.place.line - 1]
     assert line[finding.place.column - 1 : finding.place.end_column - 1] == "30"

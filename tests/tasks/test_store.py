@@ -425,7 +425,7 @@ def test_why_a_task_was_blocked_is_dropped_when_it_moves_on(tmp_path: Path) -> N
     store.move(1, "IN PROGRESS")
     assert "Reason" not in (tmp_path / "specs/TODO.md").read_text()
     assert "blocked_reason" not in store.get(1).fields
-    store.put_back(1, "BLOCKED", before.dates)
+    store.restore_status(1, "BLOCKED", before.dates)
     assert store.get(1).fields["blocked_reason"] == "no access"
     assert (tmp_path / "specs/TODO.md").read_text() == todo
 

@@ -45,7 +45,7 @@ def edit(folder: Path, name: str, old: str, new: str, times: int = 1) -> None:
 
 
 def list_codes(synced: SyncResult) -> list[tuple[str, str]]:
-    return [(file, each.code) for file, found in synced.findings.items() for each in found]
+    return [(file, each.code) for file, found in synced.diagnostics.items() for each in found]
 
 
 # What was edited

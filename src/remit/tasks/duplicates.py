@@ -72,15 +72,15 @@ def split_numbers(
     `folders` has the folders of tasks by number. They aren't renamed: a folder stays with the task that keeps its
     number.
     """
-    work = _Splitting(state, todo, archive, folders)
-    for number in work.find_shared():
-        entries = work.join_copies(number)
-        sections = work.join_sections(number, entries)
-        work.part(number, entries, sections)
-    for number in work.find_repeated():
-        work.drop_headings(number)
+    split = _NumberSplit(state, todo, archive, folders)
+    for number in split.find_shared():
+        entries = split.join_entries(number)
+        sections = split.join_sections(number, entries)
+        split.renumber(number, entries, sections)
+    for number in split.find_repeated():
+        split.remove_headings(number)
     return SplitNumbers(
-        work.state.apply(), work.todo.apply(), tuple(work.done), tuple(work.renumbered), work.has_dropped
+        split.state.apply(), split.todo.apply(), tuple(split.done), tuple(split.renumbered), split.has_dropped
     )
 
 
@@ -94,7 +94,7 @@ def describe_entries(task: Renumbered, ids: Sequence[str]) -> str:
     )
 
 
-class _Splitting:
+class _NumberSplit:
     """Both texts while duplicate numbers are resolved."""
 
     def __init__(self, state: str, todo: str, archive: Mapping[int, str], folders: Mapping[int, list[str]]) -> None:
@@ -113,6 +113,7 @@ class _Splitting:
             self.sections.setdefault(section.number, []).append(section)
 
     def find_shared(self) -> list[int]:
+        """Return the numbers that several tasks of a file have."""
         shared = []
         for number in self.entries | self.sections:
             times = max(len(self.entries.get(number, ())), len(self.list_sections(number)))
@@ -121,13 +122,13 @@ class _Splitting:
         return sorted(shared)
 
     def find_repeated(self) -> list[int]:
-        """The tasks whose heading stands somewhere once more, with nothing below it."""
+        """Return the numbers of tasks with a second heading that has no fields below it."""
         known = ((number, self.sections.get(number, ())) for number in self.entries)
         return sorted(number for number, found in known if len(found) > 1 and any(each.bare for each in found))
 
     @cached_property
     def numbers(self) -> Iterator[int]:
-        """The free numbers that TODO.md can hold, in their order."""
+        """The free numbers that fit into TODO.md, in ascending order."""
         known, listed = parse_state(self.state.text), parse_todo(self.todo.text)
         taken = list_taken(known, listed, self.archive) | (self.folders.keys() if known.wraps else set())
         counters = [each.next_number.number for each in (known, listed) if each.next_number is not None]
@@ -135,10 +136,11 @@ class _Splitting:
         return takewhile(lambda number: number < TOO_HIGH, free)
 
     def list_sections(self, number: int) -> list[todo_edits.TodoSection]:
+        """Return the sections of a number in TODO.md that are more than a heading."""
         return [section for section in self.sections.get(number, ()) if not section.bare]
 
-    def join_copies(self, number: int) -> list[state_edits.StateEntry]:
-        """Of a task that stands in state.json twice one copy goes; what only that one says comes to the other."""
+    def join_entries(self, number: int) -> list[state_edits.StateEntry]:
+        """Remove one of two copies of a task in state.json, after copying the fields that only this copy has."""
         kept: dict[str, state_edits.StateEntry] = {}
         for entry in self.entries.get(number, ()):
             other = kept.setdefault(_name(entry), entry)
@@ -150,7 +152,7 @@ class _Splitting:
         return sorted(kept.values(), key=lambda entry: entry.start)
 
     def _join(self, first: state_edits.StateEntry, second: state_edits.StateEntry) -> state_edits.StateEntry:
-        newer = (_updated(second), second.closed) > (_updated(first), first.closed)
+        newer = (_read_update(second), second.closed) > (_read_update(first), first.closed)
         kept, copy = (second, first) if newer and first.value != second.value else (first, second)
         different = any(kept.value.get(key) != value for key, value in copy.value.items())
         self.has_dropped |= different
@@ -187,7 +189,7 @@ class _Splitting:
     def _read_status(self, section: todo_edits.TodoSection) -> str:
         return parse_todo(self.todo.text[section.start : section.end]).tasks[0].word
 
-    def part(
+    def renumber(
         self, number: int, entries: Sequence[state_edits.StateEntry], sections: Sequence[todo_edits.TodoSection]
     ) -> None:
         """Let the oldest task keep the number, and give the others new numbers in both files."""
@@ -240,7 +242,7 @@ class _Splitting:
         field = self.todo.find_field(section, "created")
         return (field.value if field is not None else "") or _LATE, section.start
 
-    def drop_headings(self, number: int) -> None:
+    def remove_headings(self, number: int) -> None:
         """Remove headings of a task with nothing below them, if another section has the same title."""
         sections = sorted(self.sections[number], key=lambda section: section.bare)
         titles = {make_name(section.title): section for section in reversed(sections)}
@@ -259,7 +261,7 @@ def _read_date(entry: state_edits.StateEntry) -> str:
     return next((str(entry.value[key]) for key in _DATES if entry.value.get(key)), _LATE)
 
 
-def _updated(entry: state_edits.StateEntry) -> str:
+def _read_update(entry: state_edits.StateEntry) -> str:
     return str(entry.value.get("last_updated") or entry.value.get("created") or "")
 
 

@@ -60,7 +60,7 @@ def find_fences(text: str) -> list[Span]:
     first = _FENCE.match(text)
     for found in (*((first,) if first is not None else ()), *_FENCE_BELOW.finditer(text)):
         if not mark:
-            if "`" not in found[1] or "`" not in found[2]:  # three backticks and more of them further on are code
+            if "`" not in found[1] or "`" not in found[2]:  # otherwise it is inline code
                 opened, mark = found.start() + (found is not first), found[1]
         elif found[1].startswith(mark) and not found[2].strip():
             spans.append((opened, found.end()))
@@ -69,19 +69,19 @@ def find_fences(text: str) -> list[Span]:
 
 
 def is_within(at: int, spans: list[Span]) -> bool:
-    """Whether a place is in one of some stretches, which are in order."""
+    """Whether an offset is in one of the spans, which are in ascending order."""
     index = bisect_right(spans, at, key=lambda span: span[0]) if spans else 0
     return index > 0 and at < spans[index - 1][1]
 
 
 def find_header_end(text: str) -> int:
-    """Where the YAML header of a text ends; 0 where it has none."""
+    """Return the end of the YAML header of a text; 0 if it has none."""
     found = _HEADER.match(text)
     return found.end() if found is not None else 0
 
 
 def walk_lines(text: str, start: int, end: int) -> Iterator[Span]:
-    """Where each line of a stretch begins, and where it ends without its line break."""
+    """Yield the start and the end of each line of a span, without its line break."""
     while start < end:
         stop = text.find("\n", start, end)
         stop = end if stop < 0 else stop
@@ -90,7 +90,7 @@ def walk_lines(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def walk_fields(text: str, start: int, end: int, fences: list[Span]) -> Iterator[Field]:
-    """The field lines of a stretch that do not stand in a fence. It begins where a line begins."""
+    """Yield the field lines of a span outside of code fences. The span starts at the start of a line."""
     if start >= end:
         return
     if start == 0 or text[start - 1] != "\n":
@@ -106,13 +106,13 @@ def walk_fields(text: str, start: int, end: int, fences: list[Span]) -> Iterator
 
 
 def find_line_end(text: str, at: int, end: int) -> int:
-    """The end of the line of a place, before its line break."""
+    """Return the end of the line at an offset, before its line break."""
     stop = text.find("\n", at, end)
     return end if stop < 0 else stop
 
 
 def read_status(text: str, start: int, end: int) -> Status | None:
-    """The marker at the start of a stretch of a line: in brackets, as a marker, or as mere words."""
+    """Return the status at the start of a span of a line: text in brackets, a marker, or other words."""
     found = BRACKETS.match(text, start, end)
     if found is not None:
         return Status(found[1].strip(), *found.span())
@@ -121,7 +121,7 @@ def read_status(text: str, start: int, end: int) -> Status | None:
 
 
 def render_status(marker: str, old: str = "[NOT STARTED]") -> str:
-    """A marker spelt as another one is, in brackets where that is."""
+    """Return a marker in the spelling of another one, in brackets if the other has them."""
     word = spell_marker(marker, [old.strip("[] \t"), "NOT STARTED"])
     return f"[{word}]" if old.startswith("[") else word
 
@@ -132,7 +132,7 @@ def is_rule(text: str, start: int, end: int) -> bool:
 
 
 def find_content_end(text: str, start: int, end: int) -> int:
-    """The end of the last line of a stretch that is not empty, with its line break."""
+    """Return the end of the last non-empty line of a span, after its line break."""
     last = len(text[start:end].rstrip()) + start
     stop = text.find("\n", last, end)
     return end if stop < 0 else stop + 1
@@ -144,10 +144,10 @@ def read_line_break(text: str) -> str:
 
 
 def clean_line(value: str, limit: int = 1000) -> str:
-    """A text from elsewhere as a part of one line: no line break, nothing invisible, spaces joined, not too long."""
+    """Return a text as part of one line: no line breaks or invisible characters, single spaces, a limited length."""
     return " ".join(_CONTROL.sub(" ", value[: 4 * limit]).split())[:limit].rstrip()
 
 
 def clean_title(value: str, limit: int = 200) -> str:
-    """A title from elsewhere: one line that begins with none of the marks that make a heading, a list or a fence."""
+    """Return a title as one line that can't start a heading, a list or a code fence."""
     return clean_line(value, limit).lstrip(_BLOCK_MARKS)

@@ -1,8 +1,7 @@
-"""A plan: its metadata lines, its phases, and where work goes on (S4).
+"""A plan: its metadata lines, its phases, and the phase where work resumes (S4). No side effects.
 
-Owns the reading and the edits of plan files: `### Phase 1: Name [MARKER]` below `## Implementation Phases`, or anywhere
-where there is no such section; the marker may stand in a `**Status**` line of the phase instead. Pure: texts come in,
-values and texts go out.
+A phase is `### Phase 1: Name [MARKER]` below `## Implementation Phases`, or anywhere if there is no such section; its
+marker may also be in a `**Status**` line of the phase.
 """
 
 from __future__ import annotations
@@ -77,10 +76,10 @@ def parse_plan(text: str) -> TaskPlan:
 
 
 def find_resume_point(plan: TaskPlan) -> Phase | None:
-    """The phase where work goes on: the first that is not started or in progress; None where there is none.
+    """Return the phase where work resumes: the first that is not started or in progress; None if there is none.
 
-    IMPLEMENTING and PARTIAL are in progress too, and a phase without a marker is not started. Blocked and set aside
-    phases are passed over.
+    IMPLEMENTING and PARTIAL count as in progress, and a phase without a marker as not started. Phases that are blocked
+    or on hold are skipped.
     """
     return next((phase for phase in plan.phases if phase.marker in _RESUMED), None)
 

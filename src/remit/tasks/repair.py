@@ -110,19 +110,19 @@ def plan_repair(
     task folders, by task number. `restored` is given if state.json comes from an earlier commit: a status that changed
     in TODO.md since then always wins.
     """
-    work = _Repairing(state_text, todo_text, parse_archive(archive_text), restored)
-    broken = work.read_state().broken
+    repair = _Repair(state_text, todo_text, parse_archive(archive_text), restored)
+    broken = repair.read_state().broken
     if broken is not None:
-        return RepairPlan(work.state, todo_text or "", (), (state_broken(broken),))
-    work.drop_archived()
-    work.split_numbers(folders)
-    work.share_tasks()
-    work.reconcile_statuses(prefer, baseline)
+        return RepairPlan(repair.state, todo_text or "", (), (state_broken(broken),))
+    repair.drop_archived()
+    repair.split_numbers(folders)
+    repair.share_tasks()
+    repair.reconcile_statuses(prefer, baseline)
     if prefer != "newest":
-        work.reconcile_fields(prefer)
-    work.reconcile_links(prefer)
-    work.reconcile_next_number()
-    return work.finish(plans or {}, repaired=True)
+        repair.reconcile_fields(prefer)
+    repair.reconcile_links(prefer)
+    repair.reconcile_next_number()
+    return repair.finish(plans or {}, repaired=True)
 
 
 def plan_absorb(state_text: str, todo_text: str, baseline: Mapping[int, str] | None) -> RepairPlan:
@@ -130,12 +130,12 @@ def plan_absorb(state_text: str, todo_text: str, baseline: Mapping[int, str] | N
 
     All other differences stay as they are and become diagnostics.
     """
-    work = _Repairing(state_text, todo_text, NO_TASKS)
-    broken = work.read_state().broken
+    repair = _Repair(state_text, todo_text, NO_TASKS)
+    broken = repair.read_state().broken
     if broken is not None:
         return RepairPlan(state_text, todo_text, (), (state_broken(broken),))
-    work.reconcile_statuses(None, baseline)
-    return work.finish({})
+    repair.reconcile_statuses(None, baseline)
+    return repair.finish({})
 
 
 def _walk_pairs(state: State, todo: Todo) -> Iterator[tuple[Task, Task]]:
@@ -157,8 +157,8 @@ def _marker(known: Task) -> str | None:
     return "COMPLETED" if known.closed and known.marker is None else known.marker
 
 
-class _Repairing:
-    """Both texts during a repair."""
+class _Repair:
+    """Both texts during a repair; each step changes them and adds a sentence to `done`."""
 
     def __init__(
         self, state: str | None, todo: str | None, archive: Mapping[int, str], restored: Restored | None = None
@@ -194,7 +194,7 @@ class _Repairing:
             self._listed = self.todo, parse_todo(self.todo)
         return self._listed[1]
 
-    def find_unlike(self) -> set[TextSpan | None]:
+    def find_mismatched(self) -> set[TextSpan | None]:
         """Return the places of tasks in TODO.md whose titles don't match the task of this number in state.json."""
         drift = check_drift(self.read_state(), self.read_todo(), self.archive)
         return {each.place for each in drift.in_todo if each.code == "SYN020"}
@@ -239,14 +239,14 @@ class _Repairing:
         absorbed = sorted(read_fields(self.todo, new), key=lambda pair: pair[0].number)
         missing = [task for task in known.values() if not task.closed and task.number not in listed]
         if missing:
-            self._list(missing)
+            self._share_with_todo(missing)
         for task, fields in absorbed:
             marker = task.marker or "NOT STARTED"
             fields["status"] = state_edits.spell_status(self.state, marker)
             self.done.append(f"added task {task.number} to state.json as {marker}: it was only in TODO.md")
         self.state = state_edits.add_tasks(self.state, [fields for _, fields in absorbed])
 
-    def _list(self, missing: list[Task]) -> None:
+    def _share_with_todo(self, missing: list[Task]) -> None:
         """Add tasks to TODO.md, and move those that have ended to completed_projects."""
         entries = self.find_entries()
         over = [task for task in missing if task.marker in ENDS]
@@ -264,11 +264,11 @@ class _Repairing:
         """Give each task the same status in both files; with `prefer` None only if it is unambiguous."""
         state, todo = self.read_state(), self.read_todo()
         kinds = classify_drift(state, todo, baseline)
-        unlike = self.find_unlike() if prefer in ("newest", None) or self.restored is not None else set()
+        mismatched = self.find_mismatched() if prefer in ("newest", None) or self.restored is not None else set()
         sides: dict[str, list[tuple[Task, Task]]] = {"todo": [], "state": []}
         for listed, known in _walk_pairs(state, todo):
             kind = kinds[known.number]
-            if listed.place in unlike:
+            if listed.place in mismatched:
                 winner = None  # the status may belong to another task
             elif kind == "same":
                 winner = self._fill_in(listed, known) if prefer is not None else None
@@ -355,14 +355,14 @@ class _Repairing:
         """Copy priorities and titles from the preferred file, if both files have them."""
         tasks = _index(self.read_todo().tasks, bare=False)
         entries = {entry.number: entry for entry in reversed(state_edits.list_tasks(self.state)) if not entry.closed}
-        sections, unlike = self.find_sections(), self.find_unlike()
+        sections, mismatched = self.find_sections(), self.find_mismatched()
         fields = _FieldEdits(prefer, state_edits.StateEdits(self.state), todo_edits.TodoEdits(self.todo))
         for task, given in read_fields(self.todo, tasks.values()):
             entry = entries.get(task.number)
             if entry is None:
                 continue
             priority, title = entry.value.get("priority"), entry.value.get("title")
-            if not title and task.place in unlike:
+            if not title and task.place in mismatched:
                 title = _make_title(entry.value.get("project_name"))
             listed = str(given.get("priority") or "")
             if isinstance(priority, str) and listed and read_priority(priority) not in ("", listed):
@@ -414,8 +414,16 @@ class _Repairing:
         following = {number: markers[number] for number in _find_late_plans(state, plans)}
         for number, marker in following.items():
             self.done.append(f"set the plan of task {number} to [{marker}], as in state.json")
-        done, last = tuple(self.done), (self.renumbered, self.lost, self.has_dropped)
-        return RepairPlan(self.state, self.todo, done, tuple(left), following, *last)
+        return RepairPlan(
+            state=self.state,
+            todo=self.todo,
+            done=tuple(self.done),
+            left=tuple(left),
+            plans=following,
+            renumbered=self.renumbered,
+            lost=self.lost,
+            has_dropped=self.has_dropped,
+        )
 
     def _explain_doubts(self, state: State, todo: Todo) -> Iterator[tuple[Diagnostic, Diagnostic]]:
         """Yield for each status that the user has to decide the general diagnostic, and the better one."""

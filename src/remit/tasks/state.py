@@ -41,6 +41,7 @@ NUMBER_KEY = "project_number"
 STATUS_KEY = "status"
 RESTORE = "restore it from git and TODO.md, and keep a copy of the file, with: remit task sync --repair"
 """The hint for a state.json that isn't valid JSON."""
+NO_TASKS: Mapping[int, str] = {}
 _MODULO = re.compile(r"modulo[ _-]?([0-9]{1,9})(?![0-9])")
 _MAX_POLICY = 100
 _MAX_REPEATED = 5
@@ -210,7 +211,7 @@ def _find_repeated(text: str) -> Iterator[ParseProblem]:
 
 
 def _walk_repeated(text: str, item: Member) -> Iterator[tuple[Member, str]]:
-    """The members of a task that are there for the second time, or hold an object with such a one."""
+    """Yield the members of a task with a duplicate key, there or inside their value, and a description."""
     seen: dict[str, Member] = {}
     for member in walk_members(text, item.start):
         first = seen.setdefault(member.key, member)
@@ -223,7 +224,7 @@ def _walk_repeated(text: str, item: Member) -> Iterator[tuple[Member, str]]:
 
 
 def _list_repeated(text: str) -> list[str]:
-    """The keys that the objects of a value give twice, each once."""
+    """Return the keys that an object inside a value has twice, each once."""
     found: dict[str, None] = {}
 
     def record_repeats(pairs: list[tuple[str, object]]) -> None:
@@ -238,11 +239,8 @@ def _list_repeated(text: str) -> list[str]:
 
 
 def read_title(value: dict[str, Any]) -> str:
-    """What a task of state.json is called: its title, else the name of its project."""
+    """Return the title of a task in state.json, else the name of its project."""
     return next((str(value[key]) for key in ("title", "project_name") if value.get(key)), "")
-
-
-NO_TASKS: Mapping[int, str] = {}
 
 
 def parse_archive(text: str | None) -> Mapping[int, str]:

@@ -96,8 +96,8 @@ class StoredTask(NamedTuple):
         return tuple(each for each in given if isinstance(each, str)) if isinstance(given, list) else ()
 
 
-class Moved(NamedTuple):
-    """What a change did to a task, with the edits and diagnostics found on the way."""
+class TaskChange(NamedTuple):
+    """The effect of a change on a task, with the absorbed edits and the remaining diagnostics."""
 
     number: int
     before: str | None
@@ -208,7 +208,7 @@ class TaskStore:
     # Changing
 
     @retry_if_changed
-    def add(self, title: str, *, priority: str = "medium", language: str = "", description: str = "") -> Moved:
+    def add(self, title: str, *, priority: str = "medium", language: str = "", description: str = "") -> TaskChange:
         """Add a task with the next free number."""
         title = clean_title(title)
         if not title:
@@ -228,20 +228,22 @@ class TaskStore:
             todo = todo_edits.add_task(files.todo, number, title, shown, priority=priority, description=description)
             files.put(TODO, todo_edits.set_next_number(todo, following))
             files.markers[number] = "NOT STARTED"
-        return _describe_move(files, number, None, "NOT STARTED")
+        return _describe_change(files, number, None, "NOT STARTED")
 
     @retry_if_changed
-    def allocate(self) -> Moved:
+    def allocate(self) -> TaskChange:
         """Allocate the next number for a task that the caller writes; it is never allocated again (C13)."""
         now = read_clock()
         with self.change("number allocated", may_begin=True) as files:
             number, following = _choose_numbers(files)
             files.put(STATE, state_edits.set_next_number(files.state, following, now=now))
             files.put(TODO, todo_edits.set_next_number(files.todo, following))
-        return _describe_move(files, number, None, None)
+        return _describe_change(files, number, None, None)
 
     @retry_if_changed
-    def move(self, number: int, marker: str, *, reason: str = "", command: str | None = None, by: str = "") -> Moved:
+    def move(
+        self, number: int, marker: str, *, reason: str = "", command: str | None = None, by: str = ""
+    ) -> TaskChange:
         """Change the status of a task in state.json, TODO.md and its plan, if the change is legal.
 
         `by` is the session that asks for it, if it works on the task; it is stored in the event.
@@ -249,13 +251,13 @@ class TaskStore:
         wanted = read_marker(marker.strip("[] \t"))
         with self.change("task moved", number=number, marker=wanted, by=by) as files:
             entry = _find_open(files, number)
-            before = _get_word(entry)
-            _check_undoubted(files, number)
+            before = _read_word(entry)
+            _check_no_doubt(files, number)
             refusal = check_move(before, marker, reason=reason, command=command)
             if refusal is not None:
                 raise StateError(f"task {number}: {refusal.message}", hint=as_clause(refusal.hint))
             self._put_marker(files, entry, wanted, reason=" ".join(reason.split()))
-        return _describe_move(files, number, before, wanted)
+        return _describe_change(files, number, before, wanted)
 
     def _put_marker(self, files: TaskFiles, entry: StateEntry, marker: str, *, reason: str = "") -> None:
         now, number = read_clock(), entry.number
@@ -335,7 +337,7 @@ class TaskStore:
         return path.endswith(".md") and path not in own and os.path.isfile(f"{self.home.root}/{path}")
 
     @retry_if_changed
-    def move_phase(self, number: int, phase: str, marker: str, *, by: str = "") -> Moved:
+    def move_phase(self, number: int, phase: str, marker: str, *, by: str = "") -> TaskChange:
         """Change the status of a phase in a task's plan; `by` as for `move`."""
         wanted = read_marker(marker.strip("[] \t"))
         if wanted not in MARKERS:
@@ -344,7 +346,7 @@ class TaskStore:
             entry = state_edits.find_task(files.state, number)
             if not self.follow_in_plan(files, number, entry.value, lambda text: set_phase(text, phase, wanted)):
                 raise UsageError(f"task {number} has no plan", hint="set plan_path in state.json")
-        return _describe_move(files, number, None, wanted)
+        return _describe_change(files, number, None, wanted)
 
     @retry_if_changed
     def conclude(
@@ -356,15 +358,15 @@ class TaskStore:
         counts: Mapping[str, int | float] | None = None,
         are_counts_extra: bool = False,
         reason: str = "",
-    ) -> Moved:
+    ) -> TaskChange:
         """Record the result of work on a task: its artifacts, the counts of the return, and the new marker.
 
         Extra counts are written only if a new artifact changes state.json.
         """
         with self.change("task concluded", number=number) as files:
             state = files.state
-            before = _get_word(_find_open(files, number))
-            _check_undoubted(files, number)
+            before = _read_word(_find_open(files, number))
+            _check_no_doubt(files, number)
             marker = follow(before or "")
             now = read_clock()
             for artifact in artifacts:
@@ -378,7 +380,7 @@ class TaskStore:
             if marker is not None:
                 entry = state_edits.find_task(files.state, number)
                 self._put_marker(files, entry, marker, reason=" ".join(reason.split()) if marker in NEED_REASON else "")
-        return _describe_move(files, number, before, marker)
+        return _describe_change(files, number, before, marker)
 
     def _link_in_todo(self, files: TaskFiles, number: int, link: Linked) -> None:
         """Link a plan, report or summary in TODO.md, if it isn't linked there."""
@@ -392,30 +394,30 @@ class TaskStore:
             files.put(TODO, edits.apply())
 
     @retry_if_changed
-    def put_back(self, number: int, marker: str, dates: Mapping[str, Any] | None) -> Moved:
+    def restore_status(self, number: int, marker: str, dates: Mapping[str, Any] | None) -> TaskChange:
         """Restore the marker and the dates that a task had before a run that never started.
 
         Without dates, the change is dated like any other.
         """
-        with self.change("task put back", number=number) as files:
+        with self.change("task restored", number=number) as files:
             entry = _find_open(files, number)
-            before = _get_word(entry)
-            _check_undoubted(files, number)
+            before = _read_word(entry)
+            _check_no_doubt(files, number)
             self._put_marker(files, entry, marker, reason=str((dates or {}).get(_REASONS.get(marker, "")) or ""))
             if dates is not None:
                 wanted = {key: dates.get(key, REMOVE) for key in _DATES}
                 files.put(STATE, state_edits.set_fields(files.state, number, wanted))
-        return _describe_move(files, number, before, marker)
+        return _describe_change(files, number, before, marker)
 
     @retry_if_changed
-    def link(self, number: int, entry_id: str) -> Moved:
+    def link(self, number: int, entry_id: str) -> TaskChange:
         """Link a task to a finding in the manifest (R4.9)."""
         with self.change("task linked", number=number, entry=entry_id) as files:
             files.put(STATE, state_edits.append_to_list(files.state, number, LINKS, entry_id, now=read_clock()))
-        return _describe_move(files, number, None, None)
+        return _describe_change(files, number, None, None)
 
     @retry_if_changed
-    def archive(self, numbers: tuple[int, ...] = ()) -> tuple[list[Moved], Moved]:
+    def archive(self, numbers: tuple[int, ...] = ()) -> tuple[list[TaskChange], TaskChange]:
         """Move tasks that have ended from TODO.md and the active tasks to the archive. Default: all of them.
 
         Return a change for each task, and one for the whole operation, also if no task has ended.
@@ -423,8 +425,8 @@ class TaskStore:
         with self.change("tasks archived", numbers=list(numbers)) as files:
             chosen = _choose_ended(files, numbers)
             if chosen:
-                _put_away(files, sorted(number for number, _ in chosen))
-        return [_describe_move(files, number, marker, marker) for number, marker in chosen], _describe_move(
+                _archive_tasks(files, sorted(number for number, _ in chosen))
+        return [_describe_change(files, number, marker, marker) for number, marker in chosen], _describe_change(
             files, 0, None, None
         )
 
@@ -433,7 +435,7 @@ class TaskStore:
 
         Raises `EditedError` at its end if a user has edited a file meanwhile; callers use `retry_if_changed`.
         """
-        return _examined(edit_task_files(self.home, self.folder, kind=kind, details=details), may_begin=may_begin)
+        return _check_files(edit_task_files(self.home, self.folder, kind=kind, details=details), may_begin=may_begin)
 
 
 def read_clock() -> str:
@@ -442,8 +444,8 @@ def read_clock() -> str:
 
 
 @contextmanager
-def _examined(coming: AbstractContextManager[TaskFiles], *, may_begin: bool) -> Iterator[TaskFiles]:
-    with coming as files:
+def _check_files(transaction: AbstractContextManager[TaskFiles], *, may_begin: bool) -> Iterator[TaskFiles]:
+    with transaction as files:
         prepare_files(files, may_begin=may_begin)
         yield files
         recheck(files)
@@ -477,14 +479,14 @@ def _find_open(files: TaskFiles, number: int) -> StateEntry:
     return entry
 
 
-def _check_undoubted(files: TaskFiles, number: int) -> None:
+def _check_no_doubt(files: TaskFiles, number: int) -> None:
     """Raise `StateError` rather than overwrite a status that was edited by hand and couldn't be absorbed."""
     doubt = files.doubts.get(number)
     if doubt is not None:
         raise StateError(doubt.message.replace(" here", " in TODO.md", 1), hint=as_clause(doubt.hint))
 
 
-def _get_word(entry: StateEntry) -> str | None:
+def _read_word(entry: StateEntry) -> str | None:
     """Return the status of a task in the spelling of the file; None if it has none."""
     word = entry.value.get("status")
     return word if isinstance(word, str) else None
@@ -533,7 +535,7 @@ def _choose_ended(files: TaskFiles, numbers: tuple[int, ...]) -> list[tuple[int,
     return [(number, task.marker) for number in wanted if (task := tasks[number]).marker in ENDS and task.marker]
 
 
-def _put_away(files: TaskFiles, numbers: list[int]) -> None:
+def _archive_tasks(files: TaskFiles, numbers: list[int]) -> None:
     """Move tasks from TODO.md and the active tasks to the archive, in one pass over each file."""
     now, old = read_clock(), files.load(ARCHIVE)
     entries = _index((entry for entry in state_edits.list_tasks(files.state) if not entry.closed), numbers)
@@ -567,10 +569,10 @@ def _only(entries: list[_Listed]) -> _Listed | None:
     return entries[0] if len(entries) == 1 else None
 
 
-def _describe_move(files: TaskFiles, number: int, before: str | None, after: str | None) -> Moved:
+def _describe_change(files: TaskFiles, number: int, before: str | None, after: str | None) -> TaskChange:
     changed = tuple(change.path for change in files.list_changes() if change.before != change.after)
     marker = None if before is None else read_marker(before)
     places = tuple(f"{files.folder}/{name}" for name in files.diagnostic_files)
-    return Moved(
+    return TaskChange(
         number, marker, after, changed, files.absorbed, tuple(files.diagnostics), tuple(files.interrupted), places
     )

@@ -80,7 +80,7 @@ class SyncResult(NamedTuple):
     """What a synchronization changed, and what is left."""
 
     done: tuple[str, ...]
-    findings: dict[str, tuple[Diagnostic, ...]]
+    diagnostics: dict[str, tuple[Diagnostic, ...]]
     """The remaining errors and warnings, by file below the root."""
     texts: dict[str, bytes]
     """The content of each of these files."""
@@ -95,13 +95,13 @@ class SyncResult(NamedTuple):
     @property
     def agree(self) -> bool:
         """True if the two files agree now."""
-        return not any(is_difference(each) for found in self.findings.values() for each in found)
+        return not any(is_difference(each) for found in self.diagnostics.values() for each in found)
 
 
 @retry_if_changed
 def absorb_edits(store: TaskStore) -> SyncResult:
     """Copy unambiguous edits of one file into the other."""
-    with store.change("tasks taken in") as files:
+    with store.change("edits absorbed") as files:
         pass
     return _summarize(files)
 
@@ -133,8 +133,8 @@ def repair(store: TaskStore, prefer: Prefer = "newest") -> SyncResult:
         return synced
     lines = LineIndex("".join(map(decode, kept.values())))
     lost = tuple(task_lost(each, lines.locate(*restored.named[each])) for each in repaired.lost[:_MAX_LOST])
-    findings = dict.fromkeys(kept, lost) | synced.findings
-    return synced._replace(findings=findings, texts=kept | synced.texts)
+    diagnostics = dict.fromkeys(kept, lost) | synced.diagnostics
+    return synced._replace(diagnostics=diagnostics, texts=kept | synced.texts)
 
 
 def _join_todo(files: TaskFiles) -> dict[str, bytes]:
@@ -193,7 +193,7 @@ def load_plan_statuses(store: TaskStore, text: str | None) -> dict[int, str | No
 
 def _summarize(files: TaskFiles) -> SyncResult:
     changed = tuple(change.path for change in files.list_changes() if change.before != change.after)
-    findings: dict[str, tuple[Diagnostic, ...]] = {}
+    diagnostics: dict[str, tuple[Diagnostic, ...]] = {}
     texts: dict[str, bytes] = {}
     state, todo = parse_state(files.state), parse_todo(files.todo)
     drift = check_drift(state, todo, parse_archive(files.load(ARCHIVE)))
@@ -203,6 +203,6 @@ def _summarize(files: TaskFiles) -> SyncResult:
         )
         about += tuple(each for each in found if each.severity != "error")
         if about:
-            findings[f"{files.folder}/{name}"] = about
+            diagnostics[f"{files.folder}/{name}"] = about
             texts[f"{files.folder}/{name}"] = encode(files.load(name) or "")
-    return SyncResult(files.absorbed, findings, texts, changed, interrupted=tuple(files.interrupted))
+    return SyncResult(files.absorbed, diagnostics, texts, changed, interrupted=tuple(files.interrupted))

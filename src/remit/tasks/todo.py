@@ -35,6 +35,11 @@ ANY_HEADING = re.compile(HEADING.replace("{number}", "[0-9]{1,9}"))
 """The heading of any task."""
 SECTION = re.compile(r"\n#{1,3}[ \t]")
 """The start of a section of the first three levels, with the line break before it."""
+IMPORTED = ("priority", "language", "type", "effort", "created", "description")
+"""The fields of a task in TODO.md that state.json gets; other fields stay only in TODO.md."""
+_PRIORITY = re.compile(r"##[ \t]+(High|Medium|Low|Critical)[ \t]+Priority", re.IGNORECASE)
+_MAX_VALUE = 4_000
+_MAX_NAME = 80
 _NEXT = re.compile(r"^next_project_number:[ \t]{0,8}([0-9]{1,9})[ \t\r]*$", re.MULTILINE)
 
 
@@ -122,14 +127,6 @@ def _read_marker(task: Task, text: str, field: Field, line: int) -> Task:
     return task._replace(marker=read_marker(status.word) or None, word=status.word, marker_place=place)
 
 
-TAKEN = ("priority", "language", "type", "effort", "created", "description")
-
-_PRIORITY = re.compile(r"##[ \t]+(High|Medium|Low|Critical)[ \t]+Priority", re.IGNORECASE)
-_MAX_VALUE = 4_000
-_MAX_NAME = 80
-_NOT_STARTED = "NOT STARTED"
-
-
 def make_name(title: str) -> str:
     """Return a title as the name of a project: lower-case letters, digits and underscores."""
     name = "_".join(re.findall(r"\w+", title.lower().replace("_", " ")))
@@ -154,11 +151,11 @@ def read_fields(text: str, tasks: Iterable[Task]) -> Iterator[tuple[Task, dict[s
 
 
 def _arrange(task: Task, given: Mapping[str, str]) -> dict[str, object]:
-    marker, title = task.marker or _NOT_STARTED, clean_title(task.title)
+    marker, title = task.marker or "NOT STARTED", clean_title(task.title)
     fields: dict[str, object] = {
         NUMBER_KEY: task.number,
         "project_name": make_name(task.title),
         **({"title": title} if title else {}),
         STATUS_KEY: marker.lower().replace(" ", "_"),
     }
-    return {**fields, **{key: given[key] for key in TAKEN if given.get(key)}}
+    return {**fields, **{key: given[key] for key in IMPORTED if given.get(key)}}

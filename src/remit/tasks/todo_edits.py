@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.errors import UsageError
+from remit.storage.json_edit import TextChange, apply
 from remit.tasks.links import find_links, find_samples, place_link
 from remit.tasks.markdown import (
     clean_line,
@@ -43,145 +44,12 @@ if TYPE_CHECKING:
     from remit.tasks.markdown import Field, Span
     from remit.tasks.task import Linked
 
-
 PRIORITIES = ("High", "Medium", "Low")
 _PRIORITY = re.compile(r"##[ \t]+(High|Medium|Low)[ \t]+Priority\b", re.IGNORECASE)
 _TASKS = re.compile(r"##[ \t]+Tasks[ \t]*\r?(?:\n|\Z)", re.IGNORECASE)
 _BIG_SECTION = re.compile(r"#{1,2}[ \t]")
 _RULE_BETWEEN = re.compile(r"\n-{3,}[ \t]*\r?\n(?:[ \t]*\r?\n){0,3}###[ \t]")
 _RULE_AT_END = re.compile(r"\n-{3,}[ \t]*\r?\n(?:[ \t]*\r?\n){0,3}##[ \t]")
-
-Lines = list[str]
-
-
-def place_tasks(text: str, tasks: Iterable[tuple[str, Lines]]) -> str:
-    """Insert tasks, each given by its priority and its lines, in the order of their numbers.
-
-    They go to the section of their priority, to `## Tasks`, or next to the other tasks.
-    """
-    sections = list(walk_sections(text, find_fences(text)))
-    known = {name for name, _ in _list_priorities(text, sections)}
-    shared = not known or _find_tasks_section(text, sections) is not None
-    groups: dict[str, tuple[str, list[Lines]]] = {}
-    for priority, lines in tasks:
-        wanted = _read_priority(priority)
-        group = "" if shared and wanted not in known else wanted
-        groups.setdefault(group, (wanted, []))[1].append(lines)
-    for wanted, group_lines in groups.values():
-        text = _place(text, group_lines, wanted)
-    return text
-
-
-def _place(text: str, tasks: list[Lines], wanted: str) -> str:
-    """Insert tasks of one priority, or of several priorities that share a section."""
-    sections = list(walk_sections(text, find_fences(text)))
-    known = _list_priorities(text, sections)
-    home = next((index for name, index in known if name == wanted), None)
-    if home is None:
-        home = _find_tasks_section(text, sections)
-    if home is not None:
-        return _insert_tasks(text, tasks, sections, home)
-    lines = _join(tasks, ruled=_has_rules(text, sections))
-    if known:
-        return _insert_section(text, [f"## {wanted} Priority", "", *lines], sections, known, wanted)
-    if any(ANY_HEADING.match(text, start) for start, _ in sections):
-        return _insert_tasks(text, tasks, sections, -1)
-    return _insert_after(text, ["## Tasks", "", *lines], find_content_end(text, 0, len(text)))
-
-
-def ends_with_rule(text: str, start: int, end: int) -> bool:
-    """Whether the last line of a stretch that is not empty is `---`."""
-    stop = start + len(text[start:end].rstrip())
-    return is_rule(text, text.rfind("\n", 0, stop) + 1, stop)
-
-
-def _read_priority(word: str) -> str:
-    """A priority as the sections spell it; what is none is medium."""
-    return next((name for name in PRIORITIES if name.lower() == word.lower()), "Medium")
-
-
-def _find_tasks_section(text: str, sections: list[Span]) -> int | None:
-    """Which of all sections is `## Tasks`."""
-    return next((index for index, (start, _) in enumerate(sections) if _TASKS.match(text, start)), None)
-
-
-def _list_priorities(text: str, sections: list[Span]) -> list[tuple[str, int]]:
-    """The sections of a priority, by its name, and which of all sections each is."""
-    found = [(_PRIORITY.match(text, start), index) for index, (start, _) in enumerate(sections)]
-    return [(match[1].capitalize(), index) for match, index in found if match is not None]
-
-
-def _insert_section(text: str, lines: Lines, sections: list[Span], known: list[tuple[str, int]], wanted: str) -> str:
-    """A section more, before the first one of a lower priority, or after the last one."""
-    lower = PRIORITIES[PRIORITIES.index(wanted) + 1 :]
-    before = next((index for name, index in known if name in lower), None)
-    if before is not None:
-        return _insert_before(text, lines, sections[before][0])
-    return _insert_after(text, lines, _find_tasks_of(text, sections, known[-1][1])[1])
-
-
-def _find_tasks_of(text: str, sections: list[Span], home: int) -> tuple[list[Span], int]:
-    """The tasks of a section (-1 is the whole file), and where its content ends."""
-    tasks = []
-    end = sections[home][1] if home >= 0 else sections[-1][1]
-    for start, stop in sections[home + 1 :]:
-        if home >= 0 and _BIG_SECTION.match(text, start):
-            break
-        end = stop
-        if ANY_HEADING.match(text, start):
-            tasks.append((start, stop))
-    first = sections[home][0] if home >= 0 else sections[0][0]
-    return tasks, find_content_end(text, first, end)
-
-
-def _has_rules(text: str, sections: list[Span]) -> bool:
-    """Whether `---` stands between tasks, more often than not."""
-    rules = len(_RULE_BETWEEN.findall(text, find_header_end(text)))
-    return rules > 0 and 2 * rules >= sum(ANY_HEADING.match(text, start) is not None for start, _ in sections) - 1
-
-
-def _join(tasks: Iterable[Lines], *, ruled: bool) -> Lines:
-    """The lines of several tasks, one after the other."""
-    lines: Lines = []
-    for task in tasks:
-        lines += [*(("", "---", "") if ruled else ("",)), *task] if lines else task
-    return lines
-
-
-def _insert_tasks(text: str, new: list[Lines], sections: list[Span], home: int) -> str:
-    """Tasks more in a section: first where the newest come first, else last, with `---` between as the file has it."""
-    tasks, end = _find_tasks_of(text, sections, home)
-    every = tasks if len(tasks) > 1 else [span for span in sections if ANY_HEADING.match(text, span[0])]
-    numbers = [int(found[1]) for start, _ in every if (found := ANY_HEADING.match(text, start)) is not None]
-    between = _has_rules(text, sections)
-    if tasks and len(numbers) > 1 and numbers[0] == max(numbers):
-        lines = _join(reversed(new), ruled=between)
-        return _insert_before(text, [*lines, "", "---"] if between else lines, tasks[0][0])
-    if not tasks:
-        closed = between and _RULE_AT_END.search(text, sections[home][0]) is not None
-        lines = _join(new, ruled=between)
-        return _insert_after(text, [*lines, "", "---"] if closed else lines, end)
-    end = find_content_end(text, *tasks[-1])
-    if ends_with_rule(text, *tasks[-1]):
-        return _insert_after(text, [*_join(new, ruled=True), "", "---"], end)
-    lines = _join(new, ruled=between)
-    return _insert_after(text, ["---", "", *lines] if between else lines, end)
-
-
-def _insert_before(text: str, lines: Lines, at: int) -> str:
-    """Lines, and an empty one, before a heading."""
-    line_break = read_line_break(text)
-    return text[:at] + "".join(f"{line}{line_break}" for line in [*lines, ""]) + text[at:]
-
-
-def _insert_after(text: str, lines: Lines, at: int) -> str:
-    """An empty line, and lines, after the last line of something; the last line of a file may lack its end."""
-    line_break = read_line_break(text)
-    if at and text[at - 1] != "\n":
-        return text[:at] + line_break + line_break + line_break.join(lines) + text[at:]
-    return text[:at] + "".join(f"{line}{line_break}" for line in ["", *lines]) + text[at:]
-
-
 _STATUS_STYLE = re.compile(
     r"\n([ \t]{0,8}(?:[-*+][ \t]{1,4})?)\*\*Status(\*\*[ \t]{0,4}:|:\*\*)[ \t]{1,8}"
     r"(\[[^\]\[\n]{1,40}\]|[A-Za-z]{2,20})",
@@ -210,14 +78,6 @@ class NewTask(NamedTuple):
     fields: Mapping[str, str]
     priority: str = ""
     description: str = ""
-
-
-class _Change(NamedTuple):
-    """A stretch of the text and what stands there afterwards."""
-
-    start: int
-    end: int
-    new: str
 
 
 class _TodoStyle(NamedTuple):
@@ -297,8 +157,8 @@ class TodoEdits:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._changes: list[_Change] = []
-        self._gone: list[TodoSection] = []
+        self._changes: list[TextChange] = []
+        self._removed: list[TodoSection] = []
 
     @cached_property
     def _fences(self) -> list[Span]:
@@ -331,7 +191,7 @@ class TodoEdits:
         wanted = _read_known(marker)
         field = self.find_field(entry, "status")
         if field is None:
-            return self._add_field(entry, "Status", render_status(wanted, self._style.status))
+            return self._add_line(entry, "Status", f" {render_status(wanted, self._style.status)}")
         status = read_status(self.text, field.value_start, field.value_end)
         if status is None:
             space = "" if self.text[field.value_start - 1] in " \t" else " "
@@ -347,7 +207,7 @@ class TodoEdits:
             return field is not None and self._cut_field(entry, field)
         cleaned = clean_line(value)
         if field is None:
-            return self._add_field(entry, name, cleaned)
+            return self._add_line(entry, name, f" {cleaned}")
         if field.value == cleaned:
             return False
         start = field.value_start
@@ -386,28 +246,19 @@ class TodoEdits:
 
     def remove(self, entry: TodoSection) -> None:
         """Remove a task from the file, with its `---` separator."""
-        self._gone.append(entry)
+        self._removed.append(entry)
 
     def apply(self) -> str:
         """Return the text with all changes."""
-        changes = [*self._changes, *self._cut_gone()]
-        pieces: list[str] = []
-        at = 0
-        for change in sorted(changes):
-            pieces += self.text[at : change.start], change.new
-            at = change.end
-        return "".join([*pieces, self.text[at:]]) if changes else self.text
+        changes = [*self._changes, *self._cut_removed()]
+        return apply(self.text, changes) if changes else self.text
 
     def _put(self, start: int, end: int, new: str) -> bool:
-        self._changes.append(_Change(start, end, new))
+        self._changes.append(TextChange(start, end, new))
         return True
 
-    def _add_field(self, entry: TodoSection, name: str, value: str) -> bool:
-        """Add a field after the existing ones, in their style."""
-        return self._add_line(entry, name, f" {value}")
-
     def _add_line(self, entry: TodoSection, name: str, rest: str) -> bool:
-        """Add a field with the text after its name."""
+        """Add a field with the text after its name, below the existing fields and in their style."""
         if _NAME.fullmatch(name) is None:
             raise UsageError(f"'{clean_line(name, 60)}' isn't a valid field name", hint="use a few plain words")
         first = next(self.walk_fields(entry), None)
@@ -443,23 +294,23 @@ class TodoEdits:
         before = field.start - 1
         return self._put(before - (text[before - 1] == "\r"), end, "")
 
-    def _cut_gone(self) -> Iterator[_Change]:
+    def _cut_removed(self) -> Iterator[TextChange]:
         """Yield the changes that remove tasks. Adjacent tasks are removed by one change."""
-        if not self._gone:
+        if not self._removed:
             return
         above = {stop: start for start, stop in walk_sections(self.text, self._fences)}
-        runs: list[Span] = []
-        for start, end in sorted((entry.start, entry.end) for entry in self._gone):
-            joined = runs and runs[-1][1] == start
-            runs[-1:] = [(runs[-1][0], end)] if joined else [*runs[-1:], (start, end)]
-        for start, end in runs:
+        spans: list[Span] = []
+        for start, end in sorted((entry.start, entry.end) for entry in self._removed):
+            joined = spans and spans[-1][1] == start
+            spans[-1:] = [(spans[-1][0], end)] if joined else [*spans[-1:], (start, end)]
+        for start, end in spans:
             yield _cut(self.text, start, end, above.get(start))
 
 
-def _cut(text: str, start: int, end: int, above: int | None) -> _Change:
+def _cut(text: str, start: int, end: int, above: int | None) -> TextChange:
     """Return the change that removes a span of tasks; `above` is the start of the section above it."""
     if ANY_HEADING.match(text, end) is not None:  # another task follows
-        return _Change(start, end, "")
+        return TextChange(start, end, "")
     first = above or 0
     stop, before = find_content_end(text, start, end), find_content_end(text, first, start)
     ruled = ends_with_rule(text, first, before) and not ends_with_rule(text, start, end)
@@ -468,7 +319,7 @@ def _cut(text: str, start: int, end: int, above: int | None) -> _Change:
         before = find_content_end(text, first, rule)
     if stop == len(text) and not text.endswith("\n") and text[before - 1 : before] == "\n":
         before -= 2 if text[before - 2 : before] == "\r\n" else 1
-    return _Change(before, stop, "")
+    return TextChange(before, stop, "")
 
 
 def set_status(text: str, task: int | TodoSection, marker: str) -> str:
@@ -514,10 +365,6 @@ def _read_style(text: str) -> _TodoStyle:
     return _TodoStyle(found[1], found[2], found[3]) if found is not None else _TodoStyle()
 
 
-def _render_field(style: _TodoStyle, name: str, value: str) -> str:
-    return f"{style.prefix}**{name}{style.colon} {value}"
-
-
 def set_next_number(text: str, number: int) -> str:
     """Set the next number in the header, if it has one."""
     span = find_counter(text)
@@ -558,7 +405,7 @@ def _render_task(task: NewTask, style: _TodoStyle) -> list[str]:
     for name, value in {**({} if "Status" in task.fields else {"Status": ""}), **task.fields}.items():
         if _NAME.fullmatch(name) is None:
             raise UsageError(f"'{clean_line(name, 60)}' isn't a valid field name", hint="use a few plain words")
-        lines.append(_render_field(style, name, status if name == "Status" else clean_line(value)))
+        lines.append(f"{style.prefix}**{name}{style.colon} {status if name == 'Status' else clean_line(value)}")
     if task.description:
         lines += ["", f"**Description**: {clean_line(task.description, _MAX_DESCRIPTION)}"]
     return lines
@@ -576,3 +423,131 @@ def remove_tasks(text: str, entries: Iterable[TodoSection]) -> tuple[str, list[s
 def read_section(text: str, entry: TodoSection) -> str:
     """Return the text of a task, word for word."""
     return text[entry.start : find_content_end(text, entry.start, entry.end)]
+
+
+# --- inserting tasks --------------------------------------------------------------------------------------------------
+
+
+def place_tasks(text: str, tasks: Iterable[tuple[str, list[str]]]) -> str:
+    """Insert tasks, each given by its priority and its lines, in the order of their numbers.
+
+    They go to the section of their priority, to `## Tasks`, or next to the other tasks.
+    """
+    sections = list(walk_sections(text, find_fences(text)))
+    known = {name for name, _ in _list_priorities(text, sections)}
+    shared = not known or _find_tasks_section(text, sections) is not None
+    groups: dict[str, tuple[str, list[list[str]]]] = {}
+    for priority, lines in tasks:
+        wanted = next((name for name in PRIORITIES if name.lower() == priority.lower()), "Medium")
+        group = "" if shared and wanted not in known else wanted
+        groups.setdefault(group, (wanted, []))[1].append(lines)
+    for wanted, group_lines in groups.values():
+        text = _place(text, group_lines, wanted)
+    return text
+
+
+def _place(text: str, tasks: list[list[str]], wanted: str) -> str:
+    """Insert tasks of one priority, or of several priorities that share a section."""
+    sections = list(walk_sections(text, find_fences(text)))
+    known = _list_priorities(text, sections)
+    home = next((index for name, index in known if name == wanted), None)
+    if home is None:
+        home = _find_tasks_section(text, sections)
+    if home is not None:
+        return _insert_tasks(text, tasks, sections, home)
+    lines = _join(tasks, ruled=_has_rules(text, sections))
+    if known:
+        return _insert_section(text, [f"## {wanted} Priority", "", *lines], sections, known, wanted)
+    if any(ANY_HEADING.match(text, start) for start, _ in sections):
+        return _insert_tasks(text, tasks, sections, -1)
+    return _insert_after(text, ["## Tasks", "", *lines], find_content_end(text, 0, len(text)))
+
+
+def _find_tasks_section(text: str, sections: list[Span]) -> int | None:
+    """Return the index of the section `## Tasks`; None if there is none."""
+    return next((index for index, (start, _) in enumerate(sections) if _TASKS.match(text, start)), None)
+
+
+def _list_priorities(text: str, sections: list[Span]) -> list[tuple[str, int]]:
+    """Return the name and the index of each section for a priority."""
+    found = [(_PRIORITY.match(text, start), index) for index, (start, _) in enumerate(sections)]
+    return [(match[1].capitalize(), index) for match, index in found if match is not None]
+
+
+def _insert_section(
+    text: str, lines: list[str], sections: list[Span], known: list[tuple[str, int]], wanted: str
+) -> str:
+    """Insert a section before the first one of a lower priority, or after the last one."""
+    lower = PRIORITIES[PRIORITIES.index(wanted) + 1 :]
+    before = next((index for name, index in known if name in lower), None)
+    if before is not None:
+        return _insert_before(text, lines, sections[before][0])
+    return _insert_after(text, lines, _find_tasks_of(text, sections, known[-1][1])[1])
+
+
+def _find_tasks_of(text: str, sections: list[Span], home: int) -> tuple[list[Span], int]:
+    """Return the tasks of a section (-1 is the whole file), and the end of its content."""
+    tasks = []
+    end = sections[home][1] if home >= 0 else sections[-1][1]
+    for start, stop in sections[home + 1 :]:
+        if home >= 0 and _BIG_SECTION.match(text, start):
+            break
+        end = stop
+        if ANY_HEADING.match(text, start):
+            tasks.append((start, stop))
+    first = sections[home][0] if home >= 0 else sections[0][0]
+    return tasks, find_content_end(text, first, end)
+
+
+def _has_rules(text: str, sections: list[Span]) -> bool:
+    """Whether the file separates most of its tasks by `---`."""
+    rules = len(_RULE_BETWEEN.findall(text, find_header_end(text)))
+    return rules > 0 and 2 * rules >= sum(ANY_HEADING.match(text, start) is not None for start, _ in sections) - 1
+
+
+def _join(tasks: Iterable[list[str]], *, ruled: bool) -> list[str]:
+    """Return the lines of several tasks, with empty lines or `---` between them."""
+    lines: list[str] = []
+    for task in tasks:
+        lines += [*(("", "---", "") if ruled else ("",)), *task] if lines else task
+    return lines
+
+
+def _insert_tasks(text: str, new: list[list[str]], sections: list[Span], home: int) -> str:
+    """Insert tasks into a section: at its start if the newest task is first, else at its end."""
+    tasks, end = _find_tasks_of(text, sections, home)
+    every = tasks if len(tasks) > 1 else [span for span in sections if ANY_HEADING.match(text, span[0])]
+    numbers = [int(found[1]) for start, _ in every if (found := ANY_HEADING.match(text, start)) is not None]
+    between = _has_rules(text, sections)
+    if tasks and len(numbers) > 1 and numbers[0] == max(numbers):
+        lines = _join(reversed(new), ruled=between)
+        return _insert_before(text, [*lines, "", "---"] if between else lines, tasks[0][0])
+    if not tasks:
+        closed = between and _RULE_AT_END.search(text, sections[home][0]) is not None
+        lines = _join(new, ruled=between)
+        return _insert_after(text, [*lines, "", "---"] if closed else lines, end)
+    end = find_content_end(text, *tasks[-1])
+    if ends_with_rule(text, *tasks[-1]):
+        return _insert_after(text, [*_join(new, ruled=True), "", "---"], end)
+    lines = _join(new, ruled=between)
+    return _insert_after(text, ["---", "", *lines] if between else lines, end)
+
+
+def _insert_before(text: str, lines: list[str], at: int) -> str:
+    """Insert lines and an empty line before a heading."""
+    line_break = read_line_break(text)
+    return text[:at] + "".join(f"{line}{line_break}" for line in [*lines, ""]) + text[at:]
+
+
+def _insert_after(text: str, lines: list[str], at: int) -> str:
+    """Insert an empty line and lines at the end of a line; the file's last line may have no line break."""
+    line_break = read_line_break(text)
+    if at and text[at - 1] != "\n":
+        return text[:at] + line_break + line_break + line_break.join(lines) + text[at:]
+    return text[:at] + "".join(f"{line}{line_break}" for line in ["", *lines]) + text[at:]
+
+
+def ends_with_rule(text: str, start: int, end: int) -> bool:
+    """Whether the last non-empty line of a span is `---`."""
+    stop = start + len(text[start:end].rstrip())
+    return is_rule(text, text.rfind("\n", 0, stop) + 1, stop)

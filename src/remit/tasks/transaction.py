@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from remit.tasks.state import State
     from remit.tasks.todo import Todo
 
+_MANUAL_EDITS = {"SYN017", "SYN018", "SYN020"}
+"""The diagnostics of tasks whose status was edited by hand and couldn't be absorbed."""
+
 
 class TaskFiles:
     """The task files within a transaction. `put` texts are written if the transaction ends without an exception."""
@@ -186,9 +189,6 @@ def save_agreed(db: Connection, folder: str, known_by: bytes, markers: dict[int,
     db.executemany("INSERT OR REPLACE INTO agreed_markers (path, number, marker) VALUES (?, ?, ?)", rows)
 
 
-_BY_HAND = {"SYN017", "SYN018", "SYN020"}
-
-
 def prepare_files(files: TaskFiles, *, may_begin: bool = False) -> None:
     """Check that both files exist and can be parsed, and absorb unambiguous edits. Raise `StateError` otherwise."""
     _check_there(files, may_begin=may_begin)
@@ -251,6 +251,6 @@ def _record_left(files: TaskFiles, left: tuple[Diagnostic, ...], state: State, t
     in_state = set(check_drift(state, todo, parse_archive(files.load(ARCHIVE))).in_state) if left else set()
     files.diagnostics = list(left)
     files.diagnostic_files = [STATE if finding in in_state else TODO for finding in left]
-    edited = {finding.place: finding for finding in left if finding.code in _BY_HAND}
+    edited = {finding.place: finding for finding in left if finding.code in _MANUAL_EDITS}
     places = [(task.number, place) for task in todo.tasks for place in (task.marker_place, task.place)]
     files.doubts = {number: edited[place] for number, place in places if place in edited}

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
         TaskObject,
         TreeRunObject,
     )
-    from remit.tasks.store import Moved, StoredTask
+    from remit.tasks.store import StoredTask, TaskChange
     from remit.views.hints import Interface
     from remit.views.run_details import Standing
 
@@ -327,7 +327,7 @@ def build_task(task: StoredTask, runs: tuple[int, int]) -> TaskObject:
     }
 
 
-def build_moved_task(moved: Moved) -> MovedTaskObject:
+def build_moved_task(moved: TaskChange) -> MovedTaskObject:
     """A task that was given another marker, and what else was done to its files. Paths are below the project root."""
     return {
         "number": moved.number,

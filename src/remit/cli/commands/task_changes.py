@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from remit.ledger.journal import Interrupted
     from remit.runs.tasks.workspace_tasks import Tasks
-    from remit.tasks.store import Moved
+    from remit.tasks.store import TaskChange
 
 _MAX_TOLD = 3
 _reason = click.option("--reason", metavar="TEXT", help="Reason. Required for BLOCKED and ABANDONED.")
@@ -174,12 +174,17 @@ def ask_outside(tasks: Tasks, name: str, task_id: str, output_format: str, *, re
     return True
 
 
-def _tell_move(moved: Moved) -> str:
+def _tell_move(moved: TaskChange) -> str:
     return f"task {moved.number}: {moved.before} → {moved.after}"
 
 
 def _tell(
-    tasks: Tasks, moved: list[Moved], output_format: str, sentence: Callable[[Moved], str], *, listed: bool = False
+    tasks: Tasks,
+    moved: list[TaskChange],
+    output_format: str,
+    sentence: Callable[[TaskChange], str],
+    *,
+    listed: bool = False,
 ) -> int:
     """Say what was done, and what there was to tell on the way."""
     if output_format == "json":
@@ -192,7 +197,7 @@ def _tell(
     return ACCEPTED
 
 
-def _tell_asides(moved: Moved, root: str) -> None:
+def _tell_asides(moved: TaskChange, root: str) -> None:
     """Say on standard error what was finished or taken in before, and where the files still disagree."""
     for left in moved.interrupted:
         say(f"note: {tell_interrupted(left)}", stderr=True)

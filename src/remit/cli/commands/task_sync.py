@@ -96,7 +96,7 @@ def _show(show: DiagnosticOutput, findings: tuple[Diagnostic, ...], filename: st
 
 
 def _report(synced: SyncResult, root: str, output_format: str) -> int:
-    names = {file: name_file(f"{root}/{file}") for file in synced.findings}
+    names = {file: name_file(f"{root}/{file}") for file in synced.diagnostics}
     code = ACCEPTED if synced.agree else NOT_ACCEPTED
     if output_format == "json":
         say_json(
@@ -104,7 +104,7 @@ def _report(synced: SyncResult, root: str, output_format: str) -> int:
                 "agree": synced.agree,
                 "done": list(synced.done),
                 "diagnostics": [
-                    build_diagnostic(each, names[file]) for file in names for each in synced.findings[file]
+                    build_diagnostic(each, names[file]) for file in names for each in synced.diagnostics[file]
                 ],
                 "files": [name_file(f"{root}/{file}") for file in synced.files],
                 "recovered": [name_file(f"{root}/{file}") for file in synced.recovered],
@@ -121,7 +121,7 @@ def _report(synced: SyncResult, root: str, output_format: str) -> int:
     if len(shown) < len(synced.done):
         say(f"… and {len(synced.done) - len(shown)} more")
     for file, name in names.items():
-        _show(show, synced.findings[file], name, synced.texts[file])
+        _show(show, synced.diagnostics[file], name, synced.texts[file])
     show.flush()
     for file in synced.recovered:
         say(f"the original is kept in {escape(name_file(f'{root}/{file}'))}")

@@ -300,7 +300,7 @@ def _reset_task(home: Home, store: TaskStore, row: Run, config: RunConfig) -> Fi
             store.move_phase(number, phase.number, before["phase"] or "NOT STARTED")
     if marker != config.working or before["task"] in (None, marker):
         return None
-    store.put_back(number, before["task"], before.get("dates"))
+    store.restore_status(number, before["task"], before.get("dates"))
     return FinishStep("preflight", "done", f"task {number} is {before['task']} again")
 
 

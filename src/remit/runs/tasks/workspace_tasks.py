@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from remit.model import Diagnostic
     from remit.tasks.outside_system import CommandOutput
     from remit.tasks.state import State
-    from remit.tasks.store import Moved, PlanFacts, StoredTask, TaskStore
+    from remit.tasks.store import PlanFacts, StoredTask, TaskChange, TaskStore
     from remit.tasks.sync import SyncResult
 
 How = Literal["take in", "newest", "state", "todo"]
@@ -79,7 +79,7 @@ class Tasks:
 
     # The workspace's own
 
-    def add(self, title: str, **given: str) -> Moved:
+    def add(self, title: str, **given: str) -> TaskChange:
         """Make a task."""
         self.check_own()
         return self.store.add(title, **given)
@@ -121,7 +121,7 @@ class Tasks:
         reason: str = "",
         phase: str | None = None,
         environ: Mapping[str, str] | None = None,
-    ) -> Moved:
+    ) -> TaskChange:
         """Give a task, or a phase of its plan, another marker.
 
         `environ` is the environment of the caller, if it isn't this process's own.
@@ -134,7 +134,7 @@ class Tasks:
             return self.store.move_phase(number, phase, marker, by=by)
         return self.store.move(number, marker, reason=reason, by=by)
 
-    def focus(self, number: int) -> Moved | None:
+    def focus(self, number: int) -> TaskChange | None:
         """Take a task up: it becomes IN PROGRESS if it may, and is the one in focus. None where it moved nowhere."""
         from remit.tasks.task import list_moves  # noqa: PLC0415
 
@@ -154,7 +154,7 @@ class Tasks:
         number = int(note) if note is not None and note.isdigit() else None
         return number if any(task.number == number for task in self.store.list_tasks() if not task.is_over) else None
 
-    def link(self, number: int, entry_id: str) -> Moved:
+    def link(self, number: int, entry_id: str) -> TaskChange:
         """Link a task to an entry of the manifest, which must be there."""
         from remit.runs.workspace_findings import check_entry_is_there  # noqa: PLC0415 - only for this
 
@@ -162,7 +162,7 @@ class Tasks:
         check_entry_is_there(entry_id)
         return self.store.link(number, entry_id)
 
-    def archive(self, numbers: tuple[int, ...]) -> tuple[list[Moved], Moved]:
+    def archive(self, numbers: tuple[int, ...]) -> tuple[list[TaskChange], TaskChange]:
         """Archive tasks that are over; all of them if none is named. An agent at work on one of them may not."""
         from remit.runs.tasks.task_holders import find_mover, list_holders  # noqa: PLC0415 - only for this
 
