@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.agents.rules.samples_sections import only, without
-from tests.support.agent_samples import STANDARD, change, lint
+from tests.support.agent_samples import STANDARD, change, lint, only, without
 from tests.support.conformance_agents import DONE, prepare
 from tests.support.conformance_project import codes, judge
 from tests.support.return_samples import standard

@@ -23,6 +23,7 @@ _TYPES: dict[str, dict[str, Any]] = {
     "path": _TEXT,
     "number": {"type": "number"},
     "whole": {"type": "integer"},
+    "duration": {"type": "number"},
     "list": {"type": "array", "items": _TEXT, "uniqueItems": True},
     "table": {"type": "object", "additionalProperties": False},
 }

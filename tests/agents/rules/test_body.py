@@ -10,12 +10,15 @@ from hypothesis import strategies as st
 from remit.agents.edits import apply_fixes
 from remit.agents.outline import SECTIONS
 from remit.model import Diagnostic
-from tests.agents.rules import samples_sections, samples_steps
-from tests.agents.rules.samples_sections import only, without
-from tests.support.agent_samples import STANDARD, change, fix_until_stable, lint
+from tests.support.agent_rule_samples import SAMPLES
+from tests.support.agent_samples import STANDARD, change, fix_until_stable, lint, only, without
 from tests.support.sample_sizes import choose
 
-OWN = {**samples_sections.SAMPLES, **samples_steps.SAMPLES}
+OWN = {code: sample for code, sample in SAMPLES.items() if "AGT100" <= code < "AGT160"}
+OTHER_ERRORS = re.findall(r"  <error_type .*?</error_type>\n", STANDARD, flags=re.DOTALL)[1:]
+PATH = "specs/{number}_{slug}/plans/implementation-{version:03d}.md"
+LETTERS = STANDARD.replace("step_3_postflight", "step_N_postflight").replace("step_4_return", "step_N+1_return")
+PREFLIGHT, POSTFLIGHT, RETURN = only("step_0_preflight"), only("step_3_postflight"), only("step_4_return")
 BODY = STANDARD.index("# Planner")
 
 
@@ -41,7 +44,7 @@ def test_a_complete_agent_has_nothing_to_hear() -> None:
 
 def test_what_is_only_usual_is_a_note() -> None:
     """R1.23: of the error types only timeout is required; a return format may do without its validation."""
-    text = change("".join(samples_sections.OTHER_ERRORS), "")
+    text = change("".join(OTHER_ERRORS), "")
     text = re.sub(r"  <validation>\n    The summary.*?</validation>\n", "", text, flags=re.DOTALL)
     assert {finding.severity for finding in find(text).values()} == {"note"}
 
@@ -203,7 +206,7 @@ def test_the_final_status_is_the_standards_word(kind: str, old: str, new: str, *
 
 def test_a_preflight_without_a_number_is_named_beside_letters() -> None:
     """R1.14: one letter for a number elsewhere in the flow excuses nothing."""
-    text = samples_steps.LETTERS.replace("step_0_preflight>", "preflight>")
+    text = LETTERS.replace("step_0_preflight>", "preflight>")
     assert {code: each.severity for code, each in find(text).items()} == {"AGT150": "note", "AGT151": "warning"}
     assert fix(text) == STANDARD
 
@@ -227,7 +230,7 @@ def test_a_blank_in_the_frontmatter_is_named(old: str, new: str, told: str) -> N
 
 def test_a_template_of_steps_is_accepted_with_notes() -> None:
     """C12, R1.14: letters in the place of numbers, `output` in the place of `checkpoint`."""
-    text = samples_steps.LETTERS.replace("checkpoint>", "output>")
+    text = LETTERS.replace("checkpoint>", "output>")
     assert {code: finding.severity for code, finding in find(text).items()} == {"AGT143": "note", "AGT150": "note"}
     assert fix(text, unsafe=False) == STANDARD
 
@@ -245,7 +248,7 @@ def test_a_template_of_steps_is_accepted_with_notes() -> None:
 )
 def test_paths_of_plans(path: str) -> None:
     """R1.20."""
-    assert "AGT123" not in find(change(samples_sections.PATH, path))
+    assert "AGT123" not in find(change(PATH, path))
 
 
 @pytest.mark.parametrize(
@@ -258,7 +261,7 @@ def test_paths_of_plans(path: str) -> None:
     ],
 )
 def test_other_paths_of_plans(path: str, severity: str) -> None:
-    assert find(change(samples_sections.PATH, path))["AGT123"].severity == severity
+    assert find(change(PATH, path))["AGT123"].severity == severity
 
 
 @pytest.mark.parametrize(
@@ -272,7 +275,7 @@ def test_other_paths_of_plans(path: str, severity: str) -> None:
 )
 def test_paths_of_summaries(path: str, severity: str | None) -> None:
     """R1.20: an undated summary is a note."""
-    text = change('<artifact type="plan">', '<artifact type="summary">').replace(samples_sections.PATH, path)
+    text = change('<artifact type="plan">', '<artifact type="summary">').replace(PATH, path)
     found = find(text).get("AGT123")
     assert (found.severity if found else None) == severity
 
@@ -419,7 +422,7 @@ def test_flows_of_several_operations_are_counted_by_themselves() -> None:
 
 def test_all_three_steps_are_added_in_their_places() -> None:
     text = STANDARD
-    for step in (samples_steps.PREFLIGHT, samples_steps.POSTFLIGHT, samples_steps.RETURN):
+    for step in (PREFLIGHT, POSTFLIGHT, RETURN):
         text = change(step, "", base=text)
     assert {"AGT145", "AGT146", "AGT147"} <= set(find(text))
     names = re.findall(r"<(step_\d\w*)>", fix(text))
@@ -429,13 +432,13 @@ def test_all_three_steps_are_added_in_their_places() -> None:
 
 @pytest.mark.parametrize(("kind", "severity"), [("utility", "warning"), ("planning", "error")])
 def test_a_utility_may_do_without_a_preflight(kind: str, severity: str) -> None:
-    text = change(samples_steps.PREFLIGHT + "\n", "").replace("agent_type: planning", f"agent_type: {kind}")
+    text = change(PREFLIGHT + "\n", "").replace("agent_type: planning", f"agent_type: {kind}")
     assert find(text)["AGT145"].severity == severity
 
 
 def test_remit_may_own_the_status() -> None:
     """C19: with `owner: remit` nobody expects a preflight or a postflight."""
-    text = change(samples_steps.PREFLIGHT + "\n", "").replace("mode: subagent", "mode: subagent\nowner: remit")
+    text = change(PREFLIGHT + "\n", "").replace("mode: subagent", "mode: subagent\nowner: remit")
     assert "AGT145" not in find(text)
 
 

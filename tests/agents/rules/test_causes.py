@@ -4,9 +4,7 @@ import pytest
 
 from remit.agents.edits import apply_fixes
 from remit.model import Diagnostic
-from tests.agents.rules.samples_delegation import LAST, TARGETS
-from tests.agents.rules.samples_permissions import DENIED_BASH
-from tests.agents.rules.samples_steps import SAMPLES as STEPS
+from tests.support.agent_rule_samples import SAMPLES
 from tests.support.agent_samples import (
     CLAUDE,
     CLAUDE_PATH,
@@ -20,7 +18,9 @@ from tests.support.agent_samples import (
 )
 
 HOME = "team/planner.md"
-"""A place of no harness: nobody else's keys are in the way."""
+"""A path outside of all harness folders, so that no other keys are accepted."""
+LAST = '    - "git-workflow-manager"\n'
+TARGETS = f'  can_delegate_to:\n    - "status-sync-manager"\n{LAST}'
 
 
 def tell(text: str, path: str = HOME, sizes: dict[str, int | None] | None = None) -> list[str]:
@@ -67,7 +67,7 @@ def test_a_misspelt_tool_is_not_switched_off() -> None:
 
 
 def test_permissions_that_cannot_be_read_are_not_called_missing() -> None:
-    text = change(DENIED_BASH, '    - bash: ["rm", "sudo"\n')
+    text = change('    - bash: ["rm", "sudo"]\n', '    - bash: ["rm", "sudo"\n')
     assert tell(text) == ["AGT004"]
 
 
@@ -131,7 +131,7 @@ def test_a_pattern_for_itself_is_not_added_to_the_targets() -> None:
 
 
 def test_stages_are_not_told_to_be_numbered_as_well() -> None:
-    bad = STEPS["AGT144"].bad
+    bad = SAMPLES["AGT144"].bad
     assert "AGT144" in tell(bad)
     assert "AGT149" not in tell(bad)
 

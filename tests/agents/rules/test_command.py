@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from tests.agents.rules.samples_command import COMMAND, COMMAND_PATH
-from tests.support.agent_samples import change, lint
+from tests.support.agent_samples import COMMAND, COMMAND_PATH, change, lint
 
 STAGES = {
     "prepare": """\

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 TABLES = [module.TABLE for module in (standard_fields, claude, opencode, codex, command)]
 WORDS = {
     "key", "value", "given", "state", "default", "meant", "choices", "least", "most", "stem", "unquoted", "keys",
-    "table", "length", "size", "strategy", "budget",
+    "table", "length", "size", "strategy", "budget", "kind", "limit", "reason", "problem",
 }  # fmt: skip
 
 

@@ -9,8 +9,16 @@ from hypothesis import strategies as st
 
 from remit.agents.document import parse_document
 from remit.model import Diagnostic
-from tests.agents.rules.samples_command import COMMAND_PATH
-from tests.support.agent_samples import CLAUDE, CLAUDE_PATH, CODEX_PATH, OPENCODE_PATH, change, fix_until_stable, lint
+from tests.support.agent_samples import (
+    CLAUDE,
+    CLAUDE_PATH,
+    CODEX_PATH,
+    COMMAND_PATH,
+    OPENCODE_PATH,
+    change,
+    fix_until_stable,
+    lint,
+)
 from tests.support.sample_sizes import choose
 
 NAMES = [

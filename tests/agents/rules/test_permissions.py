@@ -4,16 +4,20 @@ import pytest
 
 from remit.agents.edits import apply_fixes
 from remit.model import Diagnostic
-from tests.agents.rules.samples_permissions import (
-    ALLOWED_BASH,
-    ALLOWED_WRITE,
-    DENIED_BASH,
-    DENY,
-    PERMISSIONS,
-    TOOLS,
-    allow_bash,
-)
 from tests.support.agent_samples import STANDARD, change, fix_until_stable, lint
+
+TOOLS = STANDARD[STANDARD.index("tools:") : STANDARD.index("permissions:")]
+PERMISSIONS = STANDARD[STANDARD.index("permissions:") : STANDARD.index("context_loading:")]
+ALLOWED_BASH = '    - bash: ["grep", "wc", "date"]\n'
+ALLOWED_WRITE = '    - write: ["specs/**/*"]\n'
+DENIED_BASH = '    - bash: ["rm", "sudo"]\n'
+DENIED_WRITE = '    - write: [".git/**/*"]\n'
+DENY = f"  deny:\n{DENIED_BASH}{DENIED_WRITE}"
+
+
+def allow_bash(programs: str, denied: str = '"rm", "sudo"') -> str:
+    """The good file with another list of programs for bash, and another list of denials."""
+    return change(DENIED_BASH, f"    - bash: [{denied}]\n", base=change(ALLOWED_BASH, f"    - bash: [{programs}]\n"))
 
 
 def find(text: str, *codes: str) -> list[Diagnostic]:

@@ -326,7 +326,7 @@ def test_what_cannot_be_read_stops_no_other(inside: Inside) -> None:
     before = list_files(inside.folder)
     ended = inside("agent", "upgrade", ".")
     assert (ended.code, ended.err) == (1, b"")
-    assert ended.text.count("the file cannot be migrated: it ") == 6
+    assert ended.text.count("the file can't be migrated: it ") == 6
     after = list_files(inside.folder)
     assert [name for name in after if after[name] != before[name]] == [".claude/agents/old-reviewer.md"]
 

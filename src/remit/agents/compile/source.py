@@ -321,6 +321,8 @@ def describe(row: CompiledPermission) -> str:
 
 
 # --- tools, and agents that it may call ------------------------------------------------------------------------------
+
+
 def _read_tools(source: CompileSource) -> None:
     """The tools beyond the standard's; a switch that is neither on nor off, and a pattern, are reported."""
     document, value = source.document, source.document.get("tools")
@@ -371,6 +373,7 @@ def _read_targets(source: CompileSource) -> None:
 
 
 # --- models ----------------------------------------------------------------------------------------------------------
+
 _ALIASES = frozenset({"sonnet", "opus", "haiku", "inherit", "default"})
 
 

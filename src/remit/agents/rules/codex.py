@@ -17,16 +17,12 @@ from remit.agents.rules.field_table import (
     FieldTable,
     RuleRow,
     add_table,
-    is_whole,
     show,
 )
-from remit.agents.rules.register import AgentFileContext, AgentViolation, agent_rule
 from remit.harnesses import codex
 from remit.lazy_regex import lazy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from remit.agents.document import AgentDocument
 
 _DROPPED = "Codex drops the agent"
@@ -61,6 +57,22 @@ def _squeeze(name: str) -> str:
     return name.strip().replace("_", "-").lower()
 
 
+_NICKNAME = lazy(r"[A-Za-z0-9 _-]{1,200}\Z")
+
+
+def _check_nicknames(names: object) -> str:
+    """Return what is wrong with nicknames, or an empty string."""
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        return "isn't a list of strings"
+    plain = [name.strip() for name in names]
+    if not plain:
+        return "is empty"
+    if not all(plain) or len(set(plain)) < len(plain):
+        return "has a name that is blank or duplicate"
+    invalid = next((name for name in plain if not _NICKNAME.match(name)), None)
+    return f"has {show(invalid)}" if invalid is not None else ""
+
+
 _NAME_DIFFERS = FieldCheck(
     FieldProblem(
         "AGT405",
@@ -86,6 +98,11 @@ TABLE = FieldTable(
             FieldSpec(key, "table", wrong_type=_NO_TABLE)
             for key in (codex.SERVERS_KEY, "model_providers", "skills")
         ),
+        FieldSpec(codex.NICKNAMES_KEY, checks=(FieldCheck(
+            FieldProblem("AGT404", f"{{key}} {{problem}}, so {_DROPPED}", "Write a list of different plain names."),
+            lambda _, names: bool(_check_nicknames(names)),
+            words=lambda _, names: {"problem": _check_nicknames(names)},
+        ),)),
         FieldSpec(codex.SANDBOX_KEY, "text", codex.SANDBOXES, wrong_type=_NO_SANDBOX, wrong=_NO_SANDBOX),
     ),
     keys=(*codex.FILE_KEYS, *codex.SETTINGS),
@@ -107,38 +124,6 @@ add_table(TABLE, (
     RuleRow("AGT401", "codex-key-unknown", fix="unsafe"),
     RuleRow("AGT402", "codex-type-invalid"),
     RuleRow("AGT403", "codex-sandbox-unknown", fix="unsafe"),
+    RuleRow("AGT404", "codex-nickname-invalid"),
     RuleRow("AGT405", "codex-name-not-file", "note"),
 ))  # fmt: skip
-
-_NICKNAME = lazy(r"[A-Za-z0-9 _-]{1,200}\Z")
-
-
-@agent_rule("AGT404", profiles=("codex",))
-def codex_nickname_invalid(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """`nickname_candidates` is empty or has a blank, duplicate or invalid name.
-
-    Why: Codex drops the agent. Nicknames can have letters without accents, digits, spaces, hyphens and underscores.
-
-    Bad: `nickname_candidates = []`, `nickname_candidates = ["R2/D2"]`
-
-    Good: `nickname_candidates = ["Atlas", "Echo"]`
-    """
-    document = case.document
-    names = case.get("nickname_candidates")
-    if "nickname_candidates" not in case.values or not is_whole(document):
-        return
-    if fault := _find_nickname_fault(names):
-        yield AgentViolation(f"nickname_candidates {fault}, so {_DROPPED}", "Write a list of different plain names.",
-                             document.key_span("/nickname_candidates"), "/nickname_candidates")  # fmt: skip
-
-
-def _find_nickname_fault(names: object) -> str:
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        return "isn't a list of strings"
-    plain = [name.strip() for name in names]
-    if not plain:
-        return "is empty"
-    if not all(plain) or len(set(plain)) < len(plain):
-        return "has a name that is blank or duplicate"
-    odd = next((name for name in plain if not _NICKNAME.match(name)), None)
-    return f"has {show(odd)}" if odd is not None else ""

@@ -114,6 +114,7 @@ _TYPES: Mapping[str, Callable[[object], bool]] = {
     "path": lambda value: isinstance(value, str),
     "number": is_number,
     "whole": lambda value: type(value) is int,
+    "duration": lambda _: True,  # checks say what is wrong with a value
     "boolean": lambda value: isinstance(value, bool) or str(value).lower()[:9] in TRUTHS,
     "list": lambda value: isinstance(value, list),
     "table": lambda value: isinstance(value, dict),
@@ -123,7 +124,7 @@ EXTENSIONS = ("x-", "x_")
 """How keys begin that are for other programs."""
 _TEXTS = ("text", "path")
 """Types of which an empty text is no value; elsewhere it is a wrong one, unless the field counts as missing."""
-_UNQUOTED = ("number", "whole", "list")
+_UNQUOTED = ("number", "whole", "duration", "list")
 """Types whose values are written without the quotes of the wrong value."""
 
 
@@ -268,6 +269,8 @@ def _find_key(key: str, known: tuple[str, ...]) -> str | None:
 
 
 # --- registering -----------------------------------------------------------------------------------------------------
+
+
 class RuleRow(NamedTuple):
     """A rule whose check is a table of fields."""
 
@@ -304,6 +307,8 @@ def _make_check(
 
 
 # --- fields ----------------------------------------------------------------------------------------------------------
+
+
 def is_missing(document: AgentDocument, table: FieldTable, path: str) -> bool:
     """Whether a field is not given, not even under a misspelt name."""
     parent, _, key = path.rpartition("/")
@@ -340,7 +345,7 @@ def _list_checks(spec: FieldSpec, value: Any) -> tuple[FieldCheck, ...]:  # noqa
     correct = spec.correct
     if not _TYPES[spec.type](value):
         problem, correct = spec.wrong_type, None if spec.type == "text" else correct
-    elif (spec.choices and value not in spec.choices) or not _is_in_range(spec, value):
+    elif spec.wrong and ((spec.choices and value not in spec.choices) or not _is_in_range(spec, value)):
         problem = spec.wrong
     else:
         return spec.checks
@@ -436,6 +441,8 @@ def _check_items(
 
 
 # --- keys ------------------------------------------------------------------------------------------------------------
+
+
 def _check_keys(document: AgentDocument, table: FieldTable, code: str) -> Iterator[AgentViolation]:
     """Report each key, or all unknown ones in one message; those of its tables have a rule of their own."""
     if table.needs_whole and not is_whole(document):

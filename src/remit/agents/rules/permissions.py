@@ -46,6 +46,7 @@ MAX_PATTERNS = 100
 
 
 # --- the form of permissions -----------------------------------------------------------------------------------------
+
 _EMPTY_SIDES = {
     "allow": '- read: ["**/*"]\n- write: []',
     "deny": '- write: [".git/**/*"]\n- edit: [".git/**/*"]',
@@ -266,6 +267,8 @@ def _remove_tool(document: AgentDocument, pointer: str) -> tuple[edits.Change, .
 
 
 # --- rules that speak of each other ----------------------------------------------------------------------------------
+
+
 class PermissionEntry(NamedTuple):
     """One pattern of one tool."""
 
@@ -586,6 +589,8 @@ def _climbs(pattern: str) -> bool:
 
 
 # --- whether denials hold --------------------------------------------------------------------------------------------
+
+
 def _read_bash(document: AgentDocument) -> tuple[list[PermissionEntry], list[PermissionEntry] | None]:
     """What bash is denied, and what it is allowed; None where nothing limits it. Nothing where it is off."""
     if _is_on(document, "bash") is False:

@@ -149,6 +149,7 @@ def make_diagnostic(rule: AgentRule, report: AgentViolation, document: AgentDocu
 
 
 # --- loading ---------------------------------------------------------------------------------------------------------
+
 _MARKDOWN = ("parsing", "yaml_values", "tokens")
 MODULES: dict[Profile, tuple[str, ...]] = {
     "standard": (

@@ -26,7 +26,6 @@ from remit.agents.rules.field_table import (
     is_absent,
     is_number,
     read_whole,
-    show,
 )
 from remit.agents.rules.register import AgentFileContext, AgentViolation, agent_rule
 from remit.lazy_regex import lazy
@@ -91,6 +90,8 @@ def list_targets(document: AgentDocument) -> list[tuple[str, str]]:
 
 
 # --- what is meant by a wrong value ----------------------------------------------------------------------------------
+
+
 def _is_name(text: str) -> bool:
     return len(text) <= MAX_NAME and _NAME.match(text) is not None
 
@@ -179,6 +180,8 @@ def _is_other_format(document: AgentDocument, written: object) -> bool:
 
 
 # --- when a field is needed ------------------------------------------------------------------------------------------
+
+
 def _delegates(document: AgentDocument) -> bool:
     return bool(list_targets(document))
 
@@ -225,7 +228,85 @@ def _render_run(document: AgentDocument) -> str:
     return "\n".join(["max_depth: 3", "can_delegate_to:", *names])
 
 
+# --- the timeout -----------------------------------------------------------------------------------------------------
+
+_DURATION = lazy(
+    r"(?:(?P<hours>\d{1,6}(?:\.\d{1,3})?)\s{0,3}(?:hours|hour|hrs|hr|h)\b)?,?\s{0,3}"
+    r"(?:(?P<minutes>\d{1,6}(?:\.\d{1,3})?)\s{0,3}(?:minutes|minute|mins|min|m)\b)?,?\s{0,3}"
+    r"(?:(?P<seconds>\d{1,9}(?:\.\d{1,3})?)\s{0,3}(?P<unit>seconds|second|secs|sec|s)?)?\Z",
+    re.ASCII,
+)
+_MILLISECONDS = lazy(r"(?P<number>\d{1,12})\s{0,3}(?:milliseconds|millis|ms)\Z", re.ASCII)
+_UNLIMITED = frozenset({
+    "none", "unlimited", "never", "infinite", "infinity", "inf", "no", "off", "false", "disabled", "no limit",
+    "endless",
+})  # fmt: skip
+
+
+class _Timeout(NamedTuple):
+    """A parsed timeout."""
+
+    state: Literal["number", "text", "unlimited", "invalid"]
+    seconds: float = 0
+
+
+def _read_timeout(value: Any) -> _Timeout:  # noqa: ANN401 - any YAML value
+    if isinstance(value, str):
+        text = value.strip().lower()
+        seconds = _read_duration(text)
+        if text in _UNLIMITED or seconds == 0:
+            return _Timeout("unlimited")
+        return _Timeout("text", seconds) if seconds else _Timeout("invalid")
+    if value in (False, 0, -1, math.inf):
+        return _Timeout("unlimited")
+    return _Timeout("number", value) if is_number(value) and value > 0 else _Timeout("invalid")
+
+
+def _read_duration(text: str) -> float | None:
+    """Return the seconds of a text such as 90, 30m, 1h30m or 2 hours, or None."""
+    if found := _MILLISECONDS.match(text):
+        return _tidy(int(found["number"]) / 1000)
+    text = re.sub(r"(?<=[hms])(?=\d)", " ", text[:60])  # so that the h of 1h30m ends a word
+    found = _DURATION.match(text)
+    if found is None or not any(found.groups()):
+        return None
+    if found["seconds"] and not found["unit"] and (found["hours"] or found["minutes"]):
+        return None  # the unit of 30 in 1h30 is unknown
+    parts = (float(found[unit] or 0) * size for unit, size in (("hours", 3600), ("minutes", 60), ("seconds", 1)))
+    return _tidy(sum(parts))
+
+
+def _tidy(seconds: float) -> float:
+    """Return a whole number as an integer, any other with at most three decimals."""
+    return int(seconds) if seconds == int(seconds) else round(seconds, 3)
+
+
+def _write_seconds(_: AgentDocument, value: object) -> str:
+    seconds = _read_timeout(value).seconds
+    return repr(seconds) if seconds else ""
+
+
+def _is_longer(document: AgentDocument, value: object) -> bool:
+    kind, found = get_kind(document), _read_timeout(value)
+    return kind is not None and found.state == "number" and found.seconds > TIMEOUTS_S[kind]
+
+
+def _shorten_timeout(document: AgentDocument, value: object) -> str:
+    """Return the default, or a thousandth of the value if it was probably meant as milliseconds."""
+    limit, seconds = get_limit_s(document), _read_timeout(value).seconds
+    is_milliseconds = seconds % 1000 == 0 and 10 <= seconds // 1000 <= limit  # noqa: PLR2004 - seconds
+    return str(int(seconds // 1000) if is_milliseconds and seconds >= 10 * limit else limit)
+
+
+def _explain_timeout(document: AgentDocument, value: object) -> dict[str, object]:
+    limit = get_limit_s(document)
+    is_default = _shorten_timeout(document, value) == str(limit)
+    reason = f"The default is {limit}" if is_default else "It looks like milliseconds"
+    return {"kind": get_kind(document), "limit": limit, "reason": reason}
+
+
 # --- the table -------------------------------------------------------------------------------------------------------
+
 _SHORTER = f"Say what it does and when to use it, in two sentences and {MAX_DESCRIPTION} characters."
 _NO_TEXT = FieldProblem("AGT029", "{key} is {value}, expected a string", "Write one string.", at_value=True)
 
@@ -395,11 +476,42 @@ FIELDS = (
     ),
     FieldSpec(
         "timeout",
-        "number",
+        "duration",
         above=0,
         required=True,
         default=lambda document: str(get_limit_s(document)),
         missing=_limit("error"),
+        checks=(
+            FieldCheck(
+                FieldProblem(
+                    "AGT036",
+                    "the timeout is {value}, expected a number of seconds",
+                    "Write seconds, such as 1800.",
+                    "Write {meant}.",
+                    at_value=True,
+                ),
+                lambda _, value: _read_timeout(value).state in ("text", "invalid"),
+                _write_seconds,
+            ),
+            FieldCheck(
+                FieldProblem(
+                    "AGT037", "the timeout {value} sets no limit", "Write seconds, such as {meant}.", at_value=True
+                ),
+                lambda _, value: _read_timeout(value).state == "unlimited",
+                lambda document, _: str(get_limit_s(document)),
+            ),
+            FieldCheck(
+                FieldProblem(
+                    "AGT038",
+                    "the timeout of {value} seconds is longer than the {limit} of {kind} agents",
+                    "{reason}: write {meant}, or ignore this diagnostic if the agent needs longer.",
+                    at_value=True,
+                ),
+                _is_longer,
+                _shorten_timeout,
+                words=_explain_timeout,
+            ),
+        ),
         about="The time limit of a run. In seconds.",
     ),
     FieldSpec(
@@ -667,6 +779,9 @@ add_table(TABLE, (
     RuleRow("AGT033", "agent-type-unknown", fix="unsafe"),
     RuleRow("AGT034", "temperature-invalid", fix="safe"),
     RuleRow("AGT035", "max-tokens-invalid", fix="safe"),
+    RuleRow("AGT036", "timeout-invalid", fix="safe"),
+    RuleRow("AGT037", "timeout-unlimited", fix="unsafe"),
+    RuleRow("AGT038", "timeout-too-long", "warning", "unsafe"),
     RuleRow("AGT046", "stage-invalid", "warning", "safe"),
     RuleRow("AGT047", "command-missing", "warning"),
     RuleRow("AGT048", "command-invalid", fix="safe"),
@@ -699,126 +814,3 @@ def temperature_unsupported(case: AgentFileContext) -> Iterator[AgentViolation]:
     yield AgentViolation("Claude Code has no setting for the temperature: it isn't passed on",
                          "Run the agent with opencode if the temperature matters.", document.span_of("/temperature"),
                          "/temperature")  # fmt: skip
-
-
-# --- the timeout -----------------------------------------------------------------------------------------------------
-_DURATION = lazy(
-    r"(?:(?P<hours>\d{1,6}(?:\.\d{1,3})?)\s{0,3}(?:hours|hour|hrs|hr|h)\b)?,?\s{0,3}"
-    r"(?:(?P<minutes>\d{1,6}(?:\.\d{1,3})?)\s{0,3}(?:minutes|minute|mins|min|m)\b)?,?\s{0,3}"
-    r"(?:(?P<seconds>\d{1,9}(?:\.\d{1,3})?)\s{0,3}(?P<unit>seconds|second|secs|sec|s)?)?\Z",
-    re.ASCII,
-)
-_MILLISECONDS = lazy(r"(?P<number>\d{1,12})\s{0,3}(?:milliseconds|millis|ms)\Z", re.ASCII)
-_ENDLESS = frozenset({
-    "none", "unlimited", "never", "infinite", "infinity", "inf", "no", "off", "false", "disabled", "no limit",
-    "endless",
-})  # fmt: skip
-
-
-class _Timeout(NamedTuple):
-    """What a timeout says."""
-
-    state: Literal["missing", "number", "text", "endless", "odd"]
-    seconds: float = 0
-
-
-def _read_timeout(value: Any) -> _Timeout:  # noqa: ANN401 - any YAML value
-    if is_absent(value):
-        return _Timeout("missing")
-    if isinstance(value, str):
-        text = value.strip().lower()
-        seconds = _read_duration(text)
-        if text in _ENDLESS or seconds == 0:
-            return _Timeout("endless")
-        return _Timeout("text", seconds) if seconds else _Timeout("odd")
-    if value in (False, 0, -1, math.inf):
-        return _Timeout("endless")
-    return _Timeout("number", value) if is_number(value) and value > 0 else _Timeout("odd")
-
-
-def _read_duration(text: str) -> float | None:
-    """Seconds of a text such as 90, 30m, 1h30m or 2 hours; None where it is no such text."""
-    if found := _MILLISECONDS.match(text):
-        return _tidy(int(found["number"]) / 1000)
-    text = re.sub(r"(?<=[hms])(?=\d)", " ", text[:60])  # 1h30m has no end of a word after its h
-    found = _DURATION.match(text)
-    if found is None or not any(found.groups()):
-        return None
-    if found["seconds"] and not found["unit"] and (found["hours"] or found["minutes"]):
-        return None  # 1h30 says thirty of what?
-    parts = (float(found[unit] or 0) * size for unit, size in (("hours", 3600), ("minutes", 60), ("seconds", 1)))
-    return _tidy(sum(parts))
-
-
-def _tidy(seconds: float) -> float:
-    return int(seconds) if seconds == int(seconds) else round(seconds, 3)
-
-
-@agent_rule("AGT036", fix="safe")
-def timeout_invalid(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """The timeout isn't a number of seconds.
-
-    Why: a timeout that can't be parsed has no effect.
-
-    Bad: `timeout: 30m`
-
-    Good: `timeout: 1800`
-
-    Fix (safe): writes 30m, 1h or "1800" as seconds.
-    """
-    document, value = case.document, case.get("timeout")
-    found = _read_timeout(value)
-    if found.state not in ("text", "odd"):
-        return
-    seconds = repr(found.seconds) if found.seconds else ""
-    yield AgentViolation(f"the timeout is {show(value)}, expected a number of seconds",
-                         f"Write {seconds or 'seconds, such as 1800'}.", document.span_of("/timeout"), "/timeout",
-                         edits=edits.replace_value(document, "/timeout", seconds) if seconds else ())  # fmt: skip
-
-
-@agent_rule("AGT037", fix="unsafe")
-def timeout_unlimited(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """The timeout sets no limit.
-
-    Why: an agent that hangs blocks all its callers, and they can't tell whether it still works.
-
-    Bad: `timeout: 0`, `timeout: none`
-
-    Good: `timeout: 3600`
-
-    Fix (unsafe): writes the default for the agent's type: 3600 seconds for research and review, 1800 for planning,
-    7200 for implementation, 300 for a utility.
-    """
-    document, value = case.document, case.get("timeout")
-    if _read_timeout(value).state == "endless":
-        limit = get_limit_s(document)
-        yield AgentViolation(f"the timeout {show(value)} sets no limit", f"Write seconds, such as {limit}.",
-                             document.span_of("/timeout"), "/timeout",
-                             edits=edits.replace_value(document, "/timeout", str(limit)))  # fmt: skip
-
-
-@agent_rule("AGT038", severity="warning", fix="unsafe")
-def timeout_too_long(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """The timeout is longer than the default for agents of this type.
-
-    Why: an agent that hangs is noticed later, and its callers may have timed out before. Defaults are 3600 seconds
-    for research and review, 1800 for planning, 7200 for implementation, 300 for a utility.
-
-    Bad: `timeout: 7200` with `agent_type: planning`
-
-    Good: `timeout: 1800`
-
-    Fix (unsafe): writes the default, or a thousandth of the value if it was probably meant as milliseconds.
-    """
-    document = case.document
-    kind, found = get_kind(document), _read_timeout(case.get("timeout"))
-    if kind is None or found.state != "number" or found.seconds <= TIMEOUTS_S[kind]:
-        return
-    limit = TIMEOUTS_S[kind]
-    is_milliseconds = found.seconds % 1000 == 0 and 10 <= found.seconds // 1000 <= limit  # noqa: PLR2004 - seconds
-    better = int(found.seconds // 1000) if is_milliseconds and found.seconds >= 10 * limit else limit
-    told = "It looks like milliseconds" if better != limit else f"The default is {limit}"
-    yield AgentViolation(f"the timeout of {show(found.seconds)} seconds is longer than the {limit} of {kind} agents",
-                         f"{told}: write {better}, or ignore this diagnostic if the agent needs longer.",
-                         document.span_of("/timeout"), "/timeout",
-                         edits=edits.replace_value(document, "/timeout", str(better)))  # fmt: skip
