@@ -87,7 +87,7 @@ def test_who_missed_what_is_forgotten_is_told(root: Path) -> None:
         tell(home, 1, name(1))
         told = live.list_changes(home, after=at).items
         assert [(item["number"], item["kind"]) for item in told] == [(at + 1, "forgotten"), (at + 2, "progress")]
-        assert told[0]["details"] == {"delegations": 1}
+        assert told[0]["details"] == {"runs": 1}
         delete_old_runs(home, days=1, megabytes=1000)
         assert live.find_last(home) == at + 2  # where nothing is forgotten nothing is told
 

@@ -34,44 +34,44 @@ _PLAIN, _RUNS, _LINK, _FOLDER = "100644", "100755", "120000", "040000"
 _MAX_LINK_BYTES = 4096
 _BLOCK = 1 << 20
 _MIN_SYNC_ALL = 64
-"""From so many files on the whole disk is written out once instead of each by itself."""
+"""From this number of files on, the whole file system is synced instead of each file."""
 _BATCH = 5000
 
 
 class AppliedChanges(NamedTuple):
-    """What became of each path that an agent had changed."""
+    """The outcome for each path that an agent had changed."""
 
     applied: tuple[str, ...]
-    """Is here as the agent made it."""
+    """Here as the agent left it."""
     conflicts: tuple[str, ...]
-    """Was changed here meanwhile, or can't be written: left as it is."""
+    """Changed here meanwhile, or can't be written: left unchanged."""
     kept: tuple[str, ...] = ()
-    """Was not brought in on principle: a link that leads out of the workspace."""
+    """Not applied on principle: a link that leads out of the workspace."""
 
 
 class FetchedChanges(NamedTuple):
-    """What was found out about an arrival when it was checked."""
+    """The verified changes of an agent."""
 
     changed: tuple[ChangedPath, ...]
     sizes: dict[str, int]
     contents: Mapping[str, bytes] = NOTHING
-    """Of what is little of it."""
+    """The contents of small files."""
 
 
 class _FileState(NamedTuple):
-    """What is at a path now, in git's terms."""
+    """The mode and id of a path now, in git's terms."""
 
     mode: str
     blob: str
 
 
-# --- checking -------------------------------------------------------------------------------------------------------
+# --- verify -----------------------------------------------------------------------------------------------------------
 
 
 def fetch(
     root: str, base: BaseTree, made: AgentChanges, *, bundle: bytes | None = None, remote: str = "", branch: str = ""
 ) -> FetchedChanges:
-    """Get what an agent made into the workspace's store, and see that it is exactly what was told of it."""
+    """Fetch an agent's changes into the workspace's private repository, and verify that they are as announced."""
     check_commit(made.commit)
     if len(bundle or b"") > MAX_PARCEL_BYTES:
         raise _mismatch(f"it has more than {MAX_PARCEL_BYTES:,} bytes")
@@ -88,7 +88,7 @@ def fetch(
             raise StorageError(
                 "the sent tree is no longer in .remit", hint="run the agent again, and keep .remit until it has ended"
             )
-        store.write(kept, f"{base.commit}\n")  # so that only what is new is asked for
+        store.write(kept, f"{base.commit}\n")  # so that only new objects are fetched
         with fetching(store, bundles=[bundle] if bundle else [], remote=remote, branch=branch):
             fetched = _check(store, base, made)
             store.write(f"refs/remit/made/{made.commit}", f"{made.commit}\n")
@@ -136,15 +136,15 @@ def _mismatch(why: str) -> StorageError:
     return StorageError(f"the received changes don't match what the worker sent: {why}", hint=hint)
 
 
-# --- bringing in ----------------------------------------------------------------------------------------------------
+# --- apply ------------------------------------------------------------------------------------------------------------
 
 
 def apply_agent_changes(
     root: str, base: BaseTree, made: AgentChanges, *, fetched: FetchedChanges | None = None
 ) -> AppliedChanges:
-    """Bring what was fetched into the workspace, path by path. Called again, it goes on where it was ended.
+    """Apply fetched changes to the workspace, path by path. Idempotent: a second call continues an interrupted one.
 
-    With what `fetch` has found out it need not ask git for that again.
+    With the result of `fetch`, git isn't called again for it.
     """
     if made.commit == base.commit:
         return AppliedChanges((), ())
@@ -162,7 +162,7 @@ def apply_agent_changes(
             if entry.path.startswith(base.prefix) and is_sound(entry.path.removeprefix(base.prefix))
         ]
         real = os.path.realpath(root)
-        # What is gone comes first, and the deepest of it: a folder may stand where a file was, and the other way round.
+        # Deletions come first, deepest path first: a folder may replace a file, or the other way around.
         for entry in sorted(changed, key=lambda entry: entry.path, reverse=True):
             if entry.mode == GONE and _delete_file(real, entry):
                 applied.add(entry.path)
@@ -177,7 +177,7 @@ def apply_agent_changes(
 
 
 def _sync_folders(root: str, paths: Iterable[str]) -> None:
-    """See the names on disk; the contents are there already."""
+    """Sync the folders of the paths; the contents are on disk already."""
     folders = {path.rpartition("/")[0] for path in paths}
     if len(folders) > _MIN_SYNC_ALL:
         with open_target(root, "x") as target:
@@ -187,13 +187,13 @@ def _sync_folders(root: str, paths: Iterable[str]) -> None:
         with (
             suppress(OSError),
             open_target(root, f"{folder}/x" if folder else "x") as target,
-        ):  # it may be gone with its files
+        ):  # the folder may be gone with its files
             os.fsync(target.folder)
 
 
 def _sync_disk(handle: int) -> None:
-    """See all on disk that was written to the disk that a folder is on. Of others, one may never answer."""
-    from ctypes import CDLL, get_errno  # noqa: PLC0415 - Python has no name for it; only where there is much
+    """Sync the file system of a folder. Other file systems are skipped, because one may never answer."""
+    from ctypes import CDLL, get_errno  # noqa: PLC0415 - Python has no function for it; only for many files
 
     system = CDLL(None, use_errno=True)
     if not hasattr(system, "syncfs"):
@@ -213,7 +213,7 @@ def _delete_file(root: str, entry: ChangedPath) -> bool:
             os.unlink(target.name, dir_fd=target.folder)
     except FileNotFoundError:
         return True
-    except NotADirectoryError:  # a file or a link is where its folder was
+    except NotADirectoryError:  # a file or a link replaced its folder
         return True
     except OSError:
         return False
@@ -222,7 +222,7 @@ def _delete_file(root: str, entry: ChangedPath) -> bool:
 
 
 def _remove_empty_folders(root: str, path: str) -> None:
-    """Remove folders that have nothing left in them, as git does."""
+    """Remove folders that became empty, as git does."""
     folder = path.rpartition("/")[0]
     with suppress(OSError):
         while folder:
@@ -234,9 +234,9 @@ def _remove_empty_folders(root: str, path: str) -> None:
 def _write_changes(
     store: PrivateRepo, root: str, coming: Sequence[ChangedPath], fetched: FetchedChanges
 ) -> tuple[set[str], set[str]]:
-    """Write the new content of paths, see it on disk, and only then put it in their places.
+    """Write the new contents, sync them, and only then move them into place.
 
-    Gives the paths that are as they should be now, and those that are not brought in on principle.
+    Returns the paths that are in their new state now, and those that aren't applied on principle.
     """
     applied: set[str] = set()
     kept: set[str] = set()
@@ -264,7 +264,7 @@ def _write_changes(
 
 
 def _read(store: PrivateRepo, blobs: Iterable[str], fetched: FetchedChanges) -> Iterator[tuple[str, Iterable[bytes]]]:
-    """The contents that are wanted: as they were checked, or from the store."""
+    """Yield the contents of blobs: those that were verified in memory, or from the repository."""
     missing = {}
     for blob in blobs:
         if blob in fetched.contents:
@@ -276,7 +276,7 @@ def _read(store: PrivateRepo, blobs: Iterable[str], fetched: FetchedChanges) -> 
 
 @contextmanager
 def _open_pending(root: str) -> Iterator[int]:
-    """The folder in which new content waits: what a crash leaves there is in nobody's way."""
+    """Open the folder for staged contents, where leftovers of a crash do no harm."""
     make_private_folder(f"{root}/{PENDING}")
     handle = open_folder(root, PENDING)
     try:
@@ -294,7 +294,7 @@ def _find_state(root: str, entry: ChangedPath) -> _FileState:
 
 
 def _inspect(target: FileTarget, entry: ChangedPath) -> _FileState:
-    """What is at a target, if it is a file or a link. Anything else is as nobody knows it."""
+    """Return the state of a file or link; anything else has an unknown state."""
     try:
         found = os.stat(target.name, dir_fd=target.folder, follow_symlinks=False)
     except FileNotFoundError:
@@ -319,7 +319,7 @@ def _inspect(target: FileTarget, entry: ChangedPath) -> _FileState:
 def _stage_files(
     root: str, own: int, entries: Sequence[ChangedPath], blocks: Iterable[bytes], kept: set[str], *, durable: bool
 ) -> Iterator[tuple[ChangedPath, FileTarget]]:
-    """Write a content for each of the paths that shall have it, and tell where it waits."""
+    """Write a content once for each path that gets it; yield the paths with their staged files."""
     content = blocks if len(entries) == 1 else list(blocks)
     for entry in entries:
         target = FileTarget(own, name_half_written(entry.path.rpartition("/")[2]))
@@ -336,7 +336,7 @@ def _stage_files(
 
 
 def _find_permissions(root: str, entry: ChangedPath) -> int | None:
-    """Those of the file that is replaced; None where there is none."""
+    """Return the permissions of the file that is replaced; None if there is none."""
     with suppress(OSError), open_target(root, entry.path) as target:
         found = os.stat(target.name, dir_fd=target.folder, follow_symlinks=False)
         return stat.S_IMODE(found.st_mode) if stat.S_ISREG(found.st_mode) else None
@@ -344,7 +344,7 @@ def _find_permissions(root: str, entry: ChangedPath) -> int | None:
 
 
 def _stays_inside(path: str, target: bytes) -> bool:
-    """Whether a link leads to a place below the root, as far as its text says."""
+    """Return whether the target text of a link stays below the root."""
     text = os.fsdecode(target)
     if not text or text.startswith("/") or "\0" in text or len(target) > _MAX_LINK_BYTES:
         return False
@@ -353,14 +353,14 @@ def _stays_inside(path: str, target: bytes) -> bool:
 
 
 def _write(target: FileTarget, blocks: Iterable[bytes], mode: str, before: int | None, *, durable: bool) -> None:
-    # A file that others may not read is not shown to them while it is written.
+    # While it is written, a file must not be readable for more users than before.
     first = 0o600 if before is not None else 0o777 if mode == _RUNS else 0o666
     handle = os.open(target.name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, first, dir_fd=target.folder)
     try:
         try:
             for block in blocks:
                 write_all(handle, block)
-            if before is not None:  # who may read it may run it, if it is to be run
+            if before is not None:  # users who may read an executable may run it
                 os.fchmod(handle, before | (before & 0o444) >> 2 if mode == _RUNS else before & ~0o111)
             if durable:
                 os.fsync(handle)
@@ -372,7 +372,7 @@ def _write(target: FileTarget, blocks: Iterable[bytes], mode: str, before: int |
 
 
 def _move_into_place(root: str, entry: ChangedPath, waiting: FileTarget) -> bool:
-    """Put new content in a file's place, if that still is as the agent found it."""
+    """Move new content into place, if the file is still as the agent found it."""
     with suppress(OSError), open_target(root, entry.path, make=True) as target:
         if _inspect(target, entry) == (entry.old_mode, entry.old_blob):
             move_target(waiting, target)

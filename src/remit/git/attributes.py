@@ -1,6 +1,6 @@
 """Git attributes: how git merges a file of the workspace, and the line in `.gitattributes` that keeps both sides.
 
-Git itself is asked for the attributes in force. An edit adds one line and keeps all other bytes.
+Git itself returns the effective attributes. An edit adds one line and keeps all other bytes.
 """
 
 from __future__ import annotations
@@ -23,12 +23,15 @@ _SPECIAL = '#!"'
 
 
 def find_merge(root: str, path: str) -> str | None:
-    """How git merges a path below the root: `union`, another way, or `unspecified`; None where it knows no checkout."""
+    """Return how git merges a path below the root: `union`, another driver, or `unspecified`.
+
+    None outside of a checkout.
+    """
     try:
         repository = find_repository(root)
         _check_places(repository.top, f"{repository.prefix}{path}", repository.common)
         asked = ("check-attr", "-z", "merge", "--", f"{repository.prefix}{path}")
-        # What the user has set for all repositories is no help to those who merge elsewhere.
+        # The user's global attributes don't apply to other people who merge.
         answer = run(repository.top, "-c", "core.attributesFile=/dev/null", *asked)
     except GitRefused as refused:
         if refused.diagnostic.code == "GIT002":
@@ -41,7 +44,7 @@ def find_merge(root: str, path: str) -> str | None:
 
 
 def _check_places(top: str, path: str, common: str) -> None:
-    """Refuse what is no file where git would open one for a path: at a pipe it would wait for ever."""
+    """Raise `InputError` if a file that git would open for a path isn't a regular file: git would block on a pipe."""
     folders = path.split("/")[:-1]
     places = [f"{'/'.join([top, *folders[:depth]])}/{NAME}" for depth in range(len(folders) + 1)]
     for place in (*places, f"{common}/info/attributes"):
@@ -53,12 +56,12 @@ def _is_plain(file: str) -> bool:
     try:
         mode = os.stat(file).st_mode
     except OSError:
-        return True  # nothing there, or nothing to be opened
+        return True  # missing, or can't be opened
     return stat.S_ISREG(mode) or stat.S_ISDIR(mode)
 
 
 def load_attributes(root: str) -> bytes | None:
-    """The root's own `.gitattributes`, fit to be edited; None where there is none."""
+    """Return the root's own `.gitattributes` for an edit; None if there is none."""
     file = f"{root}/{NAME}"
     if os.path.islink(file):
         raise InputError(f"'{file}' is a symbolic link, which git doesn't follow", hint="replace it with a file")
@@ -73,7 +76,7 @@ def load_attributes(root: str) -> bytes | None:
 
 
 def add_union(data: bytes | None, path: str) -> bytes:
-    """The file with one more line, which has git keep both sides of a path; lines end as the others do."""
+    """Return the file with one more line, which makes git keep both sides of a path; its line ends match the others."""
     before = data or b""
     end = b"\r\n" if b"\r\n" in before else b"\n"
     gap = end if before and not before.endswith(b"\n") else b""
@@ -81,10 +84,10 @@ def add_union(data: bytes | None, path: str) -> bytes:
 
 
 def render_pattern(path: str) -> str:
-    """A path as a pattern that matches it and nothing else."""
+    """Return a pattern that matches exactly this path."""
     pattern = "".join(f"\\{char}" if char in _GLOB else char for char in path)
     if "/" not in pattern or pattern[0] in _SPECIAL or pattern.startswith("\\["):
-        pattern = f"/{pattern}"  # else it would match in every folder, or be read as something else
+        pattern = f"/{pattern}"  # otherwise it would match in every folder, or have another meaning
     if all(char > " " and char not in '"\x7f' for char in pattern):
         return pattern
     quoted = pattern.replace("\\", "\\\\").replace('"', '\\"')

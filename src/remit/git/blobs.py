@@ -23,7 +23,7 @@ _BLOCK = 1 << 20
 
 
 def load_sizes(store: PrivateRepo, blobs: Iterable[str]) -> dict[str, int]:
-    """How long blobs are; those that are not there, or are none, are left out."""
+    """Return the sizes of blobs; missing objects and other types are left out."""
     names = list(dict.fromkeys(blobs))
     if not names:
         return {}
@@ -34,7 +34,7 @@ def load_sizes(store: PrivateRepo, blobs: Iterable[str]) -> dict[str, int]:
 
 
 def read_blobs(store: PrivateRepo, sizes: Mapping[str, int]) -> Iterator[tuple[str, Iterator[bytes]]]:
-    """The content of blobs in blocks, many small ones by one call; a large one by way of a file."""
+    """Yield the content of blobs in blocks: many small ones per git call, a large one through a file."""
     waiting: list[str] = []
     size = 0
     for blob, length in sizes.items():
@@ -79,7 +79,7 @@ def _read_large(store: PrivateRepo, blob: str) -> Iterator[bytes]:
 
 
 def hash_blobs(store: PrivateRepo, sizes: Mapping[str, int], *, kept: dict[str, bytes] | None = None) -> dict[str, str]:
-    """The SHA-256 of contents, by the names of their blobs; what is little of them is kept for who needs it again."""
+    """Return the SHA-256 of contents by blob. Small contents are stored in `kept` for later use."""
     found = {}
     room = 0 if kept is None else _BATCH_BYTES
     for blob, blocks in read_blobs(store, sizes):

@@ -26,7 +26,7 @@ _DIGITS = frozenset("0123456789abcdef")
 
 
 def keep_branch(root: str, made: AgentChanges, branch: str) -> str:
-    """Give what was fetched a branch in the user's repository; its commit, or "" where there is no repository."""
+    """Create a branch for fetched changes in the user's repository; return its commit, "" without a repository."""
     check_commit(made.commit)
     reference = f"refs/heads/{check_branch(branch)}"
     try:
@@ -44,14 +44,14 @@ def keep_branch(root: str, made: AgentChanges, branch: str) -> str:
             found = commit if answer.code == 0 else find_commit(repository, reference)
         if found != commit:
             raise StorageError(
-                f"there is a branch {branch} already, with something else",
+                f"there is a branch {branch} already, with another commit",
                 hint="rename it or remove it, then try again",
             )
     return commit
 
 
 def _commit_onto_head(store: PrivateRepo, made: AgentChanges) -> tuple[str, str]:
-    """The commit for the branch, and the one below it that the repository has; "" where it has none."""
+    """Return the commit for the branch, and its ancestor that the repository has; "" if it has none."""
     base = _list_parents(store, made.commit)[0]
     head = _load_head(store, base)
     if not head or base == head or _list_parents(store, base):
@@ -67,7 +67,7 @@ def _list_parents(store: PrivateRepo, commit: str) -> list[str]:
 
 
 def _load_head(store: PrivateRepo, base: str) -> str:
-    """The last commit when a base was taken."""
+    """Return the commit that was checked out when the base was taken; empty if unknown."""
     head = ""
     with suppress(OSError), open(f"{store.folder}/refs/remit/heads/{base}", encoding="ascii") as stream:
         head = stream.read(100).strip()
@@ -75,7 +75,10 @@ def _load_head(store: PrivateRepo, base: str) -> str:
 
 
 def _store_objects(repository: Repository, store: PrivateRepo, bundle: bytes) -> None:
-    """Put the objects of a bundle into the repository, from the store: there no setting of the repository counts."""
+    """Store the objects of a bundle in the repository, through the private one.
+
+    The repository's settings don't apply there.
+    """
     objects = bundle[bundle.index(b"\n\nPACK") + 2 :]
     shared = repository.settings.get("core.sharedrepository", "false")
     answer = store.run_git(

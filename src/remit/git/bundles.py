@@ -28,9 +28,9 @@ _IDENTITY = {
     "GIT_AUTHOR_NAME": "Remit", "GIT_AUTHOR_EMAIL": "remit@localhost", "GIT_AUTHOR_DATE": "946684800 +0000",
     "GIT_COMMITTER_NAME": "Remit", "GIT_COMMITTER_EMAIL": "remit@localhost", "GIT_COMMITTER_DATE": "946684800 +0000",
 }  # fmt: skip
-"""The same for all: so the same tree gives the same commit, and is sent once."""
+"""The same for all commits: so the same tree gives the same commit, and is sent once."""
 _FAST_PACKING = ("-c", "pack.window=0", "-c", "pack.compression=1")
-"""To look for what files have in common takes four times as long, and saves a hundredth."""
+"""Delta compression takes four times as long and saves one percent."""
 _COMMIT = lazy(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z", re.ASCII)
 _BRANCH = lazy(r"(?![-/.])(?:[A-Za-z0-9_-]|[./](?![./])){1,200}(?<![./])\Z", re.ASCII)
 _URL_CREDENTIALS = lazy(r"://[^/@\s]{1,1000}@")
@@ -42,54 +42,54 @@ class BaseTree(NamedTuple):
     commit: str
     tree: str
     prefix: str
-    """Where the workspace lies below the top of the tree: empty, or with a slash at its end."""
+    """The path of the workspace below the top of the tree: empty, or with a slash at its end."""
     left: tuple[str, ...] = ()
-    """The paths that could not be taken: too large, unreadable, or repositories of their own."""
+    """The paths that couldn't be included: too large, unreadable, or nested repositories."""
 
 
 class BundledFile(NamedTuple):
-    """A path below the workspace's root that differs from the base, and what it is now."""
+    """A path below the workspace's root that differs from the base, and its state now."""
 
     path: str
     mode: str
     sha256: str
-    """Of the bytes of the file, or of where a link leads; "" where it is gone."""
+    """The hash of the file's bytes, or of a link's target; "" if it was deleted."""
 
 
 class AgentChanges(NamedTuple):
-    """What an agent made of a base."""
+    """The changes that an agent made to a base."""
 
     commit: str
     tree: str
     files: tuple[BundledFile, ...]
     left: tuple[str, ...] = ()
-    """The paths that could not be taken along."""
+    """The paths that couldn't be included."""
 
 
 def write_commit(store: PrivateRepo, tree: str, parents: Iterable[str], words: str) -> str:
-    """Make a commit of Remit's own in a store."""
+    """Create a commit of Remit's own in a private repository; return its id."""
     named = [part for parent in parents for part in ("-p", parent)]
     return store.check_git("commit-tree", tree, *named, "-m", words, more=_IDENTITY).decode("ascii").strip()
 
 
 def check_commit(commit: str) -> str:
-    """A name that is one of a commit and nothing else, such as an option."""
+    """Return a commit id. Raise `UsageError` if it is anything else, such as an option."""
     if not _COMMIT.match(commit):
         raise UsageError(f"'{show(commit)}' isn't a commit", hint="give its full hash")
     return commit
 
 
 def check_branch(branch: str) -> str:
-    """A name that is one of a branch and nothing else."""
+    """Return a branch name. Raise `UsageError` if it is anything else."""
     if not _BRANCH.match(branch) or branch.endswith(".lock") or ".lock/" in branch:
         raise UsageError(f"'{show(branch)}' isn't a valid branch name", hint="use letters, digits, - and _")
     return branch
 
 
 def pack(root: str, commit: str, *, without: str = "", max_bytes: int = MAX_PARCEL_BYTES) -> bytes:
-    """A bundle of a commit of the workspace's store, without what the other side has with another commit.
+    """Return a bundle of a commit in the workspace's private repository, without the objects of the commit `without`.
 
-    Where both are the same there is nothing to send: b"".
+    If both are the same, there is nothing to send: b"".
     """
     check_commit(commit)
     if commit == without:
@@ -98,11 +98,12 @@ def pack(root: str, commit: str, *, without: str = "", max_bytes: int = MAX_PARC
         file = f"{store.folder}/parcel-{os.getpid()}-{os.urandom(4).hex()}"
         try:
             with store.named(commit) as reference:
-                # Of a commit that is none of its ancestors git would leave out nothing, but for its tree.
+                # `^commit` excludes objects only if it is an ancestor; also exclude its tree, so that unrelated bases
+                # share objects.
                 less = [f"^{check_commit(without)}", f"^{without}^{{tree}}"] if without else []
                 answer = store.run_git(*_FAST_PACKING, "bundle", "create", "-q", file, reference, *less)
             if answer.code:
-                store.discard_cache()  # objects may be gone that were somebody else's; the next base has its own
+                store.discard_cache()  # borrowed objects may be gone; the next base has its own
                 raise StorageError(f"git can't create a bundle: {show(answer.reason)}", hint="try again")
             return _load_bundle(file, max_bytes)
         finally:
@@ -114,7 +115,7 @@ def _load_bundle(file: str, max_bytes: int) -> bytes:
     size = os.stat(file).st_size
     if size > max_bytes:
         raise StorageError(
-            f"what is to be sent has {size:,} bytes, and {max_bytes:,} are allowed",
+            f"the bundle has {size:,} bytes; the limit is {max_bytes:,}",
             hint="name a remote under [cluster], or raise parcel_megabytes",
         )
     with open(file, "rb") as stream:
@@ -122,7 +123,7 @@ def _load_bundle(file: str, max_bytes: int) -> bytes:
 
 
 def push(root: str, commit: str, remote: str, branch: str) -> None:
-    """Send a commit of the workspace's store to a branch of a remote, whatever was there."""
+    """Push a commit of the workspace's private repository to a branch of a remote, replacing what was there."""
     check_commit(commit)
     with open_private_repo(root, holds=False) as store:
         wanted = f"+{commit}:refs/heads/{check_branch(branch)}"
@@ -132,7 +133,7 @@ def push(root: str, commit: str, remote: str, branch: str) -> None:
 
 
 def delete_remote_branches(root: str, remote: str, branches: Iterable[str]) -> None:
-    """Remove branches from a remote; those that are not there are none to remove."""
+    """Delete branches of a remote; missing ones are ignored."""
     with open_private_repo(root, holds=False) as store:
         for branch in branches:
             wanted = f":refs/heads/{check_branch(branch)}"
@@ -142,7 +143,7 @@ def delete_remote_branches(root: str, remote: str, branches: Iterable[str]) -> N
 
 
 def call_remote(store: PrivateRepo, *arguments: str, remote: str) -> GitOutput:
-    """Call git for something that leaves the machine: with the user's own settings, and never with a question."""
+    """Run git against a remote, with the user's own settings and without prompts."""
     if not remote or remote.startswith("-") or "\0" in remote:
         raise UsageError(f"'{show(remote)}' isn't a valid remote", hint="give a URL, such as ssh://host/folder.git")
     environment = {key: value for key, value in store.environment.items() if key.startswith("GIT_")}
@@ -152,7 +153,7 @@ def call_remote(store: PrivateRepo, *arguments: str, remote: str) -> GitOutput:
 
 
 def _list_helpers(folder: str) -> list[str]:
-    """The programs that know the user's passwords, as the user's own settings name them. No repository has a say."""
+    """Return options for the credential helpers in the user's own settings; a repository's settings don't count."""
     found: list[str] = []
     for whose in ("--system", "--global"):
         out = run(folder, "config", whose, "-z", "--get-regexp", r"^credential\..*helper$").out
@@ -162,7 +163,7 @@ def _list_helpers(folder: str) -> list[str]:
 
 
 def remote_error(what: str, remote: str, answer: GitOutput) -> StorageError:
-    """What to say of a remote that does not do as it is asked. An address may have a password in it."""
+    """Return the error for a remote that fails. A URL may contain a password, which is redacted."""
     shown, reason = (_URL_CREDENTIALS.sub("://***@", text) for text in (remote, answer.reason))
     return StorageError(
         f"git {what} '{show(shown)}': {show(reason)}",

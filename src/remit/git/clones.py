@@ -70,9 +70,9 @@ def check_out(
     remote: str = "",
     branch: str = "",
 ) -> str:
-    """A clone of a base; the folder in it that stands for the workspace's root. One that is there is taken as it is.
+    """Create a clone of a base, or use the existing one; return the folder in it for the workspace's root.
 
-    Of several bundles each may need the one before it. None is needed for a base that the store has.
+    Each of several bundles may need the one before it. No bundle is needed for a base that the mirror has.
     """
     check_commit(base.commit)
     place = os.path.join(os.path.realpath(os.path.dirname(folder)), os.path.basename(folder))
@@ -91,7 +91,7 @@ def check_out(
 
 
 def remove(folder: str) -> None:
-    """Remove a clone with all that is in it, and what was left of one half made."""
+    """Remove a clone with all its files, and partly created ones."""
     parent, name = os.path.split(folder)
     try:
         remove_tree(folder)
@@ -100,7 +100,7 @@ def remove(folder: str) -> None:
                 remove_tree(os.path.join(parent, other))
     except OSError as error:
         raise StorageError(f"'{folder}' can't be removed: {(error.strerror or str(error)).lower()}",
-                           hint="end what still works there, then try again") from error  # fmt: skip
+                           hint="end the processes that use it, then try again") from error  # fmt: skip
 
 
 def _load_base(place: str, base: BaseTree) -> str:
@@ -109,10 +109,10 @@ def _load_base(place: str, base: BaseTree) -> str:
 
 
 def has_base(store_folder: str, commit: str) -> bool:
-    """Whether a worker's store has a base that came as a parcel, so that it need not be sent again."""
+    """Return whether a worker's mirror has a base that came as a bundle, so that it needn't be sent again."""
     mirror = _find_mirror(os.path.realpath(store_folder), check_commit(commit))
     try:
-        os.utime(f"{mirror}/{_KEPT}/{commit}")  # it is about to be needed
+        os.utime(f"{mirror}/{_KEPT}/{commit}")  # it will be needed soon
     except OSError:
         return False
     return True
@@ -125,7 +125,7 @@ def _find_mirror(store_folder: str, commit: str, remote: str = "") -> str:
 
 
 def _fetch_base(store_folder: str, base: BaseTree, *, bundles: Sequence[bytes], remote: str, branch: str) -> str:
-    """Have a mirror know the base, and nobody remove it from there; the mirror's folder."""
+    """Fetch a base into a mirror and keep it there; return the mirror's folder."""
     mirror = _find_mirror(store_folder, base.commit, remote)
     kept = f"{_KEPT}/{base.commit}"
     os.makedirs(store_folder, mode=0o700, exist_ok=True)
@@ -137,13 +137,13 @@ def _fetch_base(store_folder: str, base: BaseTree, *, bundles: Sequence[bytes], 
             if tree != base.tree:
                 raise StorageError("the received base doesn't match: it has another tree", hint="run it again")
             store.write(kept, f"{base.commit}\n")
-        os.utime(f"{mirror}/{kept}")  # clones borrow from it: what is in use is never old
+        os.utime(f"{mirror}/{kept}")  # clones borrow from it: a base in use is never old
         store.collect_garbage()
     return mirror
 
 
 def receive(store: PrivateRepo, commit: str, *, bundles: Sequence[bytes], remote: str, branch: str, kept: str) -> str:
-    """Get a commit into a store; its tree. All that came is named there below `kept`."""
+    """Fetch a commit into a private repository; return its tree. All fetched commits get references below `kept`."""
     with fetching(store, bundles=bundles, remote=remote, branch=branch):
         out = store.check_git("for-each-ref", "--format=%(objectname) %(tree)", "refs/remit/got/").decode("ascii")
         came = dict(line.split(" ", 1) for line in out.splitlines())
@@ -151,20 +151,20 @@ def receive(store: PrivateRepo, commit: str, *, bundles: Sequence[bytes], remote
             store.write(f"{kept}/{each}", f"{each}\n")
         if came.get(commit):
             return came[commit]
-        answer = store.run_git("rev-parse", "-q", "--verify", f"{commit}^{{tree}}")  # it was here before
+        answer = store.run_git("rev-parse", "-q", "--verify", f"{commit}^{{tree}}")  # it was there before
         if answer.code:
             raise missing_commit()
         return answer.out.decode("ascii").strip()
 
 
 def missing_commit() -> StorageError:
-    """What to say where a commit did not come with the rest."""
+    """Return the error for a commit that isn't in the received bundle."""
     return StorageError("the received bundle doesn't contain the commit", hint="run it again")
 
 
 @contextmanager
 def fetching(store: PrivateRepo, *, bundles: Sequence[bytes], remote: str, branch: str) -> Iterator[None]:
-    """Get what was sent into a store, where it has names only for now."""
+    """Fetch what was sent into a private repository; its references exist only inside this context."""
     for bundle in bundles:
         _receive_bundle(store, bundle)
     if remote and not bundles:
@@ -179,7 +179,7 @@ def fetching(store: PrivateRepo, *, bundles: Sequence[bytes], remote: str, branc
 
 
 def _receive_bundle(store: PrivateRepo, bundle: bytes) -> None:
-    """Unpack a bundle, and name what came in it, for the next one may need it."""
+    """Unpack a bundle and keep references to its commits, because the next bundle may need them."""
     file = f"{store.folder}/arrived-{os.getpid()}-{os.urandom(4).hex()}"
     try:
         with open(file, "xb") as stream:
@@ -193,7 +193,7 @@ def _receive_bundle(store: PrivateRepo, bundle: bytes) -> None:
 
 
 def _make_clone(place: str, base: BaseTree, objects: str) -> None:
-    """Make a clone beside its place, with the store that will find what was changed; then give it its name."""
+    """Create a clone next to its place, with the private repository that will find the changes; then rename it."""
     remove(place)
     half = f"{place}{_HALF_MADE}{os.urandom(4).hex()}"
     root = os.path.join(half, base.prefix).rstrip("/")
@@ -205,13 +205,13 @@ def _make_clone(place: str, base: BaseTree, objects: str) -> None:
         entries = parse_entries(store.check_git("ls-files", "-s", "-z", max_bytes=MAX_LISTED_BYTES))
         linked = [path for path, entry in entries if entry.mode == LINKED]
         store.save_note("clone", {"commit": base.commit, "linked": linked})
-        shutil.copyfile(store.index, f"{store.folder}/index")  # for an agent that hands its tree on
+        shutil.copyfile(store.index, f"{store.folder}/index")  # for an agent that sends its tree to a nested run
         _write_git(f"{half}/.git", base.commit, hashing, objects, store.index)
     os.rename(half, place)
 
 
 def _write_git(folder: str, commit: str, hashing: str, objects: str, index: str) -> None:
-    """What makes a folder a repository, for the agent to use as it likes. It names no remote."""
+    """Create the clone's own repository, which the agent may use freely. It has no remote."""
     make_private_repo(folder, hashing=hashing, borrowed=[objects])
     os.unlink(f"{folder}/info/attributes")
     clone = PrivateRepo(folder, os.path.dirname(folder))
@@ -220,13 +220,13 @@ def _write_git(folder: str, commit: str, hashing: str, objects: str, index: str)
     shutil.copyfile(index, f"{folder}/index")
 
 
-# --- what an agent made ---------------------------------------------------------------------------------------------
+# --- the agent's changes ----------------------------------------------------------------------------------------------
 
 
 def collect(root: str, base: BaseTree, *, also: Iterable[str] = ()) -> AgentChanges:
-    """Everything below the root that is other than in the base and not ignored, as a commit on top of it.
+    """Return everything below the root that differs from the base and isn't ignored, as a commit on top of it.
 
-    `also` are paths that are taken though they are ignored. What an agent changed above the root stays where it is.
+    `also`: paths that are included although they are ignored. Changes above the root aren't included.
     """
     with open_private_repo(root, base.prefix, hashing=find_hashing(check_commit(base.commit)), index=_INDEX) as store:
         check_rules(os.path.realpath(root))
@@ -254,13 +254,13 @@ def _collect(store: PrivateRepo, base: BaseTree, also: Sequence[str]) -> AgentCh
 
 
 def _is_plain(store: PrivateRepo, path: str) -> bool:
-    """Whether a claimed path is one that git could have: below the top, not in a folder of its own, and there."""
+    """Return whether a claimed path exists below the top and isn't inside a folder of git or Remit."""
     parts = path.split("/")
     return not is_own(path) and not {"", ".", ".."}.intersection(parts) and os.path.lexists(f"{store.top}/{path}")
 
 
 def _hash(store: PrivateRepo, blobs: Iterable[str]) -> Mapping[str, str]:
-    """The hashes of contents; those that were asked for the last time as well are not read again."""
+    """Return the SHA-256 of blobs; those that were hashed the last time aren't read again."""
     known = store.load_note("hashes")
     found = {blob: str(known[blob]) for blob in blobs if blob in known}
     missing = [blob for blob in blobs if blob not in found]

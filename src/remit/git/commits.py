@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 MAX_FILE_BYTES = 256 * 1024 * 1024
 MAX_SUBJECT_CHARS = 120
 _RETRY_PAUSES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 0.0)
-"""How long to wait after each attempt while another git is at work."""
+"""The pauses after each attempt while another git process is running."""
 
 _OPERATIONS = (
     ("MERGE_HEAD", "a merge"), ("rebase-merge", "a rebase"), ("rebase-apply", "a rebase"),
@@ -123,7 +123,7 @@ def find_last_commit(root: str, paths: Iterable[str]) -> str | None:
     return answer.out.decode("ascii").strip() or None if answer.code == 0 else None
 
 
-# --- which paths -----------------------------------------------------------------------------------------------------
+# --- paths ------------------------------------------------------------------------------------------------------------
 
 
 def _check_state(repository: Repository) -> None:
@@ -133,7 +133,10 @@ def _check_state(repository: Repository) -> None:
 
 
 def _select_paths(repository: Repository, paths: Iterable[str], left_out: list[str]) -> list[str]:
-    """The paths as the repository names them, without the ignored ones; one that does not fit refuses all."""
+    """Return the paths as the repository names them, without ignored ones.
+
+    Raise `GitRefused` if one can't be committed.
+    """
     named: dict[str, str] = {}
     for path in paths:
         name, fault = _locate_path(repository, path)
@@ -152,25 +155,25 @@ def _select_paths(repository: Repository, paths: Iterable[str], left_out: list[s
 
 
 def _locate_path(repository: Repository, path: str) -> tuple[str, str | None]:
-    """A path as the repository names it, and why it cannot be committed."""
+    """Return a path as the repository names it, and why it can't be committed (None if it can)."""
     root = os.path.join(repository.top, repository.prefix).rstrip("/")
     full = os.path.normpath(os.path.join(root, path))
     if "\0" in path or not full.startswith(f"{root}/"):
-        return "", "is no path" if "\0" in path else "lies outside the workspace"
+        return "", "isn't a valid path" if "\0" in path else "is outside the workspace"
     name = full[len(repository.top.rstrip("/")) + 1 :]
     try:
         return name, _find_obstacle(repository.top, name)
     except OSError as error:
-        return name, f"cannot be looked at ({(error.strerror or str(error)).lower()})"
+        return name, f"can't be read ({(error.strerror or str(error)).lower()})"
     except ValueError:
-        return name, "is no path"
+        return name, "isn't a valid path"
 
 
 def _find_obstacle(top: str, name: str) -> str | None:
-    """Why what is at a path cannot be committed. Nothing being there is no fault: then it was deleted."""
+    """Return why a path can't be committed; None if it can. A missing file can: it was deleted."""
     here, *steps = top, *name.split("/")
     if any(step.lower() == ".git" for step in steps):
-        return "is git's own"
+        return "is inside .git"
     for left, step in zip(range(len(steps) - 1, -1, -1), steps, strict=True):
         here = os.path.join(here, step)
         try:
@@ -179,9 +182,9 @@ def _find_obstacle(top: str, name: str) -> str | None:
             return None
         if stat.S_ISDIR(found.st_mode):
             if os.path.lexists(f"{here}/.git"):
-                return "lies in a repository of its own"
+                return "is in a nested repository"
         elif left:
-            return "lies behind a link" if stat.S_ISLNK(found.st_mode) else None
+            return "is behind a symbolic link" if stat.S_ISLNK(found.st_mode) else None
         else:
             return _check_file(found)
     return None
@@ -204,17 +207,17 @@ def _check_filters(repository: Repository, given: bytes) -> None:
 
 
 def _find_ignored(repository: Repository, names: Iterable[str]) -> set[str]:
-    # This command does not know how to take paths literally. After ./ no character means anything to it.
+    # check-ignore doesn't support literal paths. After `./` no character is special to it.
     given = b"".join(b"./" + os.fsencode(name) + b"\0" for name in names)
-    freely = {"GIT_LITERAL_PATHSPECS": "0"}
-    answer = run(repository.top, "check-ignore", "-z", "--stdin", given=given, more=freely)
+    environment = {"GIT_LITERAL_PATHSPECS": "0"}
+    answer = run(repository.top, "check-ignore", "-z", "--stdin", given=given, more=environment)
     if answer.code > 1:
         raise GitRefused(commit_failed(answer.reason))
     return {name.removeprefix("./") for name in os.fsdecode(answer.out).split("\0")}
 
 
 def _find_skipped(repository: Repository, names: Iterable[str]) -> set[str]:
-    """Paths that are not on disk because only a part is checked out: they were not deleted."""
+    """Return the missing paths that a sparse checkout left out: they weren't deleted."""
     gone = [name for name in names if not os.path.lexists(f"{repository.top}/{name}")]
     found: set[str] = set()
     for portion in chunk_paths(gone):
@@ -226,11 +229,14 @@ def _find_skipped(repository: Repository, names: Iterable[str]) -> set[str]:
     return found
 
 
-# --- making it -------------------------------------------------------------------------------------------------------
+# --- the commit -------------------------------------------------------------------------------------------------------
 
 
 def _commit_with_retries(scratch: Scratch, names: Sequence[str], message: str) -> tuple[str | None, tuple[str, ...]]:
-    """Try until no other git is in the way: one that commits meanwhile is built upon, never lost."""
+    """Commit, and retry while another git process is in the way.
+
+    A concurrent commit becomes the parent; it is never lost.
+    """
     reason = ""
     for pause in _RETRY_PAUSES:
         answer = _try_commit(scratch, names, message)
@@ -248,7 +254,7 @@ def _is_busy(answer: GitOutput) -> bool:
 
 
 def _try_commit(scratch: Scratch, names: Sequence[str], message: str) -> tuple[str | None, tuple[str, ...]] | GitOutput:
-    """One attempt: the commit and what changed with it, or what stood in its way."""
+    """Try once: return the commit and the changed paths, or the output of the git command that failed."""
     repository = scratch.repository
     before = find_commit(repository)
     staged = _load_entries(repository, names)
@@ -269,19 +275,19 @@ def _try_commit(scratch: Scratch, names: Sequence[str], message: str) -> tuple[s
 
 
 def _move_branch(repository: Repository, before: str | None, commit: str, message: str) -> GitOutput:
-    """Move the branch, if it still is where it was."""
+    """Move the branch with compare-and-swap."""
     note = f"commit: {message.partition(chr(10))[0]}"
     try:
         return run(repository.top, "update-ref", "-m", note, "HEAD", commit, before or repository.zeros)
     except GitRefused:
-        # It may have done so before it could no longer be heard.
+        # Git may have moved the branch before its output was lost.
         if find_commit(repository) != commit:
             raise
         return GitOutput(0, b"", "")
 
 
 def _load_entries(repository: Repository, names: Sequence[str]) -> dict[str, IndexEntry]:
-    """What the real index has at the paths. A conflict there is somebody's unfinished work."""
+    """Return the entries of the paths in the real index. A conflict there is unfinished work of the user."""
     found: dict[str, IndexEntry] = {}
     for portion in chunk_paths(names):
         answer = run(repository.top, "ls-files", "-s", "-z", "--", *portion)
@@ -302,14 +308,14 @@ def _is_folder(repository: Repository, name: str) -> bool:
 
 
 def _write_tree(scratch: Scratch, before: str | None, names: Sequence[str]) -> str:
-    """The tree of the last commit, with the paths as they are on disk."""
+    """Write the tree of the last commit with the paths as they are on disk; return its id."""
     scratch.check_git("read-tree", before or "--empty")
-    # What is gone comes first: a file may stand where a folder was, and the other way round.
+    # Deleted paths come first: a file may replace a folder, or the other way around.
     top = scratch.repository.top
     ordered = sorted(names, key=lambda name: (not _is_gone(f"{top}/{name}"), name))
     given = b"".join(os.fsencode(name) + b"\0" for name in ordered)
     scratch.check_git("update-index", "-z", "--add", "--remove", "--stdin", given=given)
-    # A repository that has only a part of its objects need not have those of other files.
+    # A partial clone may lack the objects of other files.
     return scratch.check_git("write-tree", "--missing-ok").decode("ascii").strip()
 
 
@@ -342,9 +348,9 @@ def _write_commit(repository: Repository, tree: str, before: str | None, message
 
 
 def _update_index(scratch: Scratch, present: Mapping[str, IndexEntry], wanted: Mapping[str, IndexEntry]) -> GitOutput:
-    """Have the real index agree about the paths.
+    """Update the paths in the real index.
 
-    From the scratch folder, because git reads files when it writes an index: those that changed at the same moment.
+    In the scratch folder, because git reads files when it writes an index, including files that changed at this moment.
     """
     gone = [f"0 {scratch.repository.zeros} 0\t{name}\0" for name in present if name not in wanted]
     new = [f"{entry.mode} {entry.blob} 0\t{name}\0" for name, entry in wanted.items() if present.get(name) != entry]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _DIGITS = frozenset("0123456789abcdef")
 _MODES = {"100644": "file", "100755": "file", "100664": "file", "120000": "link"}
 _DIFFERENT = 1
-"""How `git diff` ends where there is something to show."""
+"""The exit code of `git diff` if there are differences."""
 _MAX_VERSIONS = 100
 
 
@@ -30,12 +30,12 @@ class FileAtCommit(NamedTuple):
     """A file at a commit."""
 
     state: Literal["file", "none", "link", "large", "other"]
-    """`none`: it was not there. `large`: it is longer than it is asked for. `other`: no file, or another repository."""
+    """`none`: it didn't exist. `large`: it exceeds the size limit. `other`: neither a file nor a link."""
     data: bytes = b""
 
 
 class FileVersion(NamedTuple):
-    """A committed version of a file, with its commit and the day of that."""
+    """A committed version of a file, with the commit and its day."""
 
     commit: str
     day: str
@@ -43,7 +43,7 @@ class FileVersion(NamedTuple):
 
 
 def walk_versions(root: str, path: str, *, max_bytes: int) -> Iterator[FileVersion]:
-    """The last committed versions of a file below the root, the newest first; none if there is no git to ask."""
+    """Yield the last committed versions of a file below the root, newest first; none if git fails."""
     try:
         repository = find_repository(root)
         listed = run(
@@ -60,7 +60,7 @@ def walk_versions(root: str, path: str, *, max_bytes: int) -> Iterator[FileVersi
 
 
 def load_file_at(root: str, commit: str, path: str, *, max_bytes: int) -> FileAtCommit | None:
-    """A file below the root as it was at a commit; None where there is no such commit, or no git to ask."""
+    """Return a file below the root as it was at a commit; None if there is no such commit, or if git fails."""
     if len(commit) not in (40, 64) or not set(commit) <= _DIGITS or "\0" in path:
         return None
     try:
@@ -89,7 +89,7 @@ def _load(repository: Repository, listed: bytes, path: str, max_bytes: int) -> F
 
 
 def compare_texts(root: str, before: bytes, after: bytes) -> bytes | None:
-    """What differs between two texts, as git puts it, from the first `@@` on; None where git cannot be asked."""
+    """Return the differences between two texts as git shows them, from the first `@@` on; None if git fails."""
     try:
         with open_scratch(find_repository(root), keeps=False) as scratch:
             folder = scratch.environment["GIT_DIR"]

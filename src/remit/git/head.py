@@ -15,13 +15,13 @@ _SHORT = 8
 
 
 def find_branch(root: str) -> str | None:
-    """The branch, or the beginning of the commit where there is none; None outside of a repository."""
+    """Return the checked-out branch, or the abbreviated commit without a branch; None outside of a repository."""
     own = _find_state(root)
     return None if own is None else _read_head(_load(f"{own}/HEAD"))
 
 
 def find_commit(root: str) -> str:
-    """The commit that is checked out; empty where there is none, or it cannot be text at a glance."""
+    """Return the checked-out commit; empty if there is none, or if reading the files isn't enough to find it."""
     own = _find_state(root)
     if own is None:
         return ""
@@ -31,7 +31,7 @@ def find_commit(root: str) -> str:
     name = text.removeprefix("ref:").strip()
     if not name.startswith("refs/") or ".." in name:
         return ""
-    shared = os.path.join(own, _load(f"{own}/commondir"))  # of a worktree, where the repository has its branches
+    shared = os.path.join(own, _load(f"{own}/commondir"))  # a worktree has its branches in the repository's folder
     loose = _load(f"{shared}/{name}")
     return loose if _is_commit(loose) else _find_packed(shared, name)
 
@@ -41,7 +41,7 @@ def _is_commit(text: str) -> bool:
 
 
 def _find_packed(shared: str, name: str) -> str:
-    """The commit of a branch that stands in the file of all branches."""
+    """Return the commit of a branch from `packed-refs`; empty if it isn't there."""
     try:
         lines = load_bytes(f"{shared}/packed-refs", max_bytes=_MAX_PACKED_BYTES).split(b"\n")
     except InputError:
@@ -52,7 +52,7 @@ def _find_packed(shared: str, name: str) -> str:
 
 
 def _find_state(root: str) -> str | None:
-    """The folder in which the checkout that a folder lies in keeps its state; None outside of a repository."""
+    """Return the git folder of the checkout that contains a folder; None outside of a repository."""
     folder = os.path.realpath(root)
     for _ in range(_MAX_STEPS):
         own = _find_own(folder)
@@ -66,7 +66,7 @@ def _find_state(root: str) -> str | None:
 
 
 def _find_own(folder: str) -> str | None:
-    """The folder of the checkout's state: `.git`, or what a file of that name leads to."""
+    """Return the folder `.git`, or the folder that a file of this name refers to; None if there is neither."""
     place = f"{folder.rstrip('/')}/.git"
     if os.path.isdir(place):
         return place

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 FOLDER = ".remit/parcels.git"
 MAX_SECONDS = 600.0
-"""A tree of 100,000 files takes a busy disk minutes."""
+"""On a busy disk a tree of 100,000 files takes minutes."""
 PATIENCE_SECONDS = 900.0
-"""As long as somebody else may take with one."""
+"""How long to wait for another process that uses the repository."""
 MAX_LISTED_BYTES = 512 * 1024 * 1024
-"""A list of the files of a repository with millions, as git prints it."""
+"""The limit for git's list of a repository's files, enough for millions."""
 MAX_RULES_BYTES = 8 * 1024 * 1024
-"""Of a `.gitignore` or `.gitattributes`, which git reads whole."""
+"""The limit for a `.gitignore` or `.gitattributes`, which git reads whole."""
 _VERBATIM_ATTRIBUTES = "* -text -crlf -ident -filter !eol !working-tree-encoding\n"
 _OPTIONS = (
     "core.attributesFile=/dev/null", "core.fileMode=true", "core.symlinks=true", "core.ignoreCase=false",
@@ -41,18 +41,18 @@ _OPTIONS = (
     "core.untrackedCache=false", "pack.threads=1", "fetch.unpackLimit=1", "advice.detachedHead=false",
 )  # fmt: skip
 _TEMPORARY = ("parcel-", "arrived-", "blob-", "differences")
-"""How the names begin of what is there only for as long as a call takes."""
+"""The prefixes of files that exist only during a call."""
 Taken = TypeVar("Taken")
 _ALIASES = NOT_OURS | {"git~1"}
 _IGNORED_CHARS = dict.fromkeys((*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF))
-"""Signs that some disks leave out of names."""
+"""Characters that some file systems ignore in names."""
 _MAX_ALTERNATES_BYTES = 1024 * 1024
 _KEPT_SECONDS = 14 * 86_400.0
 _DAY_SECONDS = 86_400.0
 
 
 class ChangedPath(NamedTuple):
-    """A path of a tree that differs from the same path of another; mode `000000` and zeros where it is not there."""
+    """A path that differs between two trees; a missing side has mode `000000` and a zero id."""
 
     path: str
     old_mode: str
@@ -62,7 +62,7 @@ class ChangedPath(NamedTuple):
 
 
 class PrivateRepo:
-    """A git folder, and the work tree that it is used on."""
+    """A git folder and its work tree."""
 
     def __init__(self, folder: str, top: str, *, index: str = "index", excludes: str = "") -> None:
         self.folder = folder
@@ -80,13 +80,13 @@ class PrivateRepo:
 
     @property
     def zeros(self) -> str:
-        """The name of no object."""
+        """The object id that stands for no object."""
         return "0" * (64 if os.path.exists(f"{self.folder}/sha256") else 40)
 
     def run_git(
         self, *arguments: str, given: bytes = b"", more: Mapping[str, str] | None = None, max_bytes: int = 0
     ) -> GitOutput:
-        """Call git here."""
+        """Run git in this repository."""
         return run(
             self.top, *self.options, *arguments, given=given, more={**self.environment, **(more or {})}, alone=True,
             seconds=MAX_SECONDS, max_bytes=max_bytes,
@@ -95,18 +95,18 @@ class PrivateRepo:
     def check_git(
         self, *arguments: str, given: bytes = b"", more: Mapping[str, str] | None = None, max_bytes: int = 0
     ) -> bytes:
-        """Call git here for something that has to succeed."""
+        """Run git in this repository; raise `GitRefused` if it fails."""
         answer = self.run_git(*arguments, given=given, more=more, max_bytes=max_bytes)
         if answer.code:
             raise GitRefused(commit_failed(answer.reason))
         return answer.out
 
     def set_head(self, commit: str) -> None:
-        """Have the index compared with a commit; "" for none."""
+        """Make git compare the index with a commit; "" means none."""
         self.write("HEAD", f"{commit}\n" if commit else "ref: refs/heads/none\n")
 
     def write(self, name: str, text: str) -> None:
-        """Write one of the own files, unless it says the same already."""
+        """Write one of the repository's own files, unless it has this content already."""
         data, file = os.fsencode(text), f"{self.folder}/{name}"
         with suppress(OSError), open(file, "rb") as stream:
             if stream.read(len(data) + 1) == data:
@@ -115,7 +115,7 @@ class PrivateRepo:
         write_bytes(file, data, durable=False)
 
     def load_note(self, name: str) -> dict[str, Any]:
-        """What was noted under a name; nothing where there is no such note, or a torn one."""
+        """Return the JSON note of a name; empty if it is missing or damaged."""
         try:
             with open(f"{self.folder}/{name}.json", "rb") as stream:
                 note = json.load(stream)
@@ -124,12 +124,12 @@ class PrivateRepo:
         return note if isinstance(note, dict) else {}
 
     def save_note(self, name: str, note: Mapping[str, object]) -> None:
-        """Note something that can be found out again."""
+        """Store facts that can be found out again."""
         self.write(f"{name}.json", json.dumps(note))
 
     @contextmanager
     def named(self, commit: str) -> Iterator[str]:
-        """A reference to a commit, for as long as it is needed."""
+        """Create a temporary reference to a commit."""
         reference = f"refs/remit/sent/{os.getpid()}-{os.urandom(6).hex()}"
         self.write(reference, f"{commit}\n")
         try:
@@ -138,7 +138,10 @@ class PrivateRepo:
             remove(f"{self.folder}/{reference}")
 
     def discard_cache(self) -> None:
-        """Have everything read again, after a machine that stopped, or a repository that gave up what was borrowed."""
+        """Remove the index and damaged objects, so that everything is read again.
+
+        For use after a crash of the machine, or if a repository has removed borrowed objects.
+        """
         for file in (self.index, f"{self.folder}/base.json"):
             remove(file)
         for folder in os.scandir(f"{self.folder}/objects"):
@@ -148,7 +151,7 @@ class PrivateRepo:
                         remove(entry.path)
 
     def retry_without_cache(self, work: Callable[[], Taken]) -> Taken:
-        """Do something that depends on what the store remembers; once more without that where it cannot be done."""
+        """Call a function that depends on the cached state; if git fails, discard the cache and call it again."""
         try:
             return work()
         except GitRefused:
@@ -156,21 +159,21 @@ class PrivateRepo:
             return work()
 
     def collect_garbage(self) -> None:
-        """Once a day remove what nobody has needed for two weeks."""
+        """Once a day, remove what wasn't used for two weeks."""
         mark, now = f"{self.folder}/tidied", time.time()
         with suppress(OSError):
             if now - os.stat(mark).st_mtime < _DAY_SECONDS:
                 return
         was_there = os.path.exists(mark)
         write_bytes(mark, b"", durable=False)
-        if not was_there:  # it is new
+        if not was_there:  # the repository is new
             return
         for folder, _, names in os.walk(f"{self.folder}/refs/remit"):
             _remove_old(folder, names, now - _KEPT_SECONDS)
         _remove_old(
             self.folder, [name for name in os.listdir(self.folder) if name.startswith(_TEMPORARY)], now - _DAY_SECONDS
         )
-        # What it cannot do now it can tomorrow. References stay files: their times say how old they are.
+        # A failure is retried the next day. References stay loose files: their times show their age.
         self.run_git("-c", "gc.packRefs=false", "gc", "--quiet", "--prune=2.weeks.ago")
 
 
@@ -182,8 +185,8 @@ def _remove_old(folder: str, names: Iterable[str], before: float) -> None:
 
 
 def _is_whole(file: str) -> bool:
-    """Whether an object can be unpacked to its end. One of which a stopped machine kept a part cannot."""
-    from zlib import decompressobj, error  # noqa: PLC0415 - only where something is wrong
+    """Return whether an object file can be decompressed to its end; one that a crash truncated can't."""
+    from zlib import decompressobj, error  # noqa: PLC0415 - only if something is wrong
 
     unpacking = decompressobj()
     try:
@@ -198,7 +201,7 @@ def _is_whole(file: str) -> bool:
 
 
 def make_private_repo(folder: str, *, hashing: str, borrowed: Iterable[str] = (), excluded: str = "") -> None:
-    """Make a git folder, or see that the one there is whole; `borrowed` are folders of objects that it may read."""
+    """Create or repair a git folder. `borrowed`: object folders of other repositories that it reads."""
     version = 1 if hashing == "sha256" else 0
     config = f"[core]\n\trepositoryformatversion = {version}\n\tbare = false\n"
     if version:
@@ -212,12 +215,15 @@ def make_private_repo(folder: str, *, hashing: str, borrowed: Iterable[str] = ()
     store.write("objects/info/alternates", "".join(f"{place}\n" for place in _list_alternates(folder, borrowed)))
     if version:
         store.write("sha256", "")
-    if not os.path.exists(f"{folder}/HEAD"):  # last: without it git takes the folder for none
+    if not os.path.exists(f"{folder}/HEAD"):  # last: without it git doesn't recognize the folder
         store.set_head("")
 
 
 def _list_alternates(folder: str, borrowed: Iterable[str]) -> list[str]:
-    """What a store borrows already and is still there, and more. A name with a line break in it would be two."""
+    """Return the borrowed object folders that exist, the earlier ones first.
+
+    A name with a line break would be read as two.
+    """
     known: list[str] = []
     with suppress(OSError), open(f"{folder}/objects/info/alternates", "rb") as stream:
         known = os.fsdecode(stream.read(_MAX_ALTERNATES_BYTES)).splitlines()
@@ -230,17 +236,17 @@ def open_private_repo(
     root: str, prefix: str = "", *, hashing: str = "", borrowed: Iterable[str] = (), excludes: str = "",
     excluded: str = "", index: str = "index", holds: bool = True,
 ) -> Iterator[PrivateRepo]:  # fmt: skip
-    """The store of a workspace; its work tree is the folder that lies `prefix` above the root.
+    """Open the private repository of a workspace. Its work tree is the folder `prefix` above the root.
 
-    Who uses an index `holds` it against others; whoever looks at the tree for a purpose of his own has one of his own.
-    Without `hashing` the store is taken as it is.
+    With `holds` it is locked, because its index is used; a caller with its own index needs no lock. Without `hashing`
+    the repository must exist.
     """
     real = os.path.realpath(root)
     folder = f"{real}/{FOLDER}"
     top = (real[: -len(prefix)].rstrip("/") or "/") if prefix else real
     try:
         for place in (os.path.dirname(folder), folder):
-            if os.path.islink(place):  # a repository could lead us anywhere with it
+            if os.path.islink(place):  # a repository could redirect every write with it
                 raise StorageError(f"'{place}' is a symbolic link, but has to be a folder", hint="remove the link")
         make_private_folder(os.path.dirname(folder))
         with hold_lock(f"{folder}.lock", seconds=PATIENCE_SECONDS) if holds else nullcontext():
@@ -250,7 +256,7 @@ def open_private_repo(
             elif not os.path.exists(f"{folder}/HEAD"):
                 raise StorageError(f"'{folder}' is missing, so there is nothing to send", hint="take a snapshot first")
             if holds:
-                remove(f"{folder}/{index}.lock")  # a git that was killed has left it: nobody else is here
+                remove(f"{folder}/{index}.lock")  # left by a git process that was killed; the lock excludes others
             yield PrivateRepo(folder, top, index=index, excludes=excludes)
     except GitRefused as refused:
         raise refused.as_error() from refused
@@ -259,23 +265,23 @@ def open_private_repo(
 
 
 def _remove_other_hashing(folder: str, hashing: str) -> None:
-    """Remove a store whose objects are named in another way than the repository's are now."""
+    """Remove a private repository whose hash algorithm isn't the repository's anymore."""
     if os.path.exists(f"{folder}/HEAD") and os.path.exists(f"{folder}/sha256") != (hashing == "sha256"):
         remove_tree(folder)
 
 
 def find_hashing(commit: str) -> str:
-    """How objects are named where a commit has this name."""
+    """Return the hash algorithm of a commit id."""
     return "sha256" if len(commit) == 64 else "sha1"  # noqa: PLR2004 - digits
 
 
 def is_own(path: str) -> bool:
-    """Whether a path leads into a folder of git's or of Remit's own, however it is spelled."""
+    """Return whether a path leads into `.git` or `.remit`, in any spelling."""
     return any(part.casefold() in NOT_OURS for part in path.split("/"))
 
 
 def is_sound(path: str) -> bool:
-    """Whether a path stays below where it starts, and no disk takes a part of it for a folder of git's or Remit's."""
+    """Return whether a path stays below its start, and no file system treats a part of it as `.git` or `.remit`."""
     return not any(_is_unsafe_name(part) for part in path.split("/"))
 
 
@@ -286,13 +292,13 @@ def _is_unsafe_name(part: str) -> bool:
     return plain.partition(":")[0].rstrip(" .") in _ALIASES
 
 
-# --- looking at a work tree -----------------------------------------------------------------------------------------
+# --- the work tree ----------------------------------------------------------------------------------------------------
 
 
 def check_rules(top: str) -> str:
-    """See that git will find nothing to wait for; what stands for the rules that say what is ignored.
+    """Return a fingerprint of all ignore rules. Raise `StorageError` if git would block on one.
 
-    Git opens whatever is called `.gitignore`, and would wait at a pipe for ever.
+    Git opens every `.gitignore`, and would block on a pipe forever.
     """
     seen: list[str] = []
     waiting = [top]
@@ -308,7 +314,7 @@ def check_rules(top: str) -> str:
                         _check_rule(f"{entry.path}/HEAD")
                     elif name != ".remit" and entry.is_dir(follow_symlinks=False):
                         waiting.append(entry.path)
-        except OSError:  # gone meanwhile, or not to be read: git cannot either
+        except OSError:  # gone meanwhile, or unreadable, for git too
             continue
     return "\n".join(sorted(seen))
 
@@ -318,7 +324,7 @@ def _check_rule(file: str) -> str:
         found = os.lstat(file)
     except OSError:
         return ""
-    if stat.S_ISLNK(found.st_mode):  # git does not follow it
+    if stat.S_ISLNK(found.st_mode):  # git doesn't follow it
         return f"{file} link"
     if not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode):
         raise StorageError(f"'{show(file)}' isn't a regular file, so git would block on it", hint="move it away")
@@ -328,11 +334,11 @@ def _check_rule(file: str) -> str:
 
 
 def find_changes(store: PrivateRepo, below: str = "") -> tuple[list[str], list[str]]:
-    """The paths on disk that are other than the index has them, and those that are gone."""
+    """Return the paths on disk that differ from the index, and those that are missing."""
     where = ("--", below.rstrip("/")) if below else ()
     out = store.check_git(
         "status", "--porcelain=v1", "-z", "--untracked-files=all", "--ignore-submodules=all", "--no-renames", *where,
-        more={"GIT_OPTIONAL_LOCKS": "1"},  # what it found out about unchanged files is kept
+        more={"GIT_OPTIONAL_LOCKS": "1"},  # saves what git found out about unchanged files
         max_bytes=MAX_LISTED_BYTES,
     )  # fmt: skip
     there: list[str] = []
@@ -346,7 +352,10 @@ def find_changes(store: PrivateRepo, below: str = "") -> tuple[list[str], list[s
 
 
 def compare(store: PrivateRepo, *trees: str, cached: bool = False) -> list[ChangedPath]:
-    """What differs between two trees, or between a tree and the index. It may be more than git may say."""
+    """Return the differences between two trees, or between a tree and the index.
+
+    The output goes through a file, because it may exceed the output limit.
+    """
     file = f"{store.folder}/differences"
     command = ("diff-index", "--cached") if cached else ("diff-tree", "-r")
     try:

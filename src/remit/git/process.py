@@ -33,7 +33,7 @@ SAFE = (
     "i18n.commitEncoding=UTF-8",
     "user.useConfigOnly=true",
 )
-"""The settings of every call; they win over those of any file."""
+"""The settings of every call; they override those of any file."""
 
 _KEPT = ("GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_CONFIG_", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM")
 _ALWAYS = {
@@ -41,8 +41,8 @@ _ALWAYS = {
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_LITERAL_PATHSPECS": "1",
-    # No protocol of this name exists, so none is allowed, whatever the settings of single ones say: a repository that
-    # lacks an object would else fetch it, by a command of its own.
+    # No protocol of this name exists, so none is allowed, even if the repository's settings allow one. Otherwise a
+    # repository that lacks an object would fetch it with a command of its own.
     "GIT_ALLOW_PROTOCOL": "none",
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_NO_REPLACE_OBJECTS": "1",

@@ -24,38 +24,38 @@ _CARRIED = (
     "core.sharedrepository", "core.checkroundtripencoding",
 )  # fmt: skip
 SCRATCH = "remit-git-"
-"""How the name of a scratch folder begins; the number of its process follows, and a part of chance."""
+"""The prefix of a scratch folder's name; the process id and a random part follow."""
 _CHUNK = 500
-"""So many paths fit on one command line."""
+"""The number of paths that fit on one command line."""
 
 
 class Repository(NamedTuple):
-    """The checkout that a workspace lies in."""
+    """The checkout that contains a workspace."""
 
     top: str
     prefix: str
-    """Where the workspace lies below the top: empty, or with a slash at its end."""
+    """The path of the workspace below the top: empty, or with a slash at its end."""
     own: str
-    """The folder of this checkout's own state."""
+    """The git folder of this checkout."""
     common: str
-    """The folder that all checkouts of the repository share."""
+    """The git folder that all checkouts of the repository share."""
     hashing: str
     settings: Mapping[str, str]
 
     @property
     def zeros(self) -> str:
-        """The name of no object."""
+        """The object id that stands for no object."""
         return "0" * (64 if self.hashing == "sha256" else 40)
 
     @property
     def filters(self) -> frozenset[str]:
-        """The filters that would call a program."""
+        """The names of the filters that run a program."""
         keys = (key for key, value in self.settings.items() if value and key.startswith("filter."))
         return frozenset(key[7:].rpartition(".")[0] for key in keys if key.endswith((".clean", ".process")))
 
 
 class IndexEntry(NamedTuple):
-    """What an index has at a path."""
+    """The entry of a path in an index."""
 
     mode: str
     blob: str
@@ -63,7 +63,7 @@ class IndexEntry(NamedTuple):
 
 
 def find_repository(root: str, *, seconds: float | None = None) -> Repository:
-    """The checkout around a workspace."""
+    """Return the checkout around a workspace. Raise `GitRefused` if there is none."""
     real = os.path.realpath(root)
     asked = ("--show-toplevel", "--absolute-git-dir", "--git-common-dir", "--show-object-format")
     answer, settings = run_both(real, ("rev-parse", *asked), ("config", "-z", "--list"), seconds=seconds)
@@ -82,7 +82,7 @@ def find_repository(root: str, *, seconds: float | None = None) -> Repository:
 
 
 def parse_settings(listed: GitOutput) -> dict[str, str]:
-    """The settings that `git config -z --list` lists. Raise `Refused` if it failed."""
+    """Return the settings that `git config -z --list` printed. Raise `GitRefused` if it failed."""
     if listed.code:
         raise GitRefused(commit_failed(listed.reason))
     pairs = (entry.partition("\n") for entry in os.fsdecode(listed.out).split("\0") if entry)
@@ -90,16 +90,16 @@ def parse_settings(listed: GitOutput) -> dict[str, str]:
 
 
 def find_commit(repository: Repository, name: str = "HEAD") -> str | None:
-    """The commit that a name stands for; None where it stands for none, as in a repository without commits."""
+    """Return the commit of a name; None if there is none, as in a repository without commits."""
     answer = run(repository.top, "rev-parse", "-q", "--verify", "--end-of-options", f"{name}^{{commit}}")
     return answer.out.decode("ascii", "replace").strip() if answer.code == 0 else None
 
 
 class Scratch:
-    """A git folder of Remit's own, for as long as it is needed."""
+    """A temporary git folder of Remit's own."""
 
     def __init__(self, repository: Repository, folder: str, *, keeps: bool) -> None:
-        """`keeps` says whether new objects go into the repository, or are forgotten with the folder."""
+        """With `keeps`, new objects go into the repository; otherwise they are deleted with the folder."""
         self.repository = repository
         objects = f"{repository.common}/objects"
         self.environment = {
@@ -116,7 +116,7 @@ class Scratch:
         _write(f"{folder}/objects/info/alternates", "" if keeps else f"{objects}\n")
         _write(f"{folder}/info/attributes", _load_attributes(f"{repository.common}/info/attributes"))
         for name in os.listdir(repository.own):
-            if name.startswith("sharedindex."):  # the larger part of an index that is split in two
+            if name.startswith("sharedindex."):  # the shared part of a split index
                 os.symlink(f"{repository.own}/{name}", f"{folder}/{name}")
         self.options = ["-c", f"core.attributesFile={_find_user_attributes(repository)}"]
         for key in _CARRIED:
@@ -124,12 +124,12 @@ class Scratch:
                 self.options += ["-c", f"{key}={repository.settings[key]}"]
 
     def run_git(self, *arguments: str, given: bytes = b"", more: Mapping[str, str] | None = None) -> GitOutput:
-        """Call git here."""
+        """Run git in the scratch folder."""
         environment = {**self.environment, **(more or {})}
         return run(self.repository.top, *self.options, *arguments, given=given, more=environment, alone=True)
 
     def check_git(self, *arguments: str, given: bytes = b"", more: Mapping[str, str] | None = None) -> bytes:
-        """Call git here for something that has to succeed."""
+        """Run git in the scratch folder; raise `GitRefused` if it fails."""
         answer = self.run_git(*arguments, given=given, more=more)
         if answer.code:
             raise GitRefused(commit_failed(answer.reason))
@@ -138,8 +138,8 @@ class Scratch:
 
 @contextmanager
 def open_scratch(repository: Repository, *, keeps: bool) -> Iterator[Scratch]:
-    """Make a scratch folder and remove it afterwards."""
-    from shutil import rmtree  # noqa: PLC0415 - only where contents are read or written
+    """Create a scratch folder, and remove it afterwards."""
+    from shutil import rmtree  # noqa: PLC0415 - only if contents are read or written
     from tempfile import mkdtemp  # noqa: PLC0415
 
     folder = ""
@@ -153,7 +153,7 @@ def open_scratch(repository: Repository, *, keeps: bool) -> Iterator[Scratch]:
         yield scratch
     finally:
         if folder:
-            rmtree(folder, ignore_errors=True)  # what is left of it does not undo a commit
+            rmtree(folder, ignore_errors=True)  # leftovers don't undo a commit
 
 
 def _write(file: str, text: str) -> None:
@@ -171,7 +171,7 @@ def _render_config(repository: Repository) -> str:
 
 
 def _load_attributes(file: str) -> str:
-    """The repository's own attributes. Without them a file could be committed with other line ends than it should."""
+    """Return the repository's own attributes. Without them a file could be committed with the wrong line ends."""
     if not os.path.isfile(file):
         return ""
     try:
@@ -188,7 +188,7 @@ def _find_user_attributes(repository: Repository) -> str:
 
 
 def parse_entries(out: bytes) -> Iterator[tuple[str, IndexEntry]]:
-    """What `ls-files -s -z` lists."""
+    """Yield the paths and entries that `ls-files -s -z` printed."""
     for line in os.fsdecode(out).split("\0"):
         facts, parted, path = line.partition("\t")
         if parted:
@@ -197,7 +197,7 @@ def parse_entries(out: bytes) -> Iterator[tuple[str, IndexEntry]]:
 
 
 def chunk_paths(paths: Iterable[str]) -> Iterator[list[str]]:
-    """Paths in portions that fit on a command line."""
+    """Yield the paths in lists that fit on a command line."""
     waiting = list(paths)
     for start in range(0, len(waiting), _CHUNK):
         yield waiting[start : start + _CHUNK]

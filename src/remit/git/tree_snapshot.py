@@ -37,27 +37,27 @@ if TYPE_CHECKING:
     from remit.git.repository import Repository
 
 MAX_CHANGED_BYTES = 1024 * 1024 * 1024
-"""Of all files that are read at once; what does not fit is left, the largest first."""
+"""The total size of new files in one snapshot; the largest files beyond it are left out."""
 _BATCH = 4000
 _MIN_PACKED = 50
 _MAX_REFUSED = 100
 LINKED = "160000"
-"""The mode of another repository in a tree. Its files do not travel."""
+"""The mode of a nested repository in a tree. Its files aren't sent."""
 
 
 class Tracked(NamedTuple):
-    """What the user's index knows that the disk does not tell."""
+    """Facts that only the user's index has."""
 
     mark: str
-    """What stands for the index as it was asked."""
+    """The fingerprint of the index file."""
     forced: tuple[str, ...]
-    """The paths that are tracked though they are ignored."""
+    """The paths that are tracked although they are ignored."""
     linked: dict[str, str]
-    """The paths of other repositories, and the commits that they are to be at."""
+    """The paths of nested repositories, and their commits."""
 
 
 def snapshot_tree(root: str, *, with_history: bool) -> BaseTree:
-    """The tree around a workspace as it is now. With a history it has the last commit as its parent, or is that."""
+    """Return the tree around a workspace as it is now. With history, its commit is HEAD or a child of HEAD."""
     repository = _find(root)
     prefix = repository.prefix if repository else ""
     borrowed = [f"{repository.common}/objects"] if repository else []
@@ -87,7 +87,7 @@ def _find(root: str) -> Repository | None:
 
 
 def _find_excludes(repository: Repository | None) -> str:
-    """The user's own list of what is ignored everywhere; it has keys and passwords in it as often as not."""
+    """Return the user's global ignore file, which often lists files with keys and passwords; empty if there is none."""
     named = repository.settings.get("core.excludesfile", "") if repository else ""
     home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
     file = os.path.join(repository.top if repository else "/", os.path.expanduser(named or f"{home}/git/ignore"))
@@ -99,13 +99,13 @@ def _load_excluded(repository: Repository | None) -> str:
     if not os.path.isfile(file):
         return ""
     data = load_bytes(file, max_bytes=MAX_RULES_BYTES)
-    if len(data) > MAX_RULES_BYTES:  # with a part of the rules more would be sent than may be
+    if len(data) > MAX_RULES_BYTES:  # with only some of the rules, too much would be sent
         raise StorageError(f"'{file}' has more than {MAX_RULES_BYTES:,} bytes", hint="move it away")
     return os.fsdecode(data)
 
 
 def _update_snapshot(store: PrivateRepo, repository: Repository | None) -> tuple[str, str, tuple[str, ...]]:
-    """Bring the store's index up to what is on disk; its commit and its tree, and the paths that were left."""
+    """Update the private index to the state on disk; return its commit, its tree, and the paths that were left out."""
     note = store.load_note("base") if os.path.exists(store.index) else {}
     rules = "\n".join((check_rules(store.top), *_mark_rules(store)))
     tracked = _load_tracked(repository, note)
@@ -139,7 +139,7 @@ def _mark_rules(store: PrivateRepo) -> list[str]:
 
 
 def _load_tracked(repository: Repository | None, note: dict[str, object]) -> Tracked:
-    """What the user's index has to say, asked again only where it has changed."""
+    """Return the facts of the user's index; git is called only if the index has changed."""
     if repository is None:
         return Tracked("", (), {})
     try:
@@ -163,7 +163,7 @@ def _load_tracked(repository: Repository | None, note: dict[str, object]) -> Tra
 
 
 def _list_ignored(store: PrivateRepo, forced: Iterable[str]) -> list[str]:
-    """What the store's index has from a time when it was not ignored yet."""
+    """Return the paths in the private index that have become ignored."""
     kept = frozenset(forced)
     listed = ("ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
     out = store.check_git(*listed, max_bytes=MAX_LISTED_BYTES)
@@ -171,7 +171,7 @@ def _list_ignored(store: PrivateRepo, forced: Iterable[str]) -> list[str]:
 
 
 def find_filled(store: PrivateRepo, linked: Iterable[str]) -> tuple[str, ...]:
-    """The other repositories in a tree that have files on disk; git does not look into them."""
+    """Return the nested repositories in a tree that have files on disk; git doesn't read them."""
     found = []
     for path in linked:
         with suppress(OSError), os.scandir(f"{store.top}/{path}") as entries:
@@ -181,19 +181,19 @@ def find_filled(store: PrivateRepo, linked: Iterable[str]) -> tuple[str, ...]:
 
 
 def _commit_onto(store: PrivateRepo, tree: str, head: str) -> str:
-    """A commit of the tree on top of another, or that one itself where nothing has changed since."""
+    """Return a commit of the tree on top of another one, or that one itself if nothing has changed since."""
     if store.check_git("rev-parse", f"{head}^{{tree}}").decode("ascii").strip() == tree:
         return head
     return write_commit(store, tree, (head,), "base")
 
 
-# --- bringing an index up to what is on disk ------------------------------------------------------------------------
+# --- the index --------------------------------------------------------------------------------------------------------
 
 
 def update(store: PrivateRepo, there: Iterable[str], gone: Iterable[str], *, is_new: bool) -> tuple[str, ...]:
-    """Have a store's index know paths as they are on disk; those that cannot be taken are told, and stay as known.
+    """Update paths in a private index to the state on disk; return the paths that can't be added.
 
-    `is_new` says that hardly any content is known to the store or where it borrows from.
+    These stay as they were. `is_new`: hardly any content is known to the repository or its alternates.
     """
     removed = set(gone)
     left: list[str] = []
@@ -227,10 +227,10 @@ def update(store: PrivateRepo, there: Iterable[str], gone: Iterable[str], *, is_
 
 @cache
 def _packs_large_objects() -> bool:
-    """Whether git writes all that it is given at once into one file, and not each object into its own: from 2.37 on.
+    """Return whether git writes all objects of a call into one pack instead of single files: from version 2.37 on.
 
-    It does so with what it takes for large. To write and to send many takes a fraction of the time then; but what is
-    there already would be packed for nothing.
+    Git does so for objects that it considers large. Writing and sending many objects is much faster then, but objects
+    that exist already would be packed again.
     """
     words = run("/", "version").out.decode("ascii", "replace").split()
     parts = words[2].split(".") if len(words) > 2 else []  # noqa: PLR2004 - git version 2.39.5
@@ -238,7 +238,7 @@ def _packs_large_objects() -> bool:
 
 
 def _add(store: PrivateRepo, paths: Sequence[str], *, is_new: bool) -> list[str]:
-    """Add paths to the index. Git refuses all of them for one that it cannot read, so that one is looked for."""
+    """Add paths to the index; return those that git can't read. Git fails for all paths of a call, so bisect."""
     refused: list[str] = []
     waiting = [paths]
     together = (
@@ -251,9 +251,7 @@ def _add(store: PrivateRepo, paths: Sequence[str], *, is_new: bool) -> list[str]
         if answer.code == 0:
             continue
         if len(portion) == 1:
-            store.check_git(
-                "hash-object", "-w", "--stdin", given=os.urandom(16)
-            )  # else it is the disk, and not the file
+            store.check_git("hash-object", "-w", "--stdin", given=os.urandom(16))
             refused.append(portion[0])
             if len(refused) > _MAX_REFUSED:
                 raise GitRefused(commit_failed(f"more than {_MAX_REFUSED} files can't be added: {answer.reason}"))

@@ -1,6 +1,7 @@
-"""Git worktrees for single runs, in `.remit/worktrees`.
+"""Git worktrees for single runs, in `.remit/worktrees`, and the work in them that isn't on a branch.
 
-Files are checked out without filters, so files of git-lfs have only their pointers. Submodules stay empty.
+Files are checked out without filters, so files of git-lfs have only their pointers. Submodules stay empty. No filter
+runs when a worktree is read either: an agent has worked there.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ _NAME = lazy(r"[A-Za-z0-9_](?:[A-Za-z0-9_-]|\.(?!\.)){0,99}\Z", re.ASCII)
 
 
 def add_worktree(root: str, name: str) -> str:
-    """Check out HEAD below `.remit/worktrees`, on no branch; the folder in it that stands for the workspace's."""
+    """Check out HEAD below `.remit/worktrees`, without a branch; return the folder for the workspace in it."""
     folder = _find_folder(root, name)
     if os.path.lexists(folder):
         raise UsageError(f"worktree '{name}' already exists", hint="use another name, or remove it first")
     try:
         make_private_folder(os.path.dirname(folder))
-        with hold_lock(f"{os.path.dirname(folder)}.lock"):  # of two at once git gives one up
+        with hold_lock(f"{os.path.dirname(folder)}.lock"):  # git fails if two processes add a worktree at once
             repository = find_repository(root)
             found = find_commit(repository, "HEAD")
             if found is None:
@@ -55,7 +56,7 @@ def add_worktree(root: str, name: str) -> str:
 
 
 def remove_worktree(root: str, name: str) -> bool:
-    """Remove a worktree with all that is in it, whatever state it is in; whether there was one."""
+    """Remove a worktree with all its files, in whatever state it is; return whether there was one."""
     folder = _find_folder(root, name)
     was_there = name in list_worktrees(root)
     try:
@@ -66,7 +67,7 @@ def remove_worktree(root: str, name: str) -> bool:
 
 
 def find_head(root: str, name: str) -> str | None:
-    """The commit that a worktree is at; None where it is none any more: an agent may have removed git's file there."""
+    """Return the commit of a worktree; None if it isn't one anymore: an agent may have removed its `.git` file."""
     folder = _find_folder(root, name)
     try:
         repository = find_repository(folder)
@@ -76,7 +77,7 @@ def find_head(root: str, name: str) -> str | None:
 
 
 def is_merged(root: str, commit: str) -> bool:
-    """Whether what is checked out in the workspace itself has a commit already."""
+    """Return whether HEAD of the workspace itself contains a commit."""
     try:
         return run(find_repository(root).top, "merge-base", "--is-ancestor", commit, "HEAD").code == 0
     except GitRefused as refused:
@@ -84,7 +85,7 @@ def is_merged(root: str, commit: str) -> bool:
 
 
 def name_branch(folder: str, branch: str, commit: str) -> None:
-    """Give a commit a branch; one of that name that has the commit will do."""
+    """Create a branch at a commit; an existing branch of that name that contains the commit is fine."""
     try:
         answer = run(folder, "branch", "--no-track", branch, commit)
         there = run(folder, "merge-base", "--is-ancestor", commit, f"refs/heads/{branch}")
@@ -95,7 +96,7 @@ def name_branch(folder: str, branch: str, commit: str) -> None:
 
 
 def has_branch(root: str, branch: str) -> bool:
-    """Whether there is a branch of that name."""
+    """Return whether there is a branch of that name."""
     try:
         return run(find_repository(root).top, "show-ref", "--verify", "--quiet", f"refs/heads/{branch}").code == 0
     except GitRefused as refused:
@@ -103,7 +104,7 @@ def has_branch(root: str, branch: str) -> bool:
 
 
 def list_worktrees(root: str) -> tuple[str, ...]:
-    """The names of the workspace's worktrees, those too that were left half made or half removed."""
+    """Return the names of the workspace's worktrees, including partly created or removed ones."""
     home = os.path.join(os.path.realpath(root), FOLDER)
     names = set()
     with suppress(OSError):
@@ -111,7 +112,7 @@ def list_worktrees(root: str) -> tuple[str, ...]:
     try:
         answer = run(find_repository(root).top, "worktree", "list", "--porcelain")
     except GitRefused as refused:
-        if refused.diagnostic.code == "GIT002":  # no repository has no worktrees
+        if refused.diagnostic.code == "GIT002":  # without a repository there are no worktrees
             return ()
         raise refused.as_error() from refused
     for line in os.fsdecode(answer.out).splitlines():
@@ -121,7 +122,7 @@ def list_worktrees(root: str) -> tuple[str, ...]:
 
 
 def _find_folder(root: str, name: str) -> str:
-    """Where a worktree is. What is a link on the way there could lead anywhere."""
+    """Return the folder of a worktree. A symbolic link on the way there could lead anywhere, so it is rejected."""
     if not _NAME.match(name) or name.endswith((".lock", ".")):
         raise UsageError(f"'{show(name)}' isn't a valid worktree name", hint="use letters, digits, - and _")
     home = os.path.join(os.path.realpath(root), FOLDER)
@@ -131,8 +132,8 @@ def _find_folder(root: str, name: str) -> str:
 
 
 def _check_out(repository: Repository, folder: str, commit: str) -> None:
-    """Have git know the worktree, then fill it from the scratch folder, where no filter is known."""
-    # Twice: what an earlier attempt left of itself in the repository is taken over, locked or not.
+    """Register the worktree with git, then fill it from the scratch folder, where no filter is configured."""
+    # Twice: this also replaces what an earlier attempt left in the repository, even if it is locked.
     force = ("--force", "--force")
     answer = run(repository.top, "worktree", "add", *force, "--detach", "--no-checkout", folder, commit)
     if answer.code:
@@ -144,7 +145,7 @@ def _check_out(repository: Repository, folder: str, commit: str) -> None:
 
 
 def _remove(repository: Repository, folder: str) -> None:
-    """Remove the folder, then what the repository knows of it: in this order nothing in the folder can hinder it."""
+    """Remove the folder, then its registration: in this order nothing in the folder can prevent it."""
     try:
         remove_tree(folder)
     except OSError as error:
@@ -154,12 +155,12 @@ def _remove(repository: Repository, folder: str) -> None:
 
 
 def remove_tree(folder: str) -> None:
-    """Remove a folder with all that is in it, or the file in its place; nothing where there is none."""
+    """Remove a folder with all its content, or the file in its place; nothing happens if it is missing."""
     if os.path.lexists(folder) and (os.path.islink(folder) or not os.path.isdir(folder)):
         os.unlink(folder)
     elif os.path.lexists(folder):
         shutil.rmtree(folder, ignore_errors=True)
-        if os.path.lexists(folder):  # an agent may have taken its own permissions away
+        if os.path.lexists(folder):  # an agent may have removed the permissions
             os.chmod(folder, 0o700)
             for here, folders, _ in os.walk(folder):
                 for inner in (os.path.join(here, name) for name in folders):
@@ -172,9 +173,10 @@ _SHOWN_DIGITS = 12
 
 
 def find_unsaved_work(folder: str, claimed: Sequence[str]) -> tuple[str, ...]:
-    """Files that were claimed, ignored or not, whatever else git would commit, and a commit without a branch.
+    """Return claimed files, other files that git would commit, and a commit that no branch has.
 
-    Files that git ignores and nobody claimed are what programs leave: caches, no work. What cannot be looked at counts.
+    Ignored files that weren't claimed are leftovers of programs, such as caches. If git fails, its diagnostics count as
+    unsaved work.
     """
     if not os.path.isdir(folder):
         return ()
@@ -187,7 +189,7 @@ def find_unsaved_work(folder: str, claimed: Sequence[str]) -> tuple[str, ...]:
 
 
 def list_changes(folder: str) -> Uncommitted:
-    """What differs below a folder of a worktree from its last commit, without what Remit and git ignore."""
+    """Return the uncommitted paths below a folder of a worktree, without ignored ones and `.remit`."""
     try:
         repository = find_repository(folder)
         with open_scratch(repository, keeps=False) as scratch:
@@ -198,12 +200,12 @@ def list_changes(folder: str) -> Uncommitted:
         return Uncommitted((), (refused.diagnostic,))
     names = dict.fromkeys(os.fsdecode(out).split("\0"))
     below = (name[len(repository.prefix) :] for name in names if name.startswith(repository.prefix))
-    # What ends with a slash is a repository of its own, which no commit can have.
+    # A path that ends with a slash is a nested repository, which no commit can contain.
     return Uncommitted(tuple(name for name in below if name and not name.endswith("/") and not _is_own(name)))
 
 
 def _name_last_tree(repository: Repository) -> str:
-    """The last commit, or the tree without anything."""
+    """Return the last commit, or the id of the empty tree."""
     return find_commit(repository) or run(repository.top, "hash-object", "-t", "tree", "/dev/null").out.decode().strip()
 
 
@@ -212,7 +214,7 @@ def _is_own(name: str) -> bool:
 
 
 def _find_loose_commit(folder: str) -> tuple[str, ...]:
-    """The last commit, where no branch has it."""
+    """Return the last commit if no branch contains it."""
     try:
         repository = find_repository(folder)
         commit = find_commit(repository)
@@ -220,5 +222,5 @@ def _find_loose_commit(folder: str) -> tuple[str, ...]:
             return ()
         answer = run(repository.top, "for-each-ref", "--count=1", "--contains", commit, "refs/heads", "refs/remotes")
     except GitRefused:
-        return ()  # told where files are looked for
+        return ()  # reported when files are searched
     return () if answer.code == 0 and answer.out else (f"commit {commit[:_SHOWN_DIGITS]}",)
