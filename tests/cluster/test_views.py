@@ -69,7 +69,7 @@ class Stage:
         path = ("orchestrator", "planner", "coder") if parent else ("orchestrator", "planner")
         if parent is None:
             home = Home(str(self.folder))
-            details = {"afar": True, "timeout_s": 60, "work": "Do it."}
+            details = {"remote": True, "timeout_s": 60, "work": "Do it."}
             add_run(home.ledger, Run(name, path[-1], 1, path, owner="1-gone", details=details))
             home.close()
         posted = Posted(name, root, parent, path[-1], len(path) - 1, path, "command", {"timeout_s": 60}, b"order")
@@ -208,7 +208,7 @@ def test_what_the_database_does_not_know_of_yet_waits_too(stage: Stage) -> None:
     assert "1 worker at " in stage.remit("ps").text
     assert stage.remit("ps").text.endswith("; nothing waits\n")
     home = Home(str(stage.folder))
-    details = {"afar": True, "timeout_s": 60, "work": "Do it."}
+    details = {"remote": True, "timeout_s": 60, "work": "Do it."}
     add_run(home.ledger, Run(OWN, "planner", 1, ("orchestrator", "planner"), details=details))
     home.close()
     told = stage.remit("ps").text

@@ -19,7 +19,7 @@ import pytest
 from remit.confine import find_level
 from remit.runs.admission.limits import Budget
 from remit.runs.resume_retry import make_resume
-from remit.runs.supervisor import watch
+from remit.runs.supervisor import watcher
 from remit.runs.workspace import Workspace
 from remit.testing import ScriptedModel, call, fail, say
 from tests.support.harness_hooks import install
@@ -297,8 +297,8 @@ def test_one_that_hangs_is_ended_at_its_deadline_with_all_that_it_started(stage:
 @pytest.mark.thorough
 def test_one_whose_time_is_nearly_over_hands_back_what_it_has(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     """The window is wider than usual, so that no machine is too slow for what has to be done in it."""
-    monkeypatch.setattr(watch, "HANDBACK_SHARE", 0.8)
-    monkeypatch.setattr(watch, "HANDBACK_MAX_S", 200.0)
+    monkeypatch.setattr(watcher, "HANDBACK_SHARE", 0.8)
+    monkeypatch.setattr(watcher, "HANDBACK_MAX_S", 200.0)
     result = stage.delegate("late", timeout_s=BEGIN_S[stage.cli] * 0.7 / 0.2)
     assert tell(result) == ("partial", "timeout", "accepted", 2)
     assert list_codes(result)[:2] == ["TIMEOUT", "TIMEOUT"]  # ours, and the one that it gave itself

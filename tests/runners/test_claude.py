@@ -10,7 +10,7 @@ import pytest
 
 from remit.runners.claude import ClaudeRunner, make_session_uuid
 from remit.runners.protocol import AttemptOrder, ToolUse, Usage
-from remit.runs.supervisor.output_reader import sum_usage
+from remit.runs.supervisor.usage import sum_usage
 
 if TYPE_CHECKING:
     from pathlib import Path

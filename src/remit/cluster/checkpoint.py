@@ -5,14 +5,10 @@ Owns what is said of it. Where anything was saved, an agent may have begun.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from remit.cluster.orders import Packed, read_packed, render_packed
 from remit.cluster.sealing import seal, unseal
 from remit.evidence.tree import Comparison, TreeChange
-
-if TYPE_CHECKING:
-    from remit.runs.judging.conclusion import AttemptEnd
+from remit.runs.judging.conclusion import RunEvidence
 
 
 def seal_saved(key: bytes, packed: Packed, attempt: int) -> bytes:
@@ -25,7 +21,7 @@ def read_saved(key: bytes, saved: bytes) -> Packed:
     return read_packed(unseal(key, "saved", saved).get("packed", {}))
 
 
-def add_saved(ended: AttemptEnd, saved: Packed) -> AttemptEnd:
-    """How it ended, with what was saved of it: files that are there, and that nobody has judged."""
+def compare_saved(saved: Packed) -> RunEvidence:
+    """The changed files that a worker saved, as evidence: nothing else is known of the tree."""
     changes = tuple(TreeChange(file.path, "changed", blob=file.sha256) for file in saved.files if file.sha256)
-    return ended._replace(comparison=Comparison(changed=changes))
+    return RunEvidence(Comparison(changed=changes))

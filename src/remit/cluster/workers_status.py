@@ -79,7 +79,7 @@ class SessionPlace(NamedTuple):
 
 def is_elsewhere(row: Run) -> bool:
     """Whether another machine does a delegation."""
-    return row.owner == REMOTE_OWNER or bool(row.details.get("afar"))
+    return row.owner == REMOTE_OWNER or bool(row.details.get("remote"))
 
 
 def find_place(row: Run, told: SessionRow | None, taken: Mapping[str, Any] | None) -> SessionPlace | None:

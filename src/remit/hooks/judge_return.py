@@ -7,7 +7,6 @@ is handed over without it.
 from __future__ import annotations
 
 from contextlib import suppress
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from remit.errors import RemitError
@@ -21,24 +20,24 @@ from remit.ledger.events import add_event, load_last_event, read_clock_ms
 from remit.ledger.hook_runs import end_commands, list_tool_uses
 from remit.ledger.runs import advance, begin_attempt, count_attempts, load_run, record_attempt
 from remit.ledger.texts import load_text, store_texts
-from remit.light_namedtuple import NamedTuple
 from remit.model import ACCEPTABLE, Expectation
 from remit.runners.protocol import RunOutput, Usage
 from remit.runs.admission.run_config import read_run_config
-from remit.runs.judging.attempt_record import describe_attempt, load_earlier
+from remit.runs.judging.attempt import Attempt, shape_attempt
 from remit.runs.judging.child_artifacts import NestedArtifacts, load_nested_artifacts
-from remit.runs.judging.conclusion import AttemptEnd, conclude
+from remit.runs.judging.conclusion import conclude
+from remit.runs.judging.concurrent_runs import find_site
 from remit.runs.judging.concurrent_writers import is_recorded, list_seen, read_tool_uses
-from remit.runs.judging.judge import JudgingContext, compare_trees, judge_answer, protected_name
+from remit.runs.judging.judge import gather_evidence, judge_answer, protected_name
+from remit.runs.judging.judging_context import JudgingContext, load_context
 from remit.runs.results.full_result import load_report, make_report, render_report
-from remit.runs.supervisor.concurrent_runs import find_site, list_below
 from remit.storage.protected_files import list_new_protected
 from remit.storage.transcripts import load_beginning
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
-    from remit.evidence.tree import Comparison, TreeChange
+    from remit.evidence.tree import Comparison
     from remit.hooks.events import HookEvent
     from remit.ledger.home import Home
     from remit.ledger.runs import Run
@@ -50,17 +49,6 @@ if TYPE_CHECKING:
     from remit.runs.judging.judge import AttemptVerdict
 
 _TAKEN_BACK = "the answer changed after it was accepted and settled: this is of the later one"
-
-
-class _AttemptsSoFar(NamedTuple):
-    """The attempts of an agent in a harness, as a report needs them."""
-
-    usage: Usage
-    answer: str | None
-    attempts: tuple[int, ...]
-
-    def check_held(self) -> Sequence[Diagnostic]:
-        return ()
 
 
 def judge_last_message(home: Home, row: Run, event: HookEvent | None, answer: str) -> None:
@@ -118,12 +106,7 @@ def _make_scene(home: Home, row: Run, config: RunConfig, tools: tuple[ToolUse, .
     before = read_before(kept) if config.evidence else Before()
     since = list_resumed(home, config.resume_of)
     site = find_site(home, row, config.root, since=since)
-    return JudgingContext(
-        config.root, before.tree, tools, site, config.manifest, config.manifest_bytes, config.topic, row.task_number,
-        list_below(home.ledger, row.session_id), config.evidence and before.tree is None,
-        load_earlier(home.ledger, row.session_id), config.manifest_sha256, is_late=config.is_late,
-        lost=before.lost, workspace_root=config.workspace_root,
-    )  # fmt: skip
+    return load_context(home, row, before, tools=tools, site=site)
 
 
 def _list_tools(home: Home, row: Run, event: HookEvent | None) -> tuple[ToolUse, ...] | None:
@@ -172,30 +155,23 @@ def conclude_return(
     number = count_attempts(home.ledger, row.session_id) + 1
     keep_attempt(home, row, answer, judgement, number)
     scene = _make_scene(home, row, config, None)
-    grades = {} if judgement is None else judgement.grades
     used = _list_used(home, (row.session_id,))
     written = frozenset(use.path for use in used if use.path and not use.failed and use.operation == "write")
-    handed_on = NestedArtifacts()
-    comparison: Comparison | None = None
-    unclaimed: tuple[TreeChange, ...] = ()
-    with suppress(RemitError):  # the folder is gone: there is nothing to tell of it
-        handed_on = load_nested_artifacts(home, (row.session_id, *list_resumed(home, config.resume_of)), config.root)
-        is_below = partial(handed_on.has, written=written)
-        after = None if judgement is None else judgement.after
-        comparison, unclaimed = compare_trees(scene, grades, _list_own_files(home), is_below, after)
-    conclusion = conclude(
-        AttemptEnd(
-            stop_reason, row.agent, RunOutput(answer or None), judgement, comparison, unclaimed, reason=reason,
-            written=written, shared=scene.shared, seen=frozenset(list_seen(used)), is_recorded=is_recorded(used),
-            format=config.format,
-        )
+    nested = NestedArtifacts()
+    with suppress(RemitError):  # it can't be read, so nothing counts as made by nested runs
+        nested = load_nested_artifacts(home, (row.session_id, *list_resumed(home, config.resume_of)), config.root)
+    evidence = gather_evidence(
+        scene, judgement, written=written, seen=list_seen(used), is_recorded=is_recorded(used), nested=nested,
+        own_files=_list_own_files(home),
     )  # fmt: skip
+    attempt = Attempt(stop_reason, RunOutput(answer or None), judgement, number, reason=reason)
+    conclusion = conclude(row, [attempt], evidence)
     conclusion = conclusion._replace(
-        findings=(*conclusion.findings, *_list_new_names(home, row, config.root, comparison))
+        findings=(*conclusion.findings, *_list_new_names(home, row, config.root, evidence.comparison))
     )
     now_ms = read_clock_ms()
-    told = _AttemptsSoFar(_load_usage(home, row), answer or None, tuple(range(number)))
-    report = make_report(row, told, conclusion, ended_ms=now_ms)
+    usage = _load_usage(home, row)
+    report = make_report(row, conclusion, ended_ms=now_ms, usage=usage, answer=answer or None, attempts=number)
     with home.ledger.transaction(durable=True) as db:
         is_usable = conclusion.verdict in (*ACCEPTABLE, "unproven")
         if row.state == "finishing" and is_usable and _is_finished(home, row):
@@ -235,22 +211,21 @@ def overrule(home: Home, row: Run, answer: str, judgement: AttemptVerdict | None
     returned = None if judgement is None else judgement.returned
     if report.verdict not in ACCEPTABLE or (returned is not None and returned.status in ("completed", report.status)):
         return
-    told = conclude(
-        AttemptEnd("exited", row.agent, RunOutput(answer), judgement, format=read_run_config(row.details).format)
-    )
     number = count_attempts(home.ledger, row.session_id) + 1
+    conclusion = conclude(row, [Attempt("exited", RunOutput(answer), judgement, number)])
     keep_attempt(home, row, answer, judgement, number)
-    attempts = _AttemptsSoFar(_load_usage(home, row), answer, tuple(range(number)))
-    later = make_report(row, attempts, told, ended_ms=read_clock_ms())._replace(notes=(_TAKEN_BACK, *report.notes))
+    usage = _load_usage(home, row)
+    later = make_report(row, conclusion, ended_ms=read_clock_ms(), usage=usage, answer=answer, attempts=number)
+    later = later._replace(notes=(_TAKEN_BACK, *report.notes))
     with home.ledger.transaction(durable=True) as db:
-        store_texts(home, row.session_id, {"report": render_report(later, told)}, db=db)
-        _write_over(db, row, told)
+        store_texts(home, row.session_id, {"report": render_report(later, conclusion)}, db=db)
+        _write_over(db, row, conclusion)
 
 
 def keep_attempt(home: Home, row: Run, answer: str, judgement: AttemptVerdict | None, number: int) -> None:
     """Store the answer word for word, with its verdict, before anything follows from it."""
     begin_attempt(home.ledger, row.session_id, number)
-    attempt = describe_attempt(row, number, judgement, stop_reason="exited", usage={})
+    attempt = shape_attempt(row, Attempt("exited", verdict=judgement, number=number))._replace(usage={})
     with home.ledger.transaction() as db:
         if answer.strip():
             store_texts(home, row.session_id, {f"answer-{number}": answer.encode("utf-8", "surrogatepass")}, db=db)

@@ -47,7 +47,7 @@ def load_reported_files(home: Home, session_id: str) -> ReportedFiles:
     except StateError:  # whoever waits for it is told why
         return ReportedFiles()
     config = read_run_config(row.details)
-    if config.worktree or (config.afar and report.status != "completed"):  # it is on a branch
+    if config.worktree or (config.remote and report.status != "completed"):  # it is on a branch
         return ReportedFiles()
     artifacts = tuple(each for each in report.artifacts if each.grade not in ("", "missing"))
     moved = {each.path for each in artifacts} if row.task_number is not None else set()  # a plan follows its task

@@ -17,7 +17,8 @@ from remit.model import Expectation
 from remit.returns.formats import MANIFEST
 from remit.runs.admission.run_config import read_run_config
 from remit.runs.admission.tickets import TICKET, find_caller, find_within
-from remit.runs.judging.judge import JudgingContext, judge_answer
+from remit.runs.judging.judge import judge_answer
+from remit.runs.judging.judging_context import load_context
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -113,18 +114,13 @@ def _check_session(ws: Workspace, message: str, row: Run) -> OwnVerdict:
     config = read_run_config(row.details)
     kept = (load_text(ws.home, row.session_id, BEFORE) or b"").decode("utf-8", "replace")
     before = read_before(kept) if config.evidence else Before()
-    scene = JudgingContext(
-        config.root, before.tree, manifest=config.manifest, manifest_bytes=config.manifest_bytes,
-        topic=config.topic, task_number=row.task_number, below=ws.supervisor.list_below(row.session_id),
-        is_lost=config.evidence and before.tree is None, manifest_sha256=config.manifest_sha256, lost=before.lost,
-        workspace_root=config.workspace_root,
-    )  # fmt: skip
+    context = load_context(ws.home, row, before, until=0)  # only the final return answers for earlier claims
     expectation = Expectation(
         row.session_id, row.agent if config.is_named else None, config.kind or None, row.depth, row.path
     )  # fmt: skip
     words: Any = config.words
     judged = judge_answer(
-        message, scene, format=config.format, any_format=config.any_format, expectation=expectation, words=words
+        message, context, format=config.format, any_format=config.any_format, expectation=expectation, words=words
     )  # fmt: skip
     returned = judged.returned
     return OwnVerdict(

@@ -17,7 +17,7 @@ from remit.runners import RunOutput, Usage
 from remit.runners.registry import get_runner
 from remit.runs.admission.run_config import read_run_config
 from remit.runs.admission.trace_context import find_context, load_trace, make_span_id
-from remit.runs.supervisor.output_reader import sum_usage
+from remit.runs.supervisor.usage import sum_usage
 from remit.storage.secrets import redact
 
 if TYPE_CHECKING:

@@ -8,10 +8,12 @@ from inline_snapshot import snapshot
 
 from remit.evidence.artifact_grades import ArtifactGrade
 from remit.evidence.tree import Comparison, TreeChange
+from remit.ledger.runs import Run
 from remit.model import Artifact, ArtifactFacts, Diagnostic, Return, VerdictName
 from remit.runners import RunOutput, Usage
 from remit.runners.protocol import Cause
-from remit.runs.judging.conclusion import MAX_SALVAGED, AttemptEnd, Conclusion, add_usage, conclude
+from remit.runs.judging.attempt import HANDBACK, Attempt
+from remit.runs.judging.conclusion import MAX_SALVAGED, Conclusion, RunEvidence, add_usage, conclude
 from remit.runs.judging.judge import AttemptVerdict, author_unknown
 
 DONE = Return("completed", "Wrote it. It is there.", (Artifact("report", "report.md"),), agent="researcher")
@@ -28,18 +30,25 @@ def judge(returned: Return | None = None, verdict: str = "accepted", **more: Any
     return AttemptVerdict(given, returned=returned, claimed=returned, **more)
 
 
-def end(stop_reason: str = "exited", **more: Any) -> Conclusion:  # noqa: ANN401 - fields of Ended
-    return conclude(AttemptEnd(stop_reason, "researcher", **more))
+def end(
+    stop_reason: str = "exited", *, handed_back: bool = False, can_resume: bool = False, in_process: bool = False,
+    **more: Any,  # noqa: ANN401 - fields of Attempt and RunEvidence
+) -> Conclusion:  # fmt: skip
+    details = {"settings": {"in_process": True}} if in_process else {}
+    run = Run("sess_1", "researcher", 1, ("orchestrator", "researcher"), details=details)
+    evidence = RunEvidence(**{name: more.pop(name) for name in RunEvidence._fields if name in more})
+    attempts = [Attempt(HANDBACK)] if handed_back else []
+    return conclude(run, [*attempts, Attempt(stop_reason, number=1, **more)], evidence, can_resume=can_resume)
 
 
-def make_unproven(**more: Any) -> AttemptVerdict:  # noqa: ANN401 - fields of Judgement
+def make_unproven(**more: Any) -> AttemptVerdict:  # noqa: ANN401 - fields of AttemptVerdict
     doubt = author_unknown(["report.md"])
     given: dict[str, Any] = {"claimed": DONE, "findings": (doubt,), "doubts": (doubt,), "unproven": ("report.md",)}
     return AttemptVerdict("unproven", returned=DONE._replace(status="partial"), **(given | more))
 
 
 def test_an_unproven_return_is_partial_with_what_could_not_be_verified() -> None:
-    told = end(judgement=make_unproven(), exit_code=0)
+    told = end(verdict=make_unproven(), exit_code=0)
     assert (told.stop_reason, told.verdict, told.status) == ("exited", "unproven", "partial")
     assert (told.summary, told.artifacts) == (DONE.summary, DONE.artifacts)
     assert (told.unsure, told.made, told.entry) == (("report.md",), (), None)  # neither linked nor committed
@@ -49,24 +58,24 @@ def test_an_unproven_return_is_partial_with_what_could_not_be_verified() -> None
     assert told.next_steps == (fault.recommendation,)
 
 
-@pytest.mark.parametrize("failed", [{"exit_code": 1}, {"heard": RunOutput("text", cause="crash")}])
+@pytest.mark.parametrize("failed", [{"exit_code": 1}, {"output": RunOutput("text", cause="crash")}])
 def test_an_unproven_completed_of_a_program_that_failed_is_refused(failed: dict[str, Any]) -> None:
-    told = end(judgement=make_unproven(), **failed)
+    told = end(verdict=make_unproven(), **failed)
     assert (told.status, told.verdict) == ("failed", "ambiguous")
 
 
 def test_an_unproven_completed_that_was_handed_back_is_no_timeout() -> None:
-    assert end(judgement=make_unproven(), exit_code=0, handed_back=True).stop_reason == "exited"
+    assert end(verdict=make_unproven(), exit_code=0, handed_back=True).stop_reason == "exited"
 
 
 def test_an_unproven_completed_that_was_cut_short_is_summarized_by_remit() -> None:
-    told = end("timeout", judgement=make_unproven())
+    told = end("timeout", verdict=make_unproven())
     assert (told.status, told.verdict, told.faults[0].code) == ("partial", "unproven", "TIMEOUT")
     assert told.summary != DONE.summary
 
 
 def test_a_return_that_holds_is_passed_on_as_it_is() -> None:
-    told = end(judgement=judge(DONE), exit_code=0)
+    told = end(verdict=judge(DONE), exit_code=0)
     assert (told.stop_reason, told.verdict, told.status) == ("exited", "accepted", "completed")
     assert told.summary == DONE.summary
     assert told.artifacts == DONE.artifacts
@@ -92,30 +101,42 @@ def test_what_was_cut_short_is_a_part_with_what_is_on_disk(stop_reason: str, cod
 @pytest.mark.parametrize(
     ("stop_reason", "resumed", "retried"),
     [
-        ("timeout", "Resume it with more time (--timeout): go on", "Retry it with more time (--timeout): anew"),
-        ("budget", "Resume it with a larger budget: go on", "Retry it with a larger budget: anew"),
-        ("cancelled", "Resume it: go on", "Retry it: anew"),
-        ("orphaned", "Look at what is there, then resume it: go on", "Look at what is there, then retry it: anew"),
+        (
+            "timeout",
+            "Resume it with more time (--timeout): remit resume sess_1",
+            "Retry it with more time (--timeout): remit retry sess_1",
+        ),
+        (
+            "budget",
+            "Resume it with a larger budget: remit resume sess_1",
+            "Retry it with a larger budget: remit retry sess_1",
+        ),
+        ("cancelled", "Resume it: remit resume sess_1", "Retry it: remit retry sess_1"),
+        (
+            "orphaned",
+            "Look at what is there, then resume it: remit resume sess_1",
+            "Look at what is there, then retry it: remit retry sess_1",
+        ),
     ],
 )
 def test_only_what_can_be_resumed_is_offered_to_be(stop_reason: str, resumed: str, retried: str) -> None:
     """R0.14."""
     left = make_changes("notes.md")
-    told = end(stop_reason, comparison=left, resume="go on", retry="anew")
+    told = end(stop_reason, comparison=left, can_resume=True)
     assert (told.faults[0].recommendation, told.next_steps) == (resumed, (resumed,))
-    assert end(stop_reason, comparison=left, retry="anew").faults[0].recommendation == retried
-    assert "its program" in end(stop_reason, comparison=left).faults[0].recommendation
+    assert end(stop_reason, comparison=left).faults[0].recommendation == retried
+    assert "its program" in end(stop_reason, comparison=left, in_process=True).faults[0].recommendation
 
 
 def test_what_failed_is_offered_to_be_begun_anew_only() -> None:
     """R0.14."""
-    assert end("cancelled", resume="go on", retry="anew").next_steps == ("Retry it: anew",)
+    assert end("cancelled", can_resume=True).next_steps == ("Retry it: remit retry sess_1",)
 
 
 def test_a_model_that_did_not_answer_until_the_end_is_named() -> None:
-    told = end("timeout", heard=RunOutput(cause="api", trouble="its model's server did not answer: busy"))
+    told = end("timeout", output=RunOutput(cause="api", trouble="its model's server did not answer: busy"))
     assert told.faults[0].message == snapshot("its time was up: its model's server did not answer: busy")
-    told = end("timeout", heard=RunOutput(cause="no_answer", trouble="it was ended before its final message"))
+    told = end("timeout", output=RunOutput(cause="no_answer", trouble="it was ended before its final message"))
     assert told.faults[0].message == "its time was up"
 
 
@@ -128,7 +149,7 @@ def test_a_timeout_that_left_nothing_is_a_part_still_and_a_cancelled_one_is_not(
 
 
 def test_an_agent_that_said_completed_and_then_hung_is_a_part() -> None:
-    told = end("timeout", judgement=judge(DONE), comparison=make_changes("report.md"))
+    told = end("timeout", verdict=judge(DONE), comparison=make_changes("report.md"))
     assert told.status == "partial"
     assert told.faults[0].code == "TIMEOUT"
     assert [each.path for each in told.artifacts] == ["report.md"]
@@ -136,8 +157,8 @@ def test_an_agent_that_said_completed_and_then_hung_is_a_part() -> None:
 
 def test_where_others_worked_too_only_its_own_files_are_saved() -> None:
     changes = make_changes("mine.md", "theirs.md")
-    assert end("timeout", comparison=changes, shared=True).artifacts == ()
-    told = end("timeout", comparison=changes, shared=True, written=frozenset({"mine.md"}))
+    assert end("timeout", comparison=changes, is_shared=True).artifacts == ()
+    told = end("timeout", comparison=changes, is_shared=True, written=frozenset({"mine.md"}))
     assert [each.path for each in told.artifacts] == ["mine.md"]
 
 
@@ -147,15 +168,15 @@ def test_of_very_many_files_some_are_saved() -> None:
 
 
 def test_what_was_handed_back_says_that_the_time_was_up() -> None:
-    told = end(judgement=judge(PART), exit_code=0, handed_back=True)
+    told = end(verdict=judge(PART), exit_code=0, handed_back=True)
     assert (told.stop_reason, told.status) == ("timeout", "partial")
     assert told.faults[0].code == "TIMEOUT"
     assert told.summary == PART.summary
-    assert end(judgement=judge(DONE), exit_code=0, handed_back=True).status == "completed"
+    assert end(verdict=judge(DONE), exit_code=0, handed_back=True).status == "completed"
 
 
 def test_completed_with_an_exit_code_is_not_believed() -> None:
-    told = end(judgement=judge(DONE), exit_code=3)
+    told = end(verdict=judge(DONE), exit_code=3)
     assert (told.stop_reason, told.status, told.verdict) == ("crashed", "failed", "ambiguous")
     assert "exit code 3" in told.faults[0].message
 
@@ -163,36 +184,36 @@ def test_completed_with_an_exit_code_is_not_believed() -> None:
 def test_completed_at_the_end_of_more_than_was_read_is_not_believed() -> None:
     """A return that was cut off may have said failed; what is not completed is believed."""
     cut = RunOutput("x", cause="cut", trouble="it printed more than is read")
-    told = end(judgement=judge(DONE), heard=cut, exit_code=0)
+    told = end(verdict=judge(DONE), output=cut, exit_code=0)
     assert (told.stop_reason, told.status, told.verdict) == ("exited", "failed", "ambiguous")
     assert "more than is read" in told.faults[0].message
-    assert end(judgement=judge(PART), heard=cut, exit_code=0).status == "partial"
+    assert end(verdict=judge(PART), output=cut, exit_code=0).status == "partial"
 
 
 def test_an_agent_that_a_signal_ended_has_crashed_whatever_it_printed() -> None:
     killed = RunOutput("hello", cause="crash", trouble="the program was ended by SIGKILL")
     for judgement in (judge(DONE), judge(None, "invalid", findings=(ERROR,)), judge(None, "missing")):
-        told = end("crashed", judgement=judgement, heard=killed, exit_code=137)
+        told = end("crashed", verdict=judgement, output=killed, exit_code=137)
         assert (told.stop_reason, told.status, told.faults[0].code) == ("crashed", "failed", "AGENT_KILLED")
         assert "SIGKILL" in told.faults[0].message
         assert told.findings == judgement.findings
-    told = end("crashed", judgement=judge(PART), heard=killed, exit_code=137)
+    told = end("crashed", verdict=judge(PART), output=killed, exit_code=137)
     assert (told.stop_reason, told.status, told.summary) == ("exited", "partial", PART.summary)
 
 
 def test_an_exit_code_is_told_beside_what_is_wrong_with_the_words() -> None:
     words = RunOutput("hello", trouble="the program ended with exit code 3: no key")
-    told = end(judgement=judge(None, "missing", findings=(ERROR,)), heard=words, exit_code=3)
+    told = end(verdict=judge(None, "missing", findings=(ERROR,)), output=words, exit_code=3)
     assert (told.stop_reason, told.faults[0].code, told.findings) == ("crashed", "AGENT_FAILED", (ERROR,))
     assert told.faults[0].message == snapshot("the program ended with exit code 3: no key")
-    told = end(judgement=judge(None, "invalid", findings=(ERROR,)), heard=words, exit_code=3)
+    told = end(verdict=judge(None, "invalid", findings=(ERROR,)), output=words, exit_code=3)
     assert (told.stop_reason, told.verdict, told.faults[0].code) == ("exited", "invalid", "VALIDATION_FAILED")
     assert told.faults[0].message == snapshot("there is no return; and the program ended with exit code 3: no key")
 
 
 def test_a_bad_return_is_failed_with_what_is_wrong_and_whose_format_to_fix() -> None:
     """R0.13, R2.13."""
-    told = end(judgement=judge(None, "invalid", findings=(ERROR,)), heard=RunOutput("done!"), exit_code=0)
+    told = end(verdict=judge(None, "invalid", findings=(ERROR,)), output=RunOutput("done!"), exit_code=0)
     assert (told.stop_reason, told.verdict, told.status) == ("exited", "invalid", "failed")
     assert told.faults[0].code == "VALIDATION_FAILED"
     assert told.faults[0].recommendation == "Fix researcher subagent return format"
@@ -204,7 +225,7 @@ def test_a_bad_return_is_failed_with_what_is_wrong_and_whose_format_to_fix() -> 
 
 def test_a_claim_that_is_not_borne_out_is_fabricated() -> None:
     claimed = AttemptVerdict("fabricated", (ERROR,), None, DONE)
-    told = end(judgement=claimed, heard=RunOutput("{}"), exit_code=0)
+    told = end(verdict=claimed, output=RunOutput("{}"), exit_code=0)
     assert (told.verdict, told.status) == ("fabricated", "failed")
     assert told.faults[0].code == "FABRICATED"
     assert told.artifacts == DONE.artifacts
@@ -222,7 +243,7 @@ def test_a_claim_that_is_not_borne_out_is_fabricated() -> None:
     ],
 )
 def test_an_agent_that_could_not_answer_says_why(cause: Cause, stop_reason: str, code: str) -> None:
-    told = end(heard=RunOutput(cause=cause, trouble="the server said 529"), exit_code=1)
+    told = end(output=RunOutput(cause=cause, trouble="the server said 529"), exit_code=1)
     assert (told.stop_reason, told.faults[0].code) == (stop_reason, code)
     assert "529" in told.faults[0].message
 
@@ -237,7 +258,7 @@ def test_only_an_accepted_return_that_ended_well_is_ever_completed() -> None:
         judgement = judge(DONE if accepted else None, verdict)
         if verdict == "unproven":
             judgement = make_unproven()
-        told = end(stop_reason, judgement=judgement, heard=RunOutput("text", cause=cause), exit_code=code)
+        told = end(stop_reason, verdict=judgement, output=RunOutput("text", cause=cause), exit_code=code)
         tried += 1
         if told.status == "completed":
             assert stop_reason == "exited"
@@ -254,7 +275,7 @@ def test_usage_adds_up_and_what_nobody_tells_stays_unknown() -> None:
 
 
 def test_of_what_is_saved_it_is_told_whose_it_is() -> None:
-    told = end("timeout", comparison=make_changes("a.md", "b.md", "c.md"), written={"a.md"}, below=frozenset({"b.md"}))
+    told = end("timeout", comparison=make_changes("a.md", "b.md", "c.md"), written={"a.md"}, nested=frozenset({"b.md"}))
     reasons = {path: grade.reason for path, grade in told.grades.items()}
     assert reasons == {"a.md": "", "b.md": "an agent below it made it", "c.md": "who changed it is not known"}
     assert told.unsure == ("b.md", "c.md")
@@ -272,7 +293,7 @@ def test_only_what_is_proved_of_an_accepted_return_is_made() -> None:
         ),
         "c.md": ArtifactGrade(ArtifactFacts("c.md", "file"), "attributed", "too large", None, places=("c.md",)),
     }
-    told = end(judgement=judge(returned, grades=grades), exit_code=0)
+    told = end(verdict=judge(returned, grades=grades), exit_code=0)
     assert told.made == (("a.md", "1" * 40), ("real/a.md", "1" * 40))
-    doubted = end(judgement=judge(None, "fabricated", grades=grades), exit_code=0)
+    doubted = end(verdict=judge(None, "fabricated", grades=grades), exit_code=0)
     assert not doubted.made

@@ -16,7 +16,8 @@ from remit.model import Expectation
 from remit.runners import ToolUse
 from remit.runs.judging.conclusion import WrittenFiles
 from remit.runs.judging.concurrent_writers import ConcurrentRun, NestedRun, SharedTree
-from remit.runs.judging.judge import AttemptVerdict, JudgingContext, judge_answer
+from remit.runs.judging.judge import AttemptVerdict, judge_answer
+from remit.runs.judging.judging_context import JudgingContext
 
 if TYPE_CHECKING:
     from collections.abc import Callable

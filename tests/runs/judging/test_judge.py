@@ -13,8 +13,10 @@ from remit.ledger.home import Home
 from remit.manifest.prefix_check import take_beginning
 from remit.model import Expectation
 from remit.runners import ToolUse
+from remit.runs.judging.attempt import EarlierClaims
 from remit.runs.judging.concurrent_writers import ConcurrentRun, SharedTree
-from remit.runs.judging.judge import AttemptVerdict, EarlierClaims, JudgingContext, compare_trees, judge_answer
+from remit.runs.judging.judge import AttemptVerdict, compare_trees, judge_answer
+from remit.runs.judging.judging_context import JudgingContext
 
 SESSION = "sess_1794805361_qbq98k"
 WROTE = ToolUse("Write", "write", "report.md")

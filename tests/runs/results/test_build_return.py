@@ -18,7 +18,8 @@ from remit.model import AgentError, Artifact, Return, Verdict
 from remit.result import Result, ResultArtifact, ResultUsage
 from remit.returns.formats import FORMATS
 from remit.returns.formats.manifest import SENTENCES
-from remit.runs.judging.conclusion import AttemptEnd, conclude
+from remit.runs.judging.attempt import Attempt
+from remit.runs.judging.conclusion import RunEvidence, conclude
 from remit.runs.judging.judge import AttemptVerdict
 from remit.runs.results.build_return import write_return
 from remit.runs.results.fit_budget import fit_result
@@ -95,10 +96,8 @@ def test_every_conclusion_is_a_valid_return(name: FormatName) -> None:
     row = ROW._replace(details={"format": name})
     for stop_reason, status in product(STOP_REASONS, (None, "refused", *STATUSES)):
         judgement = make_judgement(status, name)
-        conclusion = conclude(
-            AttemptEnd(stop_reason, "researcher", judgement=judgement, format=name, session_id=SESSION)
-        )
-        result = make_report(row, None, conclusion, ended_ms=0)
+        conclusion = conclude(row, [Attempt(stop_reason, verdict=judgement, number=1)])
+        result = make_report(row, conclusion, ended_ms=0)
         kept = json.loads(render_report(result, conclusion))
         assert read_report(kept)[0] == result._replace(fitted={}), "it is kept whole"
         shaped = fit_result(result).to_dict()
@@ -136,8 +135,8 @@ def test_a_file_that_was_left_is_named_as_its_format_names_it(
     """D2 D4: an agent that was stopped named no file, and no return has an absolute path."""
     row = ROW._replace(details={"format": name, "result_format": to, "root": "/project", **config})
     change = TreeChange(path, "created", 9, blob="ab" * 20)
-    ended = AttemptEnd("timeout", "researcher", comparison=Comparison(created=(change,)), format=name)
-    result = make_report(row, None, conclude(ended), ended_ms=0)
+    conclusion = conclude(row, [Attempt("timeout")], RunEvidence(Comparison(created=(change,))))
+    result = make_report(row, conclusion, ended_ms=0)
     shaped = result.to_dict()
     assert find_errors(shaped, to or name) == []
     found = shaped["file"] if (to or name) == "manifest" else shaped["artifacts"][0]["path"]
@@ -162,7 +161,7 @@ def test_an_error_that_the_agent_gave_no_code_has_one() -> None:
 def test_the_judged_format_gives_the_advice() -> None:
     """D12: an agent without a declared format used hyper, was judged by it and refused."""
     judgement = AttemptVerdict("invalid", verdict=Verdict("invalid", format="hyper"))
-    conclusion = conclude(AttemptEnd("exited", "researcher", judgement=judgement, format="standard"))
+    conclusion = conclude(ROW, [Attempt("exited", verdict=judgement)])
     assert conclusion.format == "hyper"
     assert "remit return prompt --format hyper" in conclusion.next_steps[0]
 
@@ -196,8 +195,8 @@ def test_the_agents_fields_and_unknown_keys_stay() -> None:
 def report(returned: Return) -> dict[str, Any]:
     judgement = AttemptVerdict("accepted", returned=returned, claimed=returned,
                                verdict=Verdict("accepted", format=returned.format, returned=returned))  # fmt: skip
-    conclusion = conclude(AttemptEnd("exited", "researcher", judgement=judgement))
-    return make_report(ROW._replace(started_ms=1_000), None, conclusion, ended_ms=3_000).to_dict()
+    conclusion = conclude(ROW, [Attempt("exited", verdict=judgement)])
+    return make_report(ROW._replace(started_ms=1_000), conclusion, ended_ms=3_000).to_dict()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -211,9 +210,9 @@ def test_a_status_that_remit_lowered_carries_an_error(name: FormatName) -> None:
         unproven=("reports/cache.md",),
         verdict=Verdict("accepted", format=name, returned=claimed),
     )
-    conclusion = conclude(AttemptEnd("exited", "researcher", judgement=judgement))
+    conclusion = conclude(ROW, [Attempt("exited", verdict=judgement)])
     assert conclusion.lowered
-    shaped = make_report(ROW, None, conclusion, ended_ms=0).to_dict()
+    shaped = make_report(ROW, conclusion, ended_ms=0).to_dict()
     assert find_errors(shaped, name) == []
     assert shaped["remit"]["status"] == "partial"
     told = {"standard": shaped.get("errors"), "hyper": shaped.get("error"), "manifest": shaped.get("needs_followup")}
@@ -224,7 +223,7 @@ def test_a_status_that_remit_lowered_carries_an_error(name: FormatName) -> None:
 def test_advice_follows_the_format(name: FormatName) -> None:
     """D12: an agent whose return was refused is shown the instructions of its own format."""
     judgement = AttemptVerdict("missing", verdict=Verdict("missing"))
-    conclusion = conclude(AttemptEnd("exited", "researcher", judgement=judgement, format=name))
+    conclusion = conclude(ROW._replace(details={"format": name}), [Attempt("exited", verdict=judgement)])
     assert conclusion.faults[0].recommendation == "Fix researcher subagent return format"
     assert f"remit return prompt --format {name}" in conclusion.next_steps[0]
 

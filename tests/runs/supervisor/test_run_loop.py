@@ -75,18 +75,18 @@ def test_a_note_that_cannot_be_written_ends_nothing(
             ledger = ws.home.ledger
 
             def fail(*_: object, **__: object) -> None:
-                failed.append("note")
+                failed.append("report")
                 raise StorageError("the disk is full")
 
             write = ledger.transaction
-            note = ws.supervisor.note
+            report = ws.supervisor.report
 
-            def note_nothing(session_id: str, kind: str, details: dict[str, object]) -> None:
+            def report_nothing(session_id: str, kind: str, details: dict[str, object]) -> None:
                 monkeypatch.setattr(ledger, "transaction", fail)
-                note(session_id, kind, details)
+                report(session_id, kind, details)
                 monkeypatch.setattr(ledger, "transaction", write)
 
-            monkeypatch.setattr(ws.supervisor, "note", note_nothing)
+            monkeypatch.setattr(ws.supervisor, "report", report_nothing)
             return await ws.run(make_request(agent.obeys()))
 
     assert asyncio.run(delegate()).status == "completed"

@@ -129,7 +129,7 @@ def test_what_an_agent_handed_on_does_not_begin_once_the_agent_has_ended(tmp_pat
             "admitted",
             "running",
         ]
-        assert supervisor.find_reason("child") == "its caller had ended"
+        assert supervisor.find_cancel_reason("child") == "its caller had ended"
         supervisor.end()
 
     asyncio.run(run())

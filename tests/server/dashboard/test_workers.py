@@ -46,7 +46,7 @@ def place(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     folder = tmp_path_factory.mktemp("workers")
     root = make_workspace(folder / "root", {}, {}, folder / "config")
     home = Home(str(root))
-    add_run(home.ledger, Run(OWN, "planner", 1, ("o", "planner"), owner="1-gone", details={"afar": True}))
+    add_run(home.ledger, Run(OWN, "planner", 1, ("o", "planner"), owner="1-gone", details={"remote": True}))
     home.close()
     try:
         with running() as postgres, postgres.database() as url:

@@ -95,10 +95,10 @@ class ClusterClient:
 
     def takes(self, row: Run) -> bool:
         """Whether a delegation is done elsewhere: it was admitted so, and is not one that is done elsewhere here."""
-        return row.session_id not in self._own and read_run_config(row.details).afar
+        return row.session_id not in self._own and read_run_config(row.details).remote
 
-    def make_errand(self, supervisor: Supervisor, row: Run) -> RemoteRun:
-        """Whoever sees to it that a delegation is done elsewhere."""
+    def make_remote_run(self, supervisor: Supervisor, row: Run) -> RemoteRun:
+        """The run as its caller follows it."""
         return RemoteRun(supervisor, self, row)
 
     async def open(self) -> bytes:

@@ -26,8 +26,10 @@ from remit.ledger.events import load_last_event, read_clock_ms
 from remit.ledger.runs import begin_attempt, load_run, set_usage
 from remit.ledger.slots import Slots, take_slot
 from remit.runners import Usage
-from remit.runs.admission.run_config import find_retry, read_run_config
-from remit.runs.judging.conclusion import AttemptEnd, conclude
+from remit.runs.admission.run_config import read_run_config
+from remit.runs.judging.attempt import Attempt
+from remit.runs.judging.conclusion import conclude
+from remit.runs.results.full_result import make_report
 from remit.runs.supervisor.slot_queue import find_deadline
 
 if TYPE_CHECKING:
@@ -35,7 +37,6 @@ if TYPE_CHECKING:
     from remit.cluster.orders import Packed, RunOrder
     from remit.ledger.runs import Run
     from remit.ledger.store import Connection
-    from remit.model import Diagnostic
     from remit.result import Result
     from remit.runs.judging.conclusion import Conclusion
     from remit.runs.supervisor.supervisor import Supervisor
@@ -59,11 +60,9 @@ class RemoteRun:
         self.home = supervisor.home
         self.row = row
         self.config = read_run_config(row.details)
-        self.report: Result | None = None
-        """What is told of it, as its worker has said it."""
         self.usage = Usage()
-        self.answer: str | None = None
-        self.attempts: tuple[object, ...] = ()
+        self._arrived: Result | None = None
+        """The result that its worker published."""
         self._cancelling: str | None = None
         self._is_told = False
         self.said = ""
@@ -71,36 +70,36 @@ class RemoteRun:
         self._worker = ""
         self._since = time.monotonic()
 
-    def check_held(self) -> tuple[Diagnostic, ...]:
-        """Its worker has said what there is to say of limits."""
-        return ()
+    def make_report(self, conclusion: Conclusion, *, ended_ms: int) -> Result:
+        """The result that the worker published; without one, a result of the conclusion."""
+        return self._arrived or make_report(self.row, conclusion, ended_ms=ended_ms, usage=self.usage)
 
     def cancel(self, reason: str) -> None:
         """End it, wherever it runs."""
         self._cancelling = reason
 
-    async def run(self) -> Conclusion:
+    async def execute(self) -> Conclusion:
         """Have it done; what became of it."""
         try:
             key = await self.afar.open()
             if await hold_out(self._is_forgotten, _PATIENCE_S):
-                return conclude(self._end("orphaned", _FORGOTTEN))
+                return conclude(self.row, [Attempt("orphaned", reason=_FORGOTTEN)])
             await hold_out(lambda: post(self.afar, key, self.row), _PATIENCE_S)
-            self.supervisor.note(self.row.session_id, "sent", {})
+            self.supervisor.report(self.row.session_id, "sent", {})
         except ClusterError:
             raise
         except RemitError as error:  # nothing of it was sent
-            refused = AttemptEnd("rejected", self.row.agent, reason=str(error))
+            refused = Attempt("rejected", reason=str(error))
             await self._give_up(refused)
-            return conclude(refused)
+            return conclude(self.row, [refused])
         async with self.afar.follow(self.row) as followed:
             await self._follow(followed)
         if followed.is_gone:
-            return conclude(self._end("orphaned", _FORGOTTEN))
+            return conclude(self.row, [Attempt("orphaned", reason=_FORGOTTEN)])
         try:
             return await hold_out(lambda: self._take_in(key), _PATIENCE_S)
         except SealError as error:  # somebody has written to the tables: what was done there nobody can say any more
-            return conclude(AttemptEnd("rejected", self.row.agent, reason=str(error), retry=find_retry(self.row)))
+            return conclude(self.row, [Attempt("rejected", reason=str(error))])
 
     async def _is_forgotten(self) -> bool:
         """Whether it was sent, and the database does not know it any more: sent again it could be done twice."""
@@ -143,19 +142,16 @@ class RemoteRun:
         """See whether one whose worker is not heard of is still wanted, and has time left for another."""
         reason = f"nothing was heard any more of its worker {row.worker_id}"
         if row.cancel_reason is not None:
-            await self._give_up(self._end("cancelled", row.cancel_reason or reason))
+            await self._give_up(Attempt("cancelled", reason=row.cancel_reason or reason))
         elif (row.deadline_left_ms or 0) < -_LATE_MS:
-            await self._give_up(self._end("timeout", reason))
-
-    def _end(self, ending: str, reason: str) -> AttemptEnd:
-        return AttemptEnd(ending, self.row.agent, reason=reason, retry=find_retry(self.row))
+            await self._give_up(Attempt("timeout", reason=reason))
 
     async def _tell_cancel(self, row: session_rows.SessionRow) -> None:
         """Hand on that somebody wants its end, whoever of this machine it was."""
         if self._is_told or row.cancel_reason is not None:
             return
         if self._cancelling is not None or self.supervisor.is_cancelled(self.row.session_id):
-            reason = self._cancelling or self.supervisor.find_reason(self.row.session_id)
+            reason = self._cancelling or self.supervisor.find_cancel_reason(self.row.session_id)
             await self.afar.cancel(self.row.session_id, reason)
             self._is_told = True
 
@@ -163,18 +159,20 @@ class RemoteRun:
         """See whether it is to begin at all."""
         parent = None if self.row.parent_id is None else load_run(self.home.ledger, self.row.parent_id)
         if row.cancel_reason is not None or self._is_told:
-            await self._give_up(self._end("cancelled", row.cancel_reason or self._cancelling or "it had not begun"))
+            await self._give_up(
+                Attempt("cancelled", reason=row.cancel_reason or self._cancelling or "it had not begun")
+            )
         elif parent is not None and read_clock_ms() >= (parent.deadline_ms or 0):
-            await self._give_up(self._end("timeout", "no worker was free in its caller's time"))
+            await self._give_up(Attempt("timeout", reason="no worker was free in its caller's time"))
         elif parent is not None and parent.state not in ("admitted", "running"):
-            await self._give_up(self._end("cancelled", "its caller had ended"))
+            await self._give_up(Attempt("cancelled", reason="its caller had ended"))
         elif time.monotonic() - self._since > _NOBODY_S:
             self._since = time.monotonic()
             if not any(worker.is_live for worker in await workers.list_workers(self.afar.db)):
                 hint = "no worker is there: start one with `remit worker start`"
-                self.supervisor.note(self.row.session_id, "progress", {"said": hint})
+                self.supervisor.report(self.row.session_id, "progress", {"said": hint})
 
-    async def _give_up(self, ended: AttemptEnd) -> None:
+    async def _give_up(self, ended: Attempt) -> None:
         """Say what became of it in the name of a worker, unless one has taken it meanwhile."""
         caller = f"caller-{self.supervisor.id}"
         await give_up(self.afar.db, await self.afar.open(), self.row, ended, caller=caller)
@@ -198,19 +196,19 @@ class RemoteRun:
         session_id = self.row.session_id
         if row.worker_id and row.worker_id != self._worker:
             self._worker = row.worker_id
-            self.supervisor.note(session_id, "taken", {"worker": row.worker_id, "host": row.host, "fence": row.fence})
+            self.supervisor.report(session_id, "taken", {"worker": row.worker_id, "host": row.host, "fence": row.fence})
         attempt = read_attempt(row)
         if attempt > self._attempt:
             self._attempt = attempt
             begin_attempt(self.home.ledger, session_id, attempt)
-            self.supervisor.note(session_id, "started", {"attempt": attempt})
+            self.supervisor.report(session_id, "started", {"attempt": attempt})
         said = str(row.live.get("said") or "")
         used = Usage(row.tokens, turns=row.turns, cost_usd=row.cost_usd)
         if used != self.usage or said != self.said:
             self.usage, self.said = used, said
             with self.home.ledger.transaction() as db:
                 self._set_usage(db)
-                self.supervisor.note(
+                self.supervisor.report(
                     session_id, "progress", {"said": said, "tokens": row.tokens, "cost_usd": row.cost_usd}
                 )
 
@@ -242,7 +240,7 @@ class RemoteRun:
             await self._copy_output(row)
         own_files = self.supervisor.list_own_files()
         arrival: Arrival = await arrive(self.afar, self.row, order, outcome, own_files=own_files)
-        self.report = arrival.report._replace(notes=(*_tell_left(order), *arrival.report.notes))
+        self._arrived = arrival.report._replace(notes=(*_tell_left(order), *arrival.report.notes))
         self._note_arrival(outcome.packed, None if row is None else row.waited_s)
         return arrival.conclusion
 
@@ -250,7 +248,7 @@ class RemoteRun:
         """Tell how it came here."""
         source = packed.source
         details = {"files": len(packed.files), "branch": source.branch, "parcel": source.parcel, "waited_s": waited_s}
-        self.supervisor.note(self.row.session_id, "arrived", details)
+        self.supervisor.report(self.row.session_id, "arrived", details)
 
 
 def _tell_left(order: RunOrder) -> tuple[str, ...]:

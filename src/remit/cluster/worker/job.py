@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from remit.cluster.base_trees import load_bundles
 from remit.cluster.caller.client import ClusterClient
-from remit.cluster.checkpoint import add_saved, read_saved
+from remit.cluster.checkpoint import compare_saved, read_saved
 from remit.cluster.database import leases, session_rows
 from remit.cluster.database.key_file import KEY
 from remit.cluster.orders import Packed
@@ -34,9 +34,9 @@ from remit.git.bundles import BaseTree
 from remit.ledger.events import read_clock_ms
 from remit.ledger.home import Home
 from remit.ledger.runs import Run
-from remit.runs.admission.run_config import find_retry, read_run_config
+from remit.runs.admission.run_config import read_run_config
 from remit.runs.admission.tickets import RANDOM_BYTES, Ticket, hash_ticket
-from remit.runs.judging.conclusion import AttemptEnd
+from remit.runs.judging.attempt import Attempt
 from remit.runs.supervisor.supervisor import Supervisor
 from remit.storage.trust import trust
 
@@ -116,10 +116,10 @@ class Job:
             await self._clear_away()
             return JobResult("unable", trouble=str(error))
         except RemitError as error:
-            result = make_publication(self._shape_row(), AttemptEnd("rejected", self.row.agent, reason=str(error)))
+            result = make_publication(self._shape_row(), Attempt("rejected", reason=str(error)))
         except Exception as error:  # noqa: BLE001 - the outermost line of a session: whoever waits is told
             reason = f"this is a bug: {type(error).__name__}: {str(error)[:300]}"
-            result = make_publication(self._shape_row(), AttemptEnd("crashed", self.row.agent, reason=reason))
+            result = make_publication(self._shape_row(), Attempt("crashed", reason=reason))
         if self.lost.is_set() or result is None:
             await self._clear_away()
             return JobResult("lost")
@@ -166,20 +166,19 @@ class Job:
         """What becomes of a session without an agent: one that is not wanted any more, too late, or was lost."""
         row, terms = shape_order(order)._replace(started_ms=self._began_ms), read_run_config(order.details)
         saved = None if self.lease.is_first else await self._load_saved()
-        ended = AttemptEnd("", order.agent, retry=find_retry(row))
         if self._cancelling is not None:
-            ended = ended._replace(stop_reason="cancelled", reason=self._cancelling)
+            ended = Attempt("cancelled", reason=self._cancelling)
         elif self.lease.deadline_left_ms <= 0:
-            ended = ended._replace(stop_reason="timeout")
+            ended = Attempt("timeout")
         elif saved is not None and terms.retry != "safe":
             reason = f"nothing was heard any more of {self.lease.earlier_worker or 'its worker'}"
-            ended = ended._replace(stop_reason="orphaned", reason=reason)
+            ended = Attempt("orphaned", reason=reason)
         else:
             self._lost_attempts = 0 if saved is None else await self._count_lost()
             return None
         if saved is None:
             return make_publication(row, ended)
-        return make_publication(row, add_saved(ended, saved))._replace(packed=saved)
+        return make_publication(row, ended, compare_saved(saved))._replace(packed=saved)
 
     async def _load_saved(self) -> Packed | None:
         """What was saved of it; None where no agent has begun."""
@@ -239,7 +238,7 @@ class Job:
             try:
                 await self._attend(supervisor, teller)
             except RemitError as error:  # a disk that is full: what was saved before is all that is left
-                ended = AttemptEnd("crashed", order.agent, reason=str(error), retry=find_retry(shape_order(order)))
+                ended = Attempt("crashed", reason=str(error))
                 return make_publication(shape_order(order), ended)._replace(packed=teller.packed)
             if self.lost.is_set():
                 return None

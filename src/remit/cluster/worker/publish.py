@@ -21,7 +21,7 @@ from remit.ledger.events import read_clock_ms
 from remit.ledger.runs import list_attempts, load_run
 from remit.ledger.texts import list_texts, load_text
 from remit.model import NOTHING
-from remit.runs.judging.conclusion import conclude
+from remit.runs.judging.conclusion import RunEvidence, conclude
 from remit.runs.results.full_result import load_report, make_report, render_report
 
 if TYPE_CHECKING:
@@ -32,11 +32,13 @@ if TYPE_CHECKING:
     from remit.ledger.home import Home
     from remit.ledger.runs import Run
     from remit.result import Result
-    from remit.runs.judging.conclusion import AttemptEnd, Conclusion
+    from remit.runs.judging.attempt import Attempt
+    from remit.runs.judging.conclusion import Conclusion
 
 _MOST_TEXT_BYTES = 16 * 1024 * 1024
 """Of all that an agent answered; what is longer stays in the output."""
 _SENT_TEXTS = ("answer-", "trace")
+_NO_EVIDENCE = RunEvidence()
 
 
 class Publication(NamedTuple):
@@ -49,10 +51,10 @@ class Publication(NamedTuple):
     packed: Packed = Packed()
 
 
-def make_publication(row: Run, ended: AttemptEnd) -> Publication:
+def make_publication(row: Run, ended: Attempt, evidence: RunEvidence = _NO_EVIDENCE) -> Publication:
     """What is published of a session that no agent has said anything of."""
-    conclusion = conclude(ended)
-    return Publication(make_report(row, None, conclusion, ended_ms=read_clock_ms()), conclusion)
+    conclusion = conclude(row, [ended], evidence)
+    return Publication(make_report(row, conclusion, ended_ms=read_clock_ms()), conclusion)
 
 
 async def gather(site: WorkerContext, order: RunOrder, home: Home, *, fence: int, known: str) -> Publication:

@@ -45,7 +45,7 @@ from remit.runs.agent_lookup import (
 from remit.runs.declared_format import find_format
 from remit.runs.instructions import InstructionFacts, Submit, fill_tokens, list_tokens, render_briefing
 from remit.runs.request import render_request
-from remit.runs.supervisor.output_reader import read_callers_usage
+from remit.runs.supervisor.usage import read_callers_usage
 from remit.runs.workspace_trust import check_trust
 from remit.storage.checkouts import mark_checkout
 from remit.storage.context_files import LoadedContext, load_context, render_context
@@ -421,7 +421,7 @@ def _make_config(work: _RequestFacts, own: AgentSettings, setting: AdmissionCont
         build_places=places if is_confined else (),
         network=min(networks, key=NETWORKS.index) if is_confined else "all",
         judges=confine.judge or (caller is not None and caller.judges),
-        afar=setting.afar and request.function is None,
+        remote=setting.afar and request.function is None,
         boot_id=load_boot_id(),
         evidence=request.evidence,
         finishes=request.finishes,

@@ -16,8 +16,6 @@ from remit.model import NOTHING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from remit.ledger.runs import Run
-
 
 BUILT_IN = "built-in"
 """The runner of a utility agent that Remit answers for itself."""
@@ -97,8 +95,8 @@ class RunConfig(NamedTuple):
     """Whether the programs that a confined agent starts are judged, if the machine can do it."""
     boot_id: str = ""
     """Which run of the machine it was admitted in: what it had begun ended with that."""
-    afar: bool = False
-    """Whether another machine does it: then nobody does it here as well."""
+    remote: bool = False
+    """Whether the run executes on another machine."""
     evidence: bool = True
     is_late: bool = False
     """Whether Remit first saw the agent after its work had begun."""
@@ -176,11 +174,6 @@ def read_run_config(details: Mapping[str, Any]) -> RunConfig:
         if name in RunConfig._fields
     }
     return RunConfig(**known)
-
-
-def find_retry(row: Run) -> str:
-    """The command that asks for the same anew; a function of a program is called by that program only."""
-    return "" if read_run_config(row.details).settings.get("in_process") else f"remit retry {row.session_id}"
 
 
 VALUES, NAMES, SEAL = "env", "env_names", "env_seal"

@@ -1,8 +1,8 @@
 """The conclusion of a run: status, errors and next steps, however its agent stopped.
 
-Owns the conclusion. A return that holds is passed on as it is; everything else becomes one of Remit's own, whose status
-and code say which of the endings it was. What was left on disk is saved into a `partial`; nothing is ever made
-`completed` here. Pure. A hook that only hands over what was concluded loads this, too, so it imports little.
+A valid return is passed on unchanged. Otherwise Remit makes the conclusion, with a status and a code for the stop
+reason. Changed files of an interrupted run are saved into a `partial`; nothing becomes `completed` here. Functions are
+pure. A hook that only hands over a result loads this module, too, so it imports little.
 """
 
 from __future__ import annotations
@@ -22,14 +22,17 @@ from remit.model import (
     Artifact,
     ArtifactFacts,
 )
+from remit.runs.admission.run_config import read_run_config
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from remit.evidence.artifact_grades import ArtifactGrade
     from remit.evidence.tree import Comparison, TreeChange
-    from remit.model import Diagnostic, Return, Status
-    from remit.runners import RunOutput, Usage
+    from remit.ledger.runs import Run
+    from remit.model import Diagnostic, Status
+    from remit.runners import Usage
+    from remit.runs.judging.attempt import Attempt
     from remit.runs.judging.judge import AttemptVerdict
 
 MAX_SALVAGED = 20
@@ -60,7 +63,7 @@ class WrittenFiles(NamedTuple):
 
 
 class Conclusion(NamedTuple):
-    """What became of a delegation."""
+    """How a run ended, before its finish steps."""
 
     stop_reason: str
     """exited, timeout, cancelled, crashed, rejected, orphaned or budget."""
@@ -101,203 +104,207 @@ class Conclusion(NamedTuple):
         return "timeout" if self.stop_reason == "timeout" or is_lowered else self.status
 
 
-class AttemptEnd(NamedTuple):
-    """How the last attempt ended, and all that is known then."""
+class RunEvidence(NamedTuple):
+    """What the tree and the records of tools show about a run, compared with its last return."""
 
-    stop_reason: str
-    """exited, crashed (a signal ended it), timeout, cancelled, budget, orphaned or rejected: not what it said."""
-    agent: str
-    heard: RunOutput | None = None
-    judgement: AttemptVerdict | None = None
     comparison: Comparison | None = None
+    """The tree before the run and at its end; None: unknown."""
     unclaimed: tuple[TreeChange, ...] = ()
-    exit_code: int | None = None
-    reason: str = ""
     written: frozenset[str] | None = None
-    """The files that its own tools wrote; None where nobody can tell."""
-    shared: bool = False
-    handed_back: bool = False
-    """Whether it was asked to hand back what it had, because the time was nearly up."""
-    resume: str = ""
-    """The command that goes on with it in the session of its harness; empty where that cannot be."""
-    retry: str = ""
-    """The command that asks for the same anew; empty where only its own program can."""
-    below: frozenset[str] = frozenset()
-    """The files that agents below it made and that were accepted of them."""
-    session_id: str = ""
-    """Where its log is; empty where there is none."""
+    """The files that the agent's own tools wrote; None if the harness doesn't report them."""
     seen: frozenset[str] = frozenset()
     """The files that changed while one of its commands ran."""
     is_recorded: bool = False
     """Whether the records of its tools name every file that it can have written."""
-    code: str = ""
-    """Of the error that kept it from beginning."""
-    trace: str = ""
-    """The end of its stack trace, or of what its program printed on standard error before it failed."""
-    format: str = ""
-    """The format that the agent was asked for."""
+    is_shared: bool = False
+    """Whether other runs wrote in the same folder at the same time."""
+    nested: frozenset[str] = frozenset()
+    """The files that nested runs made and that were accepted."""
+
+    @property
+    def changes(self) -> tuple[TreeChange, ...]:
+        """The files that were created or changed during the run."""
+        return () if self.comparison is None else (*self.comparison.created, *self.comparison.changed)
 
 
-def conclude(ended: AttemptEnd) -> Conclusion:
-    """What is told the caller, and kept for the runs that are judged later."""
-    told = _conclude(ended)._replace(format=_find_format(ended))
-    if ended.comparison is not None:
-        told = told._replace(writes=_gather_writes(ended, ended.comparison))
-    return told._replace(made=tuple(_list_made(told))) if told.verdict in ACCEPTABLE else told
+_NO_EVIDENCE = RunEvidence()
 
 
-def _find_format(ended: AttemptEnd) -> str:
-    """The format by which the agent's return was judged, else the one it was asked for; empty if neither is known."""
-    verdict = None if ended.judgement is None else ended.judgement.verdict
-    if verdict is not None and verdict.returned is not None:
-        return verdict.returned.format
-    return (verdict.format if verdict is not None else None) or ended.format or ""
+def conclude(
+    run: Run, attempts: Sequence[Attempt], evidence: RunEvidence = _NO_EVIDENCE, *, can_resume: bool = False
+) -> Conclusion:
+    """Return the conclusion of a run, by its last attempt and by what was compared.
+
+    `can_resume`: whether the agent's session can be continued in its harness.
+    """
+    from remit.runs.judging.attempt import HANDBACK  # noqa: PLC0415 - a hook that only hands over a result loads less
+
+    attempt = attempts[-1]
+    if attempt.stop_reason == HANDBACK:
+        attempt = attempt._replace(stop_reason="timeout")
+    was_handed_back = any(earlier.stop_reason == HANDBACK for earlier in attempts[:-1])
+    concluded = _conclude(run, attempt, evidence, can_resume=can_resume, was_handed_back=was_handed_back)
+    concluded = concluded._replace(format=_find_format(run, attempt))
+    if evidence.comparison is not None:
+        concluded = concluded._replace(writes=_gather_writes(attempt, evidence, evidence.comparison))
+    return concluded._replace(made=tuple(_list_made(concluded))) if concluded.verdict in ACCEPTABLE else concluded
 
 
-def _gather_writes(ended: AttemptEnd, comparison: Comparison) -> WrittenFiles:
-    """The files that are not what they were before, claimed or not, and what the records of tools show."""
-    changes = (*comparison.created, *comparison.changed, *comparison.doubtful)
-    changed = {change.path: change.blob or None for change in changes}
-    for grade in () if ended.judgement is None else ended.judgement.grades.values():
+def _find_format(run: Run, attempt: Attempt) -> str:
+    """The format by which the agent's return was judged, else the format that the agent was asked for."""
+    message = None if attempt.verdict is None else attempt.verdict.verdict
+    if message is not None and message.returned is not None:
+        return message.returned.format
+    return (message.format if message is not None else None) or read_run_config(run.details).format
+
+
+def _gather_writes(attempt: Attempt, evidence: RunEvidence, comparison: Comparison) -> WrittenFiles:
+    """The files that differ from the tree before the run, claimed or not, and what the records of tools show."""
+    changed = {change.path: change.blob or None for change in (*evidence.changes, *comparison.doubtful)}
+    for grade in () if attempt.verdict is None else attempt.verdict.grades.values():
         changed |= {place: grade.content for place in grade.places if grade.grade not in ("missing", "unchanged")}
     is_known = len(changed) <= _MOST_KEPT and not comparison.unclear
-    return WrittenFiles(changed if is_known else None, ended.seen, ended.is_recorded)
+    return WrittenFiles(changed if is_known else None, evidence.seen, evidence.is_recorded)
 
 
-def _list_made(told: Conclusion) -> Iterator[tuple[str, str]]:
-    """The places of all that the tree credits to the agent."""
-    from remit.evidence.artifact_grades import PROVED  # noqa: PLC0415 - whoever has judged has it already
+def _list_made(concluded: Conclusion) -> Iterator[tuple[str, str]]:
+    """The files that the tree attributes to the agent, each with its git id."""
+    from remit.evidence.artifact_grades import PROVED  # noqa: PLC0415 - loaded already if a return was judged
 
-    for artifact in told.artifacts:
-        graded = told.grades.get(artifact.path)
-        if graded is not None and graded.grade in PROVED and graded.content and artifact.path not in told.unsure:
+    for artifact in concluded.artifacts:
+        graded = concluded.grades.get(artifact.path)
+        if graded is not None and graded.grade in PROVED and graded.content and artifact.path not in concluded.unsure:
             yield from ((place, graded.content) for place in graded.places or (artifact.path,))
 
 
-def _conclude(ended: AttemptEnd) -> Conclusion:
-    returned = None if ended.judgement is None else ended.judgement.returned
-    if ended.stop_reason in _SAVED:
-        return _save_partial(ended)
-    cause = ended.heard.cause if ended.heard is not None else ""
-    if ended.judgement is not None and returned is not None and ended.stop_reason != "rejected":
-        return _accept(ended, ended.judgement, returned)
+def _conclude(
+    run: Run, attempt: Attempt, evidence: RunEvidence, *, can_resume: bool, was_handed_back: bool
+) -> Conclusion:
+    verdict, cause = attempt.verdict, attempt.output.cause
+    if attempt.stop_reason in _SAVED:
+        return _save_partial(run, attempt, evidence, can_resume=can_resume)
+    if verdict is not None and verdict.returned is not None and attempt.stop_reason != "rejected":
+        handback_advice = _advise(run, "timeout", "partial", can_resume=can_resume) if was_handed_back else ""
+        return _accept(run, attempt, evidence, handback_advice)
     if cause in ("turns", "budget"):
-        return _save_partial(ended._replace(stop_reason="budget", reason=ended.heard.trouble if ended.heard else ""))
-    if ended.stop_reason == "rejected" or cause == "refused":
-        trouble = _describe_trouble(ended, "the agent could not be started")
-        kind = "tool_unavailable" if _lacks_tool(ended) else _REFUSALS.get(ended.code, "refused")
-        return _fail(ended, "rejected", kind, trouble, advice=_find_hint(ended, trouble))
-    if _has_crashed(ended, cause):
-        kind, code = ("tool_unavailable", "") if _lacks_tool(ended) else ("execution", _find_crash_code(ended, cause))
-        return _fail(ended, "crashed", kind, _describe_exit(ended), code=code)
-    return _reject(ended)
+        exhausted = attempt._replace(stop_reason="budget", reason=attempt.output.trouble)
+        return _save_partial(run, exhausted, evidence, can_resume=can_resume)
+    if attempt.stop_reason == "rejected" or cause == "refused":
+        trouble = _describe_trouble(attempt, "the agent could not be started")
+        kind = "tool_unavailable" if _lacks_tool(attempt) else _REFUSALS.get(attempt.code, "refused")
+        return _fail(
+            run,
+            attempt,
+            evidence,
+            stop_reason="rejected", kind=kind, message=trouble,
+                     advice=_find_hint(attempt, trouble))  # fmt: skip
+    if _has_crashed(attempt):
+        kind, code = ("tool_unavailable", "") if _lacks_tool(attempt) else ("execution", _find_crash_code(attempt))
+        return _fail(
+            run, attempt, evidence, stop_reason="crashed", kind=kind, message=_describe_exit(attempt),
+                     code=code)  # fmt: skip
+    return _reject(run, attempt, evidence)
 
 
-def _lacks_tool(ended: AttemptEnd) -> bool:
-    """Whether a shell or `env` says that a program isn't there, or may not be executed."""
-    return ended.exit_code in (_NOT_EXECUTABLE, _NOT_FOUND)
+def _lacks_tool(attempt: Attempt) -> bool:
+    """Whether a shell or `env` reports that a program is missing or isn't executable."""
+    return attempt.exit_code in (_NOT_EXECUTABLE, _NOT_FOUND)
 
 
-def _has_crashed(ended: AttemptEnd, cause: str) -> bool:
-    """Whether its program failed, rather than what it says: by a signal, without a word, or without a return."""
-    if ended.stop_reason == "crashed" or (cause in ("crash", "api", "no_answer") and not _has_words(ended)):
+def _has_crashed(attempt: Attempt) -> bool:
+    """Whether the agent's program failed rather than its return: by a signal, without output, or without a return."""
+    has_text = bool((attempt.output.text or "").strip())
+    if attempt.stop_reason == "crashed" or (attempt.output.cause in ("crash", "api", "no_answer") and not has_text):
         return True
-    return bool(ended.exit_code) and (ended.judgement is None or ended.judgement.name == "missing")
+    return bool(attempt.exit_code) and (attempt.verdict is None or attempt.verdict.name == "missing")
 
 
-def _find_crash_code(ended: AttemptEnd, cause: str) -> str:
-    """Return the code of the error for a program that failed, by what is known of its end."""
-    if cause == "api":
+def _find_crash_code(attempt: Attempt) -> str:
+    """The code of the error for a program that failed."""
+    if attempt.output.cause == "api":
         return MODEL_API_FAILED
-    if ended.stop_reason == "crashed":
+    if attempt.stop_reason == "crashed":
         return AGENT_KILLED
-    return NO_ANSWER if cause == "no_answer" else AGENT_FAILED
+    return NO_ANSWER if attempt.output.cause == "no_answer" else AGENT_FAILED
 
 
-def _accept(ended: AttemptEnd, judgement: AttemptVerdict, returned: Return) -> Conclusion:
-    """A return that goes to the caller. What was handed back because the time was up says so."""
-    cause = ended.heard.cause if ended.heard is not None else ""
-    said = returned.status if judgement.claimed is None else judgement.claimed.status
-    if said == "completed" and (cause or ended.exit_code not in (0, None)):
-        return _doubt_exit(ended)
+def _accept(run: Run, attempt: Attempt, evidence: RunEvidence, handback_advice: str) -> Conclusion:
+    """A return that goes to the caller. If it was handed back because the time was up, it says so."""
+    assert attempt.verdict is not None  # noqa: S101 - checked by the caller
+    assert attempt.verdict.returned is not None  # noqa: S101 - checked by the caller
+    verdict, returned = attempt.verdict, attempt.verdict.returned
+    claimed_status = returned.status if verdict.claimed is None else verdict.claimed.status
+    if claimed_status == "completed" and (attempt.output.cause or attempt.exit_code not in (0, None)):
+        return _doubt_exit(run, attempt, evidence)
     stop_reason, faults, next_steps = "exited", returned.faults, returned.next_steps
-    if ended.handed_back and said == "partial":
+    if handback_advice and claimed_status == "partial":
         kind, sentence, _ = _SAVED["timeout"]
-        advice = _advise(ended._replace(stop_reason="timeout"), said)
-        stop_reason, faults = "timeout", (_make_error(kind, sentence, advice, recoverable=True), *faults)
-    entry = judgement.verdict.payload if judgement.verdict and returned.format == "manifest" else None
-    if judgement.name == "unproven":
-        fault = _name_unproven(judgement)
+        stop_reason, faults = "timeout", (_make_error(kind, sentence, handback_advice, recoverable=True), *faults)
+    entry = verdict.verdict.payload if verdict.verdict and returned.format == "manifest" else None
+    if verdict.name == "unproven":
+        fault = _name_unproven(verdict)
         faults, next_steps, entry = (fault, *faults), (fault.recommendation, *next_steps), None
     if returned.status != "completed":
-        faults = (*faults, *_name_missing(ended))
+        faults = (*faults, *_name_missing(verdict))
     return Conclusion(
-        stop_reason, judgement.name, returned.status, returned.summary, returned.artifacts, judgement.grades,
-        ended.unclaimed, faults, next_steps, judgement.findings, _get_notes(ended), entry, judgement.unproven,
-        metadata=returned.metadata, extra=returned.extra, lowered=said != returned.status,
+        stop_reason, verdict.name, returned.status, returned.summary, returned.artifacts, verdict.grades,
+        evidence.unclaimed, faults, next_steps, verdict.findings, attempt.output.notes, entry, verdict.unproven,
+        metadata=returned.metadata, extra=returned.extra, lowered=claimed_status != returned.status,
     )  # fmt: skip
 
 
-def _name_unproven(judgement: AttemptVerdict) -> AgentError:
+def _name_unproven(verdict: AttemptVerdict) -> AgentError:
     """What could not be verified, and what the caller can do about it."""
-    shown = ", ".join(judgement.unproven[:_BEGINS])
-    more = f" and {len(judgement.unproven) - _BEGINS} more" if len(judgement.unproven) > _BEGINS else ""
-    advice = f"Check {shown}{more} before you use {'it' if len(judgement.unproven) == 1 else 'them'}"
-    if not judgement.unproven:
+    shown = ", ".join(verdict.unproven[:_BEGINS])
+    more = f" and {len(verdict.unproven) - _BEGINS} more" if len(verdict.unproven) > _BEGINS else ""
+    advice = f"Check {shown}{more} before you use {'it' if len(verdict.unproven) == 1 else 'them'}"
+    if not verdict.unproven:
         advice = "Check what the agent did before you use it"
-    if any(finding.code in _TOGETHER for finding in judgement.doubts):
+    if any(finding.code in _TOGETHER for finding in verdict.doubts):
         advice = f"{advice}; to have it verified, run each agent in its own worktree: --worktree"
-    return _make_error("unproven", _join_messages(judgement.doubts), advice, recoverable=True)
+    return _make_error("unproven", _join_messages(verdict.doubts), advice, recoverable=True)
 
 
-def _has_words(ended: AttemptEnd) -> bool:
-    return ended.heard is not None and bool((ended.heard.text or "").strip())
+def _describe_trouble(attempt: Attempt, otherwise: str) -> str:
+    return attempt.output.trouble or attempt.reason or otherwise
 
 
-def _describe_trouble(ended: AttemptEnd, otherwise: str) -> str:
-    return (ended.heard.trouble if ended.heard is not None else "") or ended.reason or otherwise
+def _find_hint(attempt: Attempt, trouble: str) -> str:
+    """The hint of a refusal: the part of its reason after the sentence."""
+    hint = attempt.reason.removeprefix(f"{trouble}; ")
+    return f"{hint[:1].upper()}{hint[1:]}" if hint != attempt.reason else ""
 
 
-def _find_hint(ended: AttemptEnd, trouble: str) -> str:
-    """What to do about a refusal, as it stands behind the sentence."""
-    hint = ended.reason.removeprefix(f"{trouble}; ")
-    return f"{hint[:1].upper()}{hint[1:]}" if hint != ended.reason else ""
+def _describe_exit(attempt: Attempt) -> str:
+    how = f"with exit code {attempt.exit_code}" if attempt.exit_code else "without an answer"
+    return _describe_trouble(attempt, f"its program ended {how}")
 
 
-def _describe_exit(ended: AttemptEnd) -> str:
-    how = f"with exit code {ended.exit_code}" if ended.exit_code else "without an answer"
-    return _describe_trouble(ended, f"its program ended {how}")
+# --- rejected returns ------------------------------------------------------------------------------------------------
 
 
-def _get_notes(ended: AttemptEnd) -> tuple[str, ...]:
-    return () if ended.heard is None else ended.heard.notes
-
-
-# --- a return that does not hold -------------------------------------------------------------------------------------
-
-
-def _reject(ended: AttemptEnd) -> Conclusion:
-    """An answer that is no acceptable return: failed, with what is wrong with it (R0.13, R2.13)."""
-    judgement = ended.judgement
-    verdict = judgement.name if judgement is not None else "missing"
-    findings = judgement.findings if judgement is not None else ()
-    kind = "fabricated" if verdict == "fabricated" else "validation"
-    advice = f"Fix {ended.agent or 'the'} subagent return format"
+def _reject(run: Run, attempt: Attempt, evidence: RunEvidence) -> Conclusion:
+    """A final message that isn't an acceptable return: failed, with its diagnostics (R0.13, R2.13)."""
+    name = "missing" if attempt.verdict is None else attempt.verdict.name
+    findings = () if attempt.verdict is None else attempt.verdict.findings
+    kind = "fabricated" if name == "fabricated" else "validation"
+    advice = f"Fix {run.agent or 'the'} subagent return format"
     if kind == "fabricated":
         advice = "Check the working tree, then try again"
     message = _join_diagnostics(findings) or "the final message has no return"
-    if ended.exit_code:
-        message = f"{message}; and {_describe_exit(ended)}"
-    told = _fail(ended, "exited", kind, message, advice=advice)._replace(verdict=verdict, findings=findings)
-    told = told._replace(faults=(*told.faults, *_name_missing(ended)))
+    if attempt.exit_code:
+        message = f"{message}; and {_describe_exit(attempt)}"
+    failed = _fail(run, attempt, evidence, stop_reason="exited", kind=kind, message=message, advice=advice)
+    failed = failed._replace(verdict=name, findings=findings, faults=(*failed.faults, *_name_missing(attempt.verdict)))
     if kind == "fabricated":
-        return told
-    return told._replace(next_steps=(_HOW.format(_find_format(ended) or "standard"),))  # R0.13's words do not say how
+        return failed
+    how = _HOW.format(_find_format(run, attempt) or "standard")  # the wording of R0.13 doesn't explain how
+    return failed._replace(next_steps=(how,))
 
 
-def _name_missing(ended: AttemptEnd) -> tuple[AgentError, ...]:
-    """The files that a return names and that aren't there, as an error that callers know from the standard (R2.16)."""
-    grades = {} if ended.judgement is None else ended.judgement.grades
+def _name_missing(verdict: AttemptVerdict | None) -> tuple[AgentError, ...]:
+    """The missing files that a return names, as an error that callers know from the standard (R2.16)."""
+    grades = {} if verdict is None else verdict.grades
     missing = sorted(path for path, grade in grades.items() if grade.grade == "missing")
     if not missing:
         return ()
@@ -307,43 +314,46 @@ def _name_missing(ended: AttemptEnd) -> tuple[AgentError, ...]:
     return (_make_error("file_not_found", message, advice, recoverable=True),)
 
 
-def _doubt_exit(ended: AttemptEnd) -> Conclusion:
-    """An agent that says `completed` is not believed where its program then fails, or said more than was read."""
-    if ended.heard is not None and ended.heard.cause == "cut":
-        message = f"the agent said completed, but {ended.heard.trouble}"
+def _doubt_exit(run: Run, attempt: Attempt, evidence: RunEvidence) -> Conclusion:
+    """A `completed` that doesn't count, because the program then failed or its output was cut off."""
+    if attempt.output.cause == "cut":
+        message = f"the agent said completed, but {attempt.output.trouble}"
         advice = "Let it print less, or write its log to a file, then try again"
-        return _fail(ended, "exited", "validation", message, advice=advice)._replace(verdict="ambiguous")
-    cause = ended.heard.cause if ended.heard is not None else ""
-    message = f"the agent said completed, and then {_describe_exit(ended)}"
-    told = _fail(ended, "crashed", "execution", message, code=_find_crash_code(ended, cause))
-    return told._replace(verdict="ambiguous", findings=() if ended.judgement is None else ended.judgement.findings)
+        failed = _fail(run, attempt, evidence, stop_reason="exited", kind="validation", message=message, advice=advice)
+        return failed._replace(verdict="ambiguous")
+    message = f"the agent said completed, and then {_describe_exit(attempt)}"
+    failed = _fail(
+        run, attempt, evidence, stop_reason="crashed", kind="execution", message=message,
+                   code=_find_crash_code(attempt))  # fmt: skip
+    return failed._replace(verdict="ambiguous", findings=() if attempt.verdict is None else attempt.verdict.findings)
 
 
 def _fail(
-    ended: AttemptEnd, stop_reason: str, kind: str, message: str, *, advice: str = "", code: str = ""
-) -> Conclusion:
-    """Return a conclusion with one error. `code`: its code, if the type of the error doesn't say it."""
-    advice = advice or _ADVICE.get(kind) or _see_log(ended)
+    run: Run, attempt: Attempt, evidence: RunEvidence, *, stop_reason: str, kind: str, message: str,
+    advice: str = "", code: str = "",
+) -> Conclusion:  # fmt: skip
+    """Return a conclusion with one error. `code`: its code, if the type of the error doesn't decide it."""
+    advice = advice or _ADVICE.get(kind) or _refer_to_log(run, attempt)
     fault = _make_error(kind, message, advice, recoverable=kind not in ("refused", "tool_unavailable"))
     fault = fault._replace(code=code or fault.code)
-    if ended.trace and stop_reason in ("crashed", "rejected"):
-        fault = fault._replace(details=ended.trace)
-    verdict = ended.judgement.name if ended.judgement is not None else "missing"
-    verdict = "missing" if verdict in ACCEPTABLE else verdict
-    grades = {} if ended.judgement is None else ended.judgement.grades
-    claimed = None if ended.judgement is None else ended.judgement.claimed
-    summary = f"The work of {ended.agent or 'the agent'} can't be used: {message}."
+    if attempt.trace and stop_reason in ("crashed", "rejected"):
+        fault = fault._replace(details=attempt.trace)
+    verdict = attempt.verdict
+    name = "missing" if verdict is None or verdict.name in ACCEPTABLE else verdict.name
+    claimed = None if verdict is None else verdict.claimed
+    summary = f"The work of {run.agent or 'the agent'} can't be used: {message}."
     if len(summary) > _MAX_SUMMARY:
         summary = f"{summary[: _MAX_SUMMARY - 1]}…"
     return Conclusion(
-        stop_reason, verdict, "failed", summary, () if claimed is None else claimed.artifacts, grades,
-        ended.unclaimed, (fault,), (fault.recommendation,),
-        () if ended.judgement is None else ended.judgement.findings, _get_notes(ended),
+        stop_reason, name, "failed", summary, () if claimed is None else claimed.artifacts,
+        {} if verdict is None else verdict.grades, evidence.unclaimed, (fault,), (fault.recommendation,),
+        () if verdict is None else verdict.findings, attempt.output.notes,
     )  # fmt: skip
 
 
-def _see_log(ended: AttemptEnd) -> str:
-    where = f"with remit logs {ended.session_id}" if ended.session_id else "in the log"
+def _refer_to_log(run: Run, attempt: Attempt) -> str:
+    has_log = attempt.number and not read_run_config(run.details).is_harness_run
+    where = f"with remit logs {run.session_id}" if has_log else "in the log"
     return f"See {where} what went wrong, then try again"
 
 
@@ -356,7 +366,7 @@ def _join_messages(findings: Sequence[Diagnostic]) -> str:
     return "; ".join(finding.message for finding in findings[:_BEGINS]) + more
 
 
-# --- work that was cut short -----------------------------------------------------------------------------------------
+# --- interrupted runs ------------------------------------------------------------------------------------------------
 
 _SAVED = {
     "timeout": ("timeout", "Its time was up", " with more time (--timeout)"),
@@ -364,7 +374,7 @@ _SAVED = {
     "budget": ("budget", "Its budget was used up", " with a larger budget"),
     "orphaned": ("orphaned", "It was lost with its process or machine", ""),
 }
-"""The type of the error, what is told of it, and what is to be changed when it is done again."""
+"""For each stop reason: the type of the error, its sentence, and what to change in the next try."""
 _ADVICE = {
     "refused": "Correct what was refused, then try again",
     "tool_unavailable": "Install the program, or correct its name, then try again",
@@ -373,91 +383,93 @@ _ADVICE = {
 """What to do about an error if it has no hint of its own, by its type."""
 
 
-def _save_partial(ended: AttemptEnd) -> Conclusion:
-    """What was cut short: partial, with what is on disk (R2.7). Cancelled with nothing on disk, there is no part."""
-    kind, sentence, _ = _SAVED[ended.stop_reason]
-    judgement = ended.judgement
-    own = judgement.returned if judgement is not None else None
-    artifacts = _salvage(ended)
-    reason = ended.reason or (ended.heard.trouble if ended.heard is not None and ended.heard.cause == "api" else "")
+def _save_partial(run: Run, attempt: Attempt, evidence: RunEvidence, *, can_resume: bool) -> Conclusion:
+    """An interrupted run: partial, with the changed files (R2.7); a cancelled run without changed files has failed."""
+    kind, sentence, _ = _SAVED[attempt.stop_reason]
+    verdict = attempt.verdict
+    own = verdict.returned if verdict is not None else None
+    artifacts = _salvage(attempt, evidence)
+    reason = attempt.reason or (attempt.output.trouble if attempt.output.cause == "api" else "")
     message = f"{sentence[:1].lower()}{sentence[1:]}" + (f": {reason}" if reason else "")
-    status: Status = "failed" if ended.stop_reason == "cancelled" and not artifacts else "partial"
-    advice = _advise(ended, status)
+    status: Status = "failed" if attempt.stop_reason == "cancelled" and not artifacts else "partial"
+    advice = _advise(run, attempt.stop_reason, status, can_resume=can_resume)
     fault = _make_error(kind, message, advice, recoverable=True)
     left = (
         f"{len(artifacts)} changed file{'s' * (len(artifacts) != 1)} left on disk" if artifacts else "nothing is left"
     )
     summary = f"{sentence} before the work was done; {left}."
-    claimed = judgement.claimed if judgement is not None else None
+    claimed = verdict.claimed if verdict is not None else None
     if own is not None and (claimed or own).status != "completed":
         summary = own.summary
     return Conclusion(
-        ended.stop_reason, "missing" if judgement is None else judgement.name, status, summary, artifacts,
-        _grade_salvaged(ended, artifacts),
-        tuple(change for change in ended.unclaimed if change.path not in {artifact.path for artifact in artifacts}),
+        attempt.stop_reason, "missing" if verdict is None else verdict.name, status, summary, artifacts,
+        _grade_salvaged(attempt, evidence, artifacts),
+        tuple(change for change in evidence.unclaimed if change.path not in {artifact.path for artifact in artifacts}),
         (fault, *(own.faults if own is not None else ())),
         (advice, *(own.next_steps if own is not None else ())),
-        () if judgement is None else judgement.findings, _get_notes(ended),
-        unsure=tuple(artifact.path for artifact in artifacts if artifact.path not in (ended.written or ())),
+        () if verdict is None else verdict.findings, attempt.output.notes,
+        unsure=tuple(artifact.path for artifact in artifacts if artifact.path not in (evidence.written or ())),
         lowered=True,
     )  # fmt: skip
 
 
-def _advise(ended: AttemptEnd, status: Status) -> str:
-    """What can be done now (R0.14): what is partial goes on where its harness can; what failed is begun anew."""
-    change = _SAVED[ended.stop_reason][2]
-    if status == "partial" and ended.resume:
-        what = f"resume it{change}: {ended.resume}"
+def _advise(run: Run, stop_reason: str, status: Status, *, can_resume: bool) -> str:
+    """What the caller can do now (R0.14): resume partial work if the harness can do it, otherwise retry the run."""
+    config, change = read_run_config(run.details), _SAVED[stop_reason][2]
+    if status == "partial" and can_resume:
+        what = f"resume it{change}: remit resume {run.session_id}"
+    elif config.settings.get("in_process") or config.is_harness_run:  # only its program or its harness can call it
+        what = f"let its program ask again{change}"
     else:
-        what = f"retry it{change}: {ended.retry}" if ended.retry else f"let its program ask again{change}"
-    if ended.stop_reason == "orphaned":
+        what = f"retry it{change}: remit retry {run.session_id}"
+    if stop_reason == "orphaned":
         return f"Look at what is there, then {what}"
     return f"{what[:1].upper()}{what[1:]}"
 
 
-def _salvage(ended: AttemptEnd) -> tuple[Artifact, ...]:
-    """The files that were made or changed meanwhile: those claimed first; where others worked too, only its own."""
-    changes = () if ended.comparison is None else (*ended.comparison.created, *ended.comparison.changed)
-    changed = {change.path: change for change in changes if change.blob}
-    if ended.shared:
-        changed = {path: change for path, change in changed.items() if path in (ended.written or ())}
-    claimed = ended.judgement.claimed if ended.judgement is not None else None
+def _salvage(attempt: Attempt, evidence: RunEvidence) -> tuple[Artifact, ...]:
+    """The files that changed during the run, claimed ones first; in a shared folder, only the agent's own."""
+    changed = {change.path: change for change in evidence.changes if change.blob}
+    if evidence.is_shared:
+        changed = {path: change for path, change in changed.items() if path in (evidence.written or ())}
+    claimed = attempt.verdict.claimed if attempt.verdict is not None else None
     first = {artifact.path: artifact for artifact in (claimed.artifacts if claimed is not None else ())}
     named = [artifact for path, artifact in first.items() if path in changed]
     rest = [_name_change(path) for path in sorted(changed) if path not in first]
     return (*named, *rest)[:MAX_SALVAGED]
 
 
-def _grade_salvaged(ended: AttemptEnd, artifacts: tuple[Artifact, ...]) -> dict[str, ArtifactGrade]:
-    """What the tree says of them: they changed, and by whom, where that is known."""
-    from remit.evidence.artifact_grades import ArtifactGrade  # noqa: PLC0415 - whoever has judged has it already
+def _grade_salvaged(
+    attempt: Attempt, evidence: RunEvidence, artifacts: tuple[Artifact, ...]
+) -> dict[str, ArtifactGrade]:  # fmt: skip
+    """The grades of salvaged files: changed, with the writer if it is known."""
+    from remit.evidence.artifact_grades import ArtifactGrade  # noqa: PLC0415 - loaded already if a return was judged
 
-    known = {} if ended.judgement is None else dict(ended.judgement.grades)
-    changes = () if ended.comparison is None else (*ended.comparison.created, *ended.comparison.changed)
+    known = {} if attempt.verdict is None else dict(attempt.verdict.grades)
     saved = {artifact.path for artifact in artifacts}
     found = {
         change.path: ArtifactGrade(
             ArtifactFacts(change.path, "file", change.size_bytes),
             "changed",
-            _describe_maker(ended, change.path),
+            _describe_writer(evidence, change.path),
             blob=change.blob,
         )
-        for change in changes
+        for change in evidence.changes
         if change.path in saved
     }
     return {**found, **known}
 
 
-def _describe_maker(ended: AttemptEnd, path: str) -> str:
-    """Why a change is not called the agent's; nothing where its own tools made it."""
-    if path in (ended.written or ()):
+def _describe_writer(evidence: RunEvidence, path: str) -> str:
+    """Why a change isn't attributed to the agent; empty if its own tools made it."""
+    if path in (evidence.written or ()):
         return ""
-    return "an agent below it made it" if path in ended.below else "who changed it is not known"
+    return "an agent below it made it" if path in evidence.nested else "who changed it is not known"
 
 
 def _name_change(path: str) -> Artifact:
-    """A file that was left, of the kind that its place says (R1.20)."""
-    from remit.tasks.links import find_kind  # noqa: PLC0415 - only for work that was cut short
+    """A changed file as an artifact, of the kind that its folder stands for (R1.20)."""
+    from remit.tasks.links import find_kind  # noqa: PLC0415 - only for interrupted runs
 
     kind = find_kind(path) or ("documentation" if path.lower().endswith(_PROSE) else "implementation")
     word = "report" if kind == "research" else kind
@@ -469,7 +481,7 @@ def _make_error(kind: str, message: str, advice: str, *, recoverable: bool) -> A
 
 
 def add_usage(one: Usage, other: Usage) -> Usage:
-    """Both together; what neither tells stays unknown."""
+    """The sum of two usages; a number that neither has stays unknown."""
     return one._replace(
         **{
             name: (getattr(one, name) or 0) + (getattr(other, name) or 0)

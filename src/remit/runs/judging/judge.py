@@ -8,6 +8,7 @@ Remit cannot decide one. The documentation of each finding (EVD…) is the docst
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -20,8 +21,8 @@ from remit.light_namedtuple import NamedTuple
 from remit.manifest.prefix_check import Beginning, has_kept
 from remit.model import ACCEPTABLE, NOTHING, Diagnostic
 from remit.returns.formats import MANIFEST
+from remit.runs.judging.conclusion import RunEvidence
 from remit.runs.judging.concurrent_writers import (
-    SharedTree,
     find_origin,
     find_undoers,
     find_writers,
@@ -32,60 +33,21 @@ from remit.runs.judging.manifest_entry import AgentEntry, find_entry, manifest_o
 from remit.storage.safe_path import find_inside, name_below
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from remit.evidence.artifact_grades import ArtifactGrade
     from remit.evidence.tree import Comparison, TreeChange, WorkTree
     from remit.model import Expectation, Return, Severity, Status, Verdict, VerdictName
     from remit.runners import ToolUse
+    from remit.runs.judging.child_artifacts import NestedArtifacts
     from remit.runs.judging.concurrent_writers import EarlierRun
+    from remit.runs.judging.judging_context import JudgingContext
 
 _TOO_LONG = "RET030"
 _MADE_EARLIER = "EVD011"
 _EMPTY = "RET054"
 _NOT_THERE = frozenset({"RET051", _EMPTY, "RET089"})
 """A file that is claimed is missing or empty."""
-
-
-class EarlierClaims(NamedTuple):
-    """What was claimed in earlier attempts of the same session and was not there."""
-
-    missed: tuple[str, ...] = ()
-    known: frozenset[str] | None = frozenset()
-    """All that was claimed in the first attempt that missed a file: it stands in no other's place. None if too many."""
-
-
-class JudgingContext(NamedTuple):
-    """Where the agent worked, and what is known of it."""
-
-    root: str
-    before: WorkTree | None = None
-    tools: tuple[ToolUse, ...] | None = None
-    """What it used; None where nobody can tell."""
-    site: SharedTree = SharedTree()
-    """Who else worked in the same tree meanwhile."""
-    manifest: str = ""
-    manifest_bytes: int = 0
-    topic: str = ""
-    task_number: int | None = None
-    below: tuple[str, ...] = ()
-    """Agents that it handed work to and that are not back yet."""
-    is_lost: bool = False
-    """Whether Remit should have a record of the tree before the run, and has none."""
-    earlier: EarlierClaims = EarlierClaims()
-    manifest_sha256: str = ""
-    """The hash of what the manifest held before the work."""
-    is_late: bool = False
-    """Whether Remit first saw the agent, and the tree, after its work had begun."""
-    lost: str = ""
-    """Why there is no record of the tree before the run."""
-    workspace_root: str = ""
-    """The folder that the paths of a `hyper` return start at."""
-
-    @property
-    def shared(self) -> bool:
-        """Whether others worked in the same tree meanwhile."""
-        return bool(self.site.others)
 
 
 class AttemptVerdict(NamedTuple):
@@ -235,6 +197,29 @@ def compare_trees(
     )
     unclaimed = list_unclaimed(comparison, grades.values())
     return comparison, tuple(change for change in unclaimed if is_below is None or not is_below(change))
+
+
+def gather_evidence(
+    context: JudgingContext,
+    verdict: AttemptVerdict | None,
+    *,
+    written: frozenset[str] | None,
+    seen: Iterable[str],
+    is_recorded: bool,
+    nested: NestedArtifacts,
+    own_files: Sequence[str],
+) -> RunEvidence:
+    """Compare the trees at the end of a run. `own_files`: the files that Remit itself changes during a run."""
+    comparison: Comparison | None = None
+    unclaimed: tuple[TreeChange, ...] = ()
+    with suppress(RemitError):  # the folder is gone, so there is nothing to compare
+        comparison, unclaimed = compare_trees(
+            context, {} if verdict is None else verdict.grades, own_files, partial(nested.has, written=written),
+            None if verdict is None else verdict.after,
+        )  # fmt: skip
+    return RunEvidence(
+        comparison, unclaimed, written, frozenset(seen), is_recorded, context.shared, frozenset(nested.made)
+    )
 
 
 def _list_withdrawn(grades: Mapping[str, ArtifactGrade], scene: JudgingContext, bases: Sequence[str]) -> list[str]:

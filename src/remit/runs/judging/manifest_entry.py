@@ -17,7 +17,7 @@ from remit.storage.files import load_appended
 from remit.storage.safe_path import find_inside, name_below
 
 if TYPE_CHECKING:
-    from remit.runs.judging.judge import JudgingContext
+    from remit.runs.judging.judging_context import JudgingContext
 
 
 class AgentEntry(NamedTuple):

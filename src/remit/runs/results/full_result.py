@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from remit.errors import StateError
 from remit.ledger.texts import load_text
@@ -34,38 +34,22 @@ _NOTED = ("worktree", "preflight", "follow-ups", "outside", "pending", "phases",
 """The steps of settling that the caller wants to know of, also where they went well."""
 
 
-class AttemptsSummary(Protocol):
-    """What is told of the attempts of a delegation by whoever followed them."""
-
-    @property
-    def usage(self) -> Usage:
-        """What they used."""
-        ...
-
-    @property
-    def answer(self) -> str | None:
-        """The last answer, word for word."""
-        ...
-
-    @property
-    def attempts(self) -> Sequence[object]:
-        """The attempts."""
-        ...
-
-    def check_held(self) -> Sequence[Diagnostic]:
-        """What is to be said of limits that could not be held."""
-        ...
-
-
-def make_report(row: Run, summary: AttemptsSummary | None, conclusion: Conclusion, *, ended_ms: int) -> Result:
+def make_report(
+    row: Run,
+    conclusion: Conclusion,
+    *,
+    ended_ms: int,
+    usage: Usage | None = None,
+    answer: str | None = None,
+    attempts: int = 0,
+    diagnostics: Sequence[Diagnostic] = (),
+) -> Result:
     """The whole result of a run, before the finish steps."""
-    from remit.runners.protocol import Usage  # noqa: PLC0415
     from remit.runs.results.build_return import write_return  # noqa: PLC0415 - whoever has judged has it already
 
     config = read_run_config(row.details)
     format = conclusion.format or config.format or "standard"
-    usage = Usage() if summary is None else summary.usage
-    answer = None if summary is None else summary.answer
+    used = ResultUsage() if usage is None else ResultUsage(usage.tokens, usage.cost_usd, usage.turns)
     seconds = None if row.started_ms is None else (ended_ms - row.started_ms) / 1000
     result = Result(
         row.session_id,
@@ -77,11 +61,11 @@ def make_report(row: Run, summary: AttemptsSummary | None, conclusion: Conclusio
         _name_paths(gather_artifacts(conclusion.artifacts, conclusion.grades), config, format),
         tuple(change.path for change in conclusion.unclaimed[:_MOST_UNCLAIMED]),
         len(conclusion.unclaimed),
-        (*conclusion.findings, *(() if summary is None else summary.check_held())),
+        (*conclusion.findings, *diagnostics),
         conclusion.faults,
         conclusion.next_steps,
-        ResultUsage(usage.tokens, usage.cost_usd, usage.turns, seconds),
-        max(1, 0 if summary is None else len(summary.attempts)),
+        used._replace(seconds=seconds),
+        max(1, attempts),
         row.depth,
         row.path,
         notes=conclusion.notes,

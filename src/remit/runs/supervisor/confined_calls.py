@@ -1,6 +1,6 @@
-"""Calls of a confined agent: what it may ask of Remit.
+"""Calls of a confined agent: the available commands, and the check that the agent made the call.
 
-Owns the list of commands and the check of the caller. What a nested run may be is decided at its admission.
+The admission of a nested run decides whether it may start.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from remit.runs.admission.tickets import RETURN_FILE, SESSION, SOCKET, TICKET, h
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from remit.runs.supervisor.run_loop import RunLoop
+    from remit.runs.admission.run_config import RunConfig
+    from remit.runs.supervisor.supervisor import Supervisor
 
 _OUTPUT = {"--json": False, "--output-format": True}
 ALLOWED: Mapping[tuple[str, ...], Mapping[str, bool]] = {
@@ -47,21 +48,21 @@ writes a file that the agent names, or prints one: that would happen outside of 
 _HINT = f"an agent calls Remit with the {TICKET} that it was started with, in its own processes"
 
 
-def open_calls(loop: RunLoop, folder: str) -> CallServer | None:
-    """Carry out the calls of a confined agent while its attempt runs; None if it can make none.
+def open_calls(supervisor: Supervisor, session_id: str, config: RunConfig, folder: str) -> CallServer | None:
+    """Execute the calls of a confined agent while its attempt runs; None if the agent can make none.
 
-    Without a socket, for whatever reason, each of its calls ends with a sentence.
+    If the socket can't be opened, each call ends with an error message.
     """
-    if not loop.config.confine or loop.config.afar:
+    if not config.confine or config.remote:
         return None
-    session_id, root = loop.row.session_id, loop.home.root
+    root = supervisor.home.root
 
     def admit(words: Sequence[str], ticket: str, pid: int) -> None:
         check_caller(root, session_id, ticket, pid)
         check_words(words)
 
     dropped = (TICKET, SESSION, RETURN_FILE, SOCKET)
-    environ = {name: value for name, value in loop.supervisor.environ.items() if name not in dropped}
+    environ = {name: value for name, value in supervisor.environ.items() if name not in dropped}
     environ |= {SESSION: session_id, "REMIT_ROOT": root}
     with suppress(OSError):
         return CallServer(folder, admit, root=root, environ=environ, ticket=TICKET)

@@ -1,428 +1,505 @@
-"""The run loop: one run from its slot to the end of its last attempt.
+"""The run loop: one run on this machine, from its slot to its conclusion.
 
-Owns the walk: look at the tree, start the agent, watch it, judge what it says, send it back, and give it up. What has
-happened is read from the session's folder and the ledger at every step, so that a supervisor that takes over after a
-crash does the same as the one that began: there is no other way to recover.
+Records the tree, then starts, watches and judges attempts, and sends bad returns back, until the run has ended. Each
+step reads from the attempt's folder and the ledger what has already happened. So a supervisor that takes over after a
+crash executes the same code as the first one: there is no other recovery.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
-from contextlib import suppress
 from errno import ENOENT
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from remit.attempts.folders import find_folder, load_return_file
+from remit.attempts.folders import find_folder, has_session, load_return_file
 from remit.attempts.output import measure_out, read_err_end
 from remit.attempts.results import find_state, load_boot_id, load_result
 from remit.errors import RemitError, RunnerError
+from remit.evidence.tree import BEFORE, Before, list_expected, read_before, take_before
 from remit.ledger.events import read_clock_ms
 from remit.ledger.hook_runs import add_act
-from remit.ledger.runs import count_attempts, record_attempt
+from remit.ledger.runs import count_attempts, load_run, record_attempt
 from remit.ledger.texts import load_text, store_texts
 from remit.model import Expectation
-from remit.runners import RunOutput, Usage
+from remit.runners import RunOutput
+from remit.runners.command import join_prompt
 from remit.runs.admission.limits import Budget, check_held
-from remit.runs.admission.run_config import find_retry, read_run_config
+from remit.runs.admission.run_config import RunConfig, read_run_config
+from remit.runs.admission.tickets import CARRIED
 from remit.runs.instructions import render_handback, render_reask
-from remit.runs.judging.attempt_record import describe_attempt
-from remit.runs.judging.conclusion import AttemptEnd, WrittenFiles, conclude
+from remit.runs.judging.attempt import BUDGET, HANDBACK, OWN_END, Attempt, shape_attempt
+from remit.runs.judging.child_artifacts import NestedArtifacts, load_nested_artifacts
+from remit.runs.judging.conclusion import WrittenFiles, conclude
 from remit.runs.judging.concurrent_writers import ConcurrentRun, is_recorded, list_seen
-from remit.runs.judging.judge import compare_trees, judge_answer, protected_name
-from remit.runs.supervisor.attempt import (
-    BUDGET,
-    HANDBACK,
-    OWN_END,
-    AttemptResult,
+from remit.runs.judging.judge import gather_evidence, judge_answer, protected_name
+from remit.runs.judging.judging_context import JudgingContext, list_resumed_runs, load_context
+from remit.runs.results.full_result import make_report
+from remit.runs.supervisor.attempt_output import (
     list_written,
     list_written_outside,
-    listen_to,
-    make_result,
+    make_attempt,
+    make_refused,
     name_below_root,
-    refuse,
+    read_output,
 )
-from remit.runs.supervisor.judging_context import (
-    find_nested_artifacts,
-    list_earlier_tools,
-    load_tree_before,
-    make_context,
-)
-from remit.runs.supervisor.launch import CONFINED, make_order, start
-from remit.runs.supervisor.output_reader import sum_usage
-from remit.runs.supervisor.remaining_budget import RemainingBudget
-from remit.runs.supervisor.watch import watch
+from remit.runs.supervisor.function_call import FunctionCall, render_trace
+from remit.runs.supervisor.launch import CONFINED, issue_ticket, make_order, start
+from remit.runs.supervisor.usage import RemainingBudget, sum_usage
+from remit.runs.supervisor.watcher import CHECK_EVERY_S, AttemptWatcher
 from remit.storage.protected_files import list_new_protected
 from remit.storage.secrets import redact
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Iterator, Sequence
 
     from remit.attempts.start import Started
-    from remit.evidence.tree import Comparison, TreeChange, WorkTree
     from remit.ledger.runs import Run
     from remit.ledger.store import Connection
-    from remit.model import Diagnostic
     from remit.result import Result
-    from remit.runners import Listener, Runner, ToolUse
-    from remit.runs.admission.run_config import RunConfig
+    from remit.runners import Listener, Runner, ToolUse, Usage
     from remit.runs.judging.conclusion import Conclusion
-    from remit.runs.judging.judge import AttemptVerdict, JudgingContext
-    from remit.runs.supervisor.function_call import FunctionCall
+    from remit.runs.judging.judge import AttemptVerdict
     from remit.runs.supervisor.supervisor import Supervisor
 
 T = TypeVar("T")
 
-_LEAST_LEFT_S = 1.0
-"""With less time left nobody is asked again."""
+_MIN_LEFT_S = 1.0
+"""With less time left, no attempt starts."""
+_NOTICEABLE_MS = 200
 _LONG_BYTES = 256 * 1024
 
 
 class RunLoop:
-    """One delegation that is running. It ends with a `Conclusion`; what follows from it is the supervisor's."""
+    """One run that this process executes."""
 
-    def __init__(self, supervisor: Supervisor, row: Run) -> None:
+    def __init__(self, supervisor: Supervisor, run: Run) -> None:
         self.supervisor = supervisor
         self.home = supervisor.home
-        self.row = row
-        self.config: RunConfig = read_run_config(row.details)
-        self.runner: Runner = supervisor.get_runner(row.runner, self.config.base)
-        self.attempts: list[AttemptResult] = []
-        self.live = RunOutput()
-        """What is heard of the attempt that runs now."""
-        self.live_ms = 0
-        """When its output was last read."""
-        self.cancelling = ""
-        self.started: Started | None = None
-        self.calling: FunctionCall | None = None
-        """A function of this process that runs."""
-        self.report: Result | None = None
-        """What is told of it, where another has said that already."""
-        self.before: WorkTree | None = None
+        self.run = run
+        self.config: RunConfig = read_run_config(run.details)
+        self.runner: Runner = supervisor.get_runner(run.runner, self.config.base)
+        self.budget = RemainingBudget(self.home, run.session_id, Budget(**self.config.budget))
+        self.attempts: list[Attempt] = []
+        self.watcher: AttemptWatcher | None = None
+        """Watches the attempt that runs now; kept until the attempt has been judged."""
+        self._before = Before()
         """The tree before the run."""
-        self.lost = ""
-        """Why there is none."""
-        self.earlier_tools: tuple[tuple[ToolUse, ...] | None, ...] = ()
-        """What was used in the sessions that it goes on with."""
-        self.remaining_budget = RemainingBudget(self.home, row.session_id, Budget(**self.config.budget))
+        self._earlier_tools: tuple[tuple[ToolUse, ...] | None, ...] = ()
+        """The tools used in each attempt of the runs that this run resumes; None: unknown."""
+        self._started: Started | None = None
+        """The shim of the attempt that this process started last."""
+        self._call: FunctionCall | None = None
+        """The function of this process that is the agent."""
+        self._cancel_reason = ""
 
-    @property
-    def usage(self) -> Usage:
-        """What all attempts have used so far."""
-        heards = (*(turn.heard for turn in self.attempts), self.live)
-        return sum_usage(heards, counts_thread=self.runner.counts_thread)
-
-    @property
-    def answer(self) -> str | None:
-        """The last thing that the agent said."""
-        return next((turn.heard.text for turn in reversed(self.attempts) if turn.heard.text), None)
-
-    @property
-    def said(self) -> str:
-        """The last words of the attempt that runs now."""
-        return self.live.said
-
-    @property
-    def harness_id(self) -> str:
-        """What the harness calls the agent's session; empty where it has none."""
-        told = (turn.heard.harness_id for turn in reversed(self.attempts))
-        return next((each for each in told if each), self.config.harness_id)
-
-    def check_held(self) -> tuple[Diagnostic, ...]:
-        """What there is to say of limits that its runner gives nobody the means to hold."""
-        budget = Budget(**self.config.budget)
-        return check_held(budget, self.runner, name=self.row.runner, hands_on=bool(self.config.may_call))
-
-    @property
-    def used(self) -> tuple[ToolUse, ...] | None:
-        """The tools of all attempts so far; None if one of them doesn't report them."""
-        heards = [*(turn.heard for turn in self.attempts), *([self.live] if self.live_ms else [])]
-        told = [heard.tools for heard in heards]
-        return None if not told or None in told else tuple(use for each in told for use in each or ())
-
-    def describe(self) -> ConcurrentRun:
-        """What its records show of the files that it wrote so far, for the runs beside it."""
-        written, seen = (frozenset(each) for each in self._list_files(self.used))
-        writes = WrittenFiles(None, seen, is_recorded(self.used))
-        return ConcurrentRun(self.row.session_id, written=written, writes=writes,
-                     recorded_ms=self.live_ms)  # fmt: skip
-
-    def _list_files(self, tools: Sequence[ToolUse] | None) -> tuple[set[str], set[str]]:
-        """The files below the root that tools wrote, and those that changed while commands ran."""
-        root = self.config.root
-        return list_written(RunOutput(tools=tuple(tools or ())), root), name_below_root(list_seen(tools), root)
-
-    def load_text(self, kind: str) -> str:
-        """A text that is kept of this delegation."""
-        return (load_text(self.home, self.row.session_id, kind) or b"").decode("utf-8", "surrogatepass")
-
-    def find_folder(self, number: int) -> str:
-        """Where an attempt has its things."""
-        return find_folder(self.home, self.row.session_id, number)
-
-    def listen(self, number: int) -> Listener:
-        """Whoever understands what an attempt prints."""
-        return self.runner.listen(make_order(self, number, {}))
-
-    def cancel(self, reason: str) -> None:
-        """End it. What runs in a process of its own is ended by its shim."""
-        self.cancelling = reason
-        if self.calling is not None:
-            self.calling.cancel()
-
-    async def run(self) -> Conclusion:
-        """Take the delegation to the end of its agent's work. It has its slot."""
+    async def execute(self) -> Conclusion:
+        """Record the tree, run the agent until it has ended, and conclude the run. The run has its slot."""
         try:
-            self.before, self.lost = await load_tree_before(self)
-            self.earlier_tools = tuple(list_earlier_tools(self))
+            self._before = await self._load_tree_before()
+            self._earlier_tools = tuple(self._list_earlier_tools())
         except RemitError as error:
-            if count_attempts(self.home.ledger, self.row.session_id):
-                raise  # its agent has begun
-            return await self._conclude(refuse(1, error))
-        function = self.supervisor.functions.pop(self.row.session_id, None)  # it is called once
+            if count_attempts(self.home.ledger, self.run.session_id):
+                raise  # its agent has started
+            return await self._conclude(make_refused(1, error))
+        function = self.supervisor.functions.pop(self.run.session_id, None)  # it is called once
         if function is not None:
-            turn = await self._call(function)
-        elif self.config.settings.get("in_process"):  # its function went with the process that had it
+            last = await self._run_function(function)
+        elif self.config.settings.get("in_process"):  # the process that had the function has ended
             reason = "the process that ran it has ended, or could not write down what it said"
-            turn = AttemptResult(1, "orphaned", RunOutput(), reason=reason)
+            last = Attempt("orphaned", number=1, reason=reason)
         else:
-            turn = await self._work()
-        return await self._conclude(turn)
+            last = await self._run_attempts()
+        return await self._conclude(last)
 
-    # --- attempts -----------------------------------------------------------------------------------------------------
-
-    async def _call(self, function: Any) -> AttemptResult:  # noqa: ANN401 - whatever can be called
-        """The one attempt of a function."""
-        from remit.runs.supervisor.function_runs import call  # noqa: PLC0415 - threads, and only for functions
-
-        turn = await self._shorten(await call(self, function))
-        self.attempts.append(turn)
-        await self.supervisor.group_commit.write(partial(self._record, turn), durable=False)
-        return turn
-
-    async def _work(self) -> AttemptResult:
-        """Attempt after attempt, from the last one that was begun."""
-        number = count_attempts(self.home.ledger, self.row.session_id)
-        if number > 1 and not self._was_begun(number):  # what the agent was to be told comes from the one before
+    async def _run_attempts(self) -> Attempt:
+        """Run attempts until one of them is the last, beginning with the newest attempt that the ledger has."""
+        number = count_attempts(self.home.ledger, self.run.session_id)
+        if number > 1 and not self._has_started(number):  # its message comes from the attempt before it
             number -= 1
         for earlier in range(1, number):
             self.attempts.append(await self._examine(earlier))
         if number == 0 and self.config.boot_id != load_boot_id() and self.config.retry != "safe":
-            return AttemptResult(1, "orphaned", RunOutput(), reason="the machine was started anew meanwhile")
-        message, goes_on = None, False
+            return Attempt("orphaned", number=1, reason="the machine was started anew meanwhile")
+        has_started, message = number > 0 and self._has_started(number), None
+        number = max(number, 1)
         while True:
-            if goes_on or number == 0 or not self._was_begun(number):
-                number = max(number + goes_on, 1)
-                refusal = self._start(number, message)
-                if refusal is not None:
-                    return refusal
-            await watch(self, number)
-            turn = await self._examine(number)
-            self.attempts.append(turn)
-            self.live, self.live_ms = RunOutput(), 0
-            message = self._find_message(turn)
-            goes_on = message is not None or self._may_run_again(turn)
-            if not goes_on:
-                turn = self.attempts[-1] = await self._shorten(turn)
-            self._record(turn)
-            if not goes_on:
-                return turn
+            if not has_started:
+                refused = self._start(number, message)
+                if refused is not None:
+                    return refused
+            await self._watch(number)
+            attempt = await self._examine(number)
+            # The place for acceptance checks: the agent has ended, its return is judged, and nothing is decided yet.
+            self.attempts.append(attempt)
+            self.watcher = None
+            message = self._find_message(attempt)
+            is_last = message is None and not self._may_run_again(attempt)
+            if is_last:
+                attempt = self.attempts[-1] = await self._accept_at_last(attempt)
+            self._record(attempt)
+            if is_last:
+                return attempt
+            number, has_started = number + 1, False
 
-    def _was_begun(self, number: int) -> bool:
-        """Whether an attempt that the ledger has was ever started. A folder that is gone was removed afterwards."""
-        folder = self.find_folder(number)
-        state = find_state(folder, boot_id=self.config.boot_id)
-        return state != "none" or not os.path.isdir(folder)
+    def cancel(self, reason: str) -> None:
+        """Cancel the run. The supervisor asks the shim to end the agent; a function is cancelled here."""
+        self._cancel_reason = reason
+        if self._call is not None:
+            self._call.cancel()
 
-    def _start(self, number: int, message: str | None) -> AttemptResult | None:
-        """Start an attempt, with a message to an agent that has ended; what there is to say if that cannot be."""
-        if self.cancelling or self.supervisor.is_cancelled(self.row.session_id):
-            return AttemptResult(number, "cancelled", RunOutput(), reason=self.cancelling)
-        is_used_up = message is None and self.remaining_budget.is_exhausted(self.usage, is_running=False)
-        if is_used_up:  # by others, since it was admitted
-            return AttemptResult(number, BUDGET, RunOutput(), reason=BUDGET)
+    # --- start and watch ----------------------------------------------------------------------------------------------
+
+    async def _load_tree_before(self) -> Before:
+        """Record the tree before the run. If the run is resumed or was started before, return the recorded tree."""
+        config, session_id = self.config, self.run.session_id
+        if not config.evidence:
+            return Before()
+        if recorded := self._load_text(BEFORE):
+            return read_before(recorded)
+        resumed = load_text(self.home, config.resume_of, BEFORE) if config.resume_of else None
+        if resumed:
+            before = read_before(resumed.decode())
+        elif count_attempts(self.home.ledger, session_id):
+            return read_before("")
+        else:
+            began_ms = read_clock_ms()
+            expected = list_expected(
+                config.root, manifest=config.manifest, artifact_path=config.artifact_path,
+                workspace_root=config.workspace_root,
+            )  # fmt: skip
+            before = await asyncio.to_thread(take_before, self.home, config.root, expected=expected)
+            if read_clock_ms() - began_ms > _NOTICEABLE_MS:  # a large tree doesn't cost the agent time
+                self.run = self.supervisor.restart_clock(self.run)
+        with self.home.ledger.transaction(durable=True) as db:
+            store_texts(self.home, session_id, {BEFORE: before.as_text().encode()}, db=db)
+        return before
+
+    def _list_earlier_tools(self) -> Iterator[tuple[ToolUse, ...] | None]:
+        """The tools that each attempt of the resumed runs used; None if that is no longer known."""
+        earlier, known = self.config.resume_of, {""}
+        while earlier not in known:
+            known.add(earlier)
+            run = load_run(self.home.ledger, earlier)
+            count = count_attempts(self.home.ledger, earlier)
+            if run is None or not count or not has_session(self.home, earlier):
+                yield None
+                return
+            for number in range(1, count + 1):
+                folder = find_folder(self.home, earlier, number)
+                yield read_output(folder, self._make_listener(number), load_result(folder)).tools
+            earlier = read_run_config(run.details).resume_of
+
+    def _has_started(self, number: int) -> bool:
+        """Whether an attempt that the ledger has was started. If its folder is gone, it was removed afterwards."""
+        folder = self._find_folder(number)
+        return find_state(folder, boot_id=self.config.boot_id) != "none" or not os.path.isdir(folder)
+
+    def _start(self, number: int, message: str | None) -> Attempt | None:
+        """Start an attempt, with a message to an agent that has ended; return the refused attempt if it can't start."""
+        if self._cancel_reason or self.supervisor.is_cancelled(self.run.session_id):
+            return Attempt("cancelled", number=number, reason=self._cancel_reason)
+        if message is None and self.budget.is_exhausted(self.usage, is_running=False):  # by other runs since admission
+            return Attempt(BUDGET, number=number, reason=BUDGET)
+        budget = self.budget.find_left(self.usage)
         try:
-            self.started = start(self, number, message)
-        except RemitError as error:  # nothing of it runs, and so it must not be begun later by another
-            return refuse(number, error)
-        self.supervisor.note(self.row.session_id, "started", {"attempt": number})
+            self._started = start(
+                self.supervisor, self.run, self.config, number=number, budget=budget, message=message,
+                harness_id=self.harness_id,
+            )  # fmt: skip
+        except RemitError as error:  # nothing runs, so no supervisor may start it later
+            return make_refused(number, error)
+        self.supervisor.report(self.run.session_id, "started", {"attempt": number})
         return None
 
-    def _record(self, turn: AttemptResult, _: object = None) -> None:
-        """Write the attempt down, and what its tools did to files."""
-        usage = turn.heard.usage._asdict()
-        attempt = describe_attempt(self.row, turn.number, turn.judgement, stop_reason=turn.stop_reason, usage=usage)
-        with self.home.ledger.transaction() as db:
-            record_attempt(db, self.row.session_id, attempt)
-            self.remaining_budget.note_usage(db, self.usage)
-            outside = list_written_outside(turn.heard, self.config.root, self.config.workspace_root)
-            for path in sorted(list_written(turn.heard, self.config.root) | outside):
-                add_act(db, session_id=self.row.session_id, path=path, operation="write", parent_id=self.row.parent_id)
-            if self.harness_id:  # by which it can be taken up again
-                store_texts(self.home, self.row.session_id, {"harness": self.harness_id.encode()}, db=db)
+    async def _watch(self, number: int) -> None:
+        """Wait until an attempt has ended; enforce limits and report progress meanwhile."""
+        self.watcher = AttemptWatcher(
+            self.supervisor, self.run, self.config, runner=self.runner, listener=self._make_listener(number),
+            folder=self._find_folder(number), budget=self.budget, earlier=[each.output for each in self.attempts],
+            hands_back=all(each.stop_reason != HANDBACK for each in self.attempts),
+        )  # fmt: skip
+        started, self._started = self._started, None
+        await self.watcher.watch(started)
 
-    # --- what came of one ---------------------------------------------------------------------------------------------
+    # --- judge --------------------------------------------------------------------------------------------------------
 
-    async def _examine(self, number: int) -> AttemptResult:
-        """What came of an attempt that is over, read from its folder."""
-        folder = self.find_folder(number)
+    async def _examine(self, number: int) -> Attempt:
+        """Read from its folder how an attempt ended, and judge its return."""
+        folder = self._find_folder(number)
         result = load_result(folder)
         size = measure_out(folder) if result is None else result.out_kept
-        heard = await _do_aside(size, partial(listen_to, folder, self.listen(number), result))
+        read = partial(read_output, folder, self._make_listener(number), result)
+        # A long output is read in a thread: all other runs of this process would wait.
+        output = await asyncio.to_thread(read) if size > _LONG_BYTES else read()
         if result is None:
-            return self._examine_lost(number, heard)
+            return self._examine_lost(number, output)
         if result.errno is not None:  # the program could not be executed at all
-            return refuse(number, self._make_missing_error(number, result.errno))
-        turn = make_result(number, result, heard)
+            return make_refused(number, self._make_start_error(number, result.errno))
+        attempt = make_attempt(number, result, output)
         if result.exit_code != 0:
-            turn = turn._replace(trace=redact(read_err_end(folder, result).decode("utf-8", "replace")))
-        # Before anyone interprets it. It is on disk with the result; until then the attempt's folder has it.
-        self.keep_answer(turn.heard, number)
+            attempt = attempt._replace(trace=redact(read_err_end(folder, result).decode("utf-8", "replace")))
+        # Stored before it is interpreted. It needn't be durable: until then, the attempt's folder has it.
+        self._keep_answer(attempt)
         if written := load_return_file(folder):
-            store_texts(self.home, self.row.session_id, {f"return-file-{number}": written}, durable=False)
-        if turn.heard.cause == "no_answer" and self._load_submitted(number):
-            turn = turn._replace(heard=turn.heard._replace(cause="", trouble=""))  # it handed its return in
-        # A summary that is too long is sent back once: later it is shortened.
-        return turn._replace(judgement=await self.judge(turn.heard, number, shortens=bool(self.attempts)))
+            store_texts(self.home, self.run.session_id, {f"return-file-{number}": written}, durable=False)
+        if output.cause == "no_answer" and self._load_submitted(number):  # it returned by command, tool or file
+            attempt = attempt._replace(output=attempt.output._replace(cause="", trouble=""))
+        # The first return with a summary that is too long is sent back; later the summary is shortened.
+        return attempt._replace(verdict=await self._judge(attempt, shortens=number > 1))
 
-    def _examine_lost(self, number: int, heard: RunOutput) -> AttemptResult:
-        """What ended an attempt that could not say it any more: its time, somebody's wish, or nobody knows what."""
-        if read_clock_ms() >= (self.row.deadline_ms or 0):
-            return AttemptResult(number, "timeout", heard)
-        if self.supervisor.is_cancelled(self.row.session_id):
-            return AttemptResult(number, "cancelled", heard, reason=self.supervisor.find_reason(self.row.session_id))
-        return AttemptResult(number, "orphaned", heard, reason="its shim ended without a result")
+    def _examine_lost(self, number: int, output: RunOutput) -> Attempt:
+        """An attempt without a result of its shim: the time was up, the run was cancelled, or the shim was killed."""
+        if read_clock_ms() >= (self.run.deadline_ms or 0):
+            return Attempt("timeout", output, number=number)
+        if self.supervisor.is_cancelled(self.run.session_id):
+            reason = self.supervisor.find_cancel_reason(self.run.session_id)
+            return Attempt("cancelled", output, number=number, reason=reason)
+        return Attempt("orphaned", output, number=number, reason="its shim ended without a result")
 
-    def _make_missing_error(self, number: int, code: int) -> RunnerError:
+    def _make_start_error(self, number: int, code: int) -> RunnerError:
         """Why the program could not be executed."""
+        order = make_order(
+            self.home, self.run, self.config, number=number, budget=self.budget.find_left(self.usage),
+            environ=self.supervisor.environ,
+        )  # fmt: skip
         try:
-            program = f"'{self.runner.start(make_order(self, number, dict(self.supervisor.environ))).argv[0]}'"
-        except RemitError:  # it can be found no more
+            program = f"'{self.runner.start(order).argv[0]}'"
+        except RemitError:  # it was removed meanwhile
             program = "the program"
         hint = "see whether it is on the path" if code == ENOENT else "see whether it is a program that may be run"
         return RunnerError(f"{program} cannot be started: {os.strerror(code).lower()}", hint=hint)
 
-    def keep_answer(self, heard: RunOutput, number: int, db: Connection | None = None) -> None:
-        """Keep what an agent said, word for word; `db` is the transaction of a group commit."""
-        if (heard.text or "").strip():
-            data = (heard.text or "").encode("utf-8", "surrogatepass")
-            store_texts(self.home, self.row.session_id, {f"answer-{number}": data}, db=db, durable=False)
-
-    async def _shorten(self, turn: AttemptResult) -> AttemptResult:
-        """The last attempt, judged again if its return is used because it can't be sent back."""
-        if turn.judgement is None or not turn.judgement.is_usable_at_last:
-            return turn
-        return turn._replace(judgement=await self.judge(turn.heard, turn.number, shortens=True))
-
-    async def judge(self, heard: RunOutput, number: int = 1, *, shortens: bool = False) -> AttemptVerdict | None:
-        """Judge what an agent returned in an attempt; None if it returned nothing."""
-        text, submitted = heard.text or "", self._load_submitted(number)
+    async def _judge(self, attempt: Attempt, *, shortens: bool = False) -> AttemptVerdict | None:
+        """The verdict on what the agent returned in an attempt; None if it returned nothing."""
+        text, submitted = attempt.output.text or "", self._load_submitted(attempt.number)
         if not text.strip() and not submitted:
             return None
-        agent = self.row.agent if self.config.is_named else None
+        earlier = [each.output.tools for each in self.attempts if each.number < attempt.number]
+        agent = self.run.agent if self.config.is_named else None
         expectation = Expectation(
-            self.row.session_id, agent, self.config.kind or None, self.row.depth, self.row.path, shortens=shortens
+            self.run.session_id, agent, self.config.kind or None, self.run.depth, self.run.path, shortens=shortens
         )  # fmt: skip
         words: Any = self.config.words
         judge = partial(
-            judge_answer, text, make_context(self, heard), format=self.config.format, any_format=self.config.any_format,
-            expectation=expectation, words=words, submitted=submitted,
+            judge_answer, text, self._load_context([*earlier, attempt.output.tools], until=attempt.number - 1),
+            format=self.config.format, any_format=self.config.any_format, expectation=expectation, words=words,
+            submitted=submitted,
         )  # fmt: skip
         return await asyncio.to_thread(judge)  # it may hash gigabytes of claimed files
 
+    async def _accept_at_last(self, attempt: Attempt) -> Attempt:
+        """The last attempt, judged again if its return counts because it can't be sent back any more."""
+        if attempt.verdict is None or not attempt.verdict.is_usable_at_last:
+            return attempt
+        return attempt._replace(verdict=await self._judge(attempt, shortens=True))
+
+    def _load_context(self, tools: Sequence[tuple[ToolUse, ...] | None], *, until: int) -> JudgingContext:
+        """The context of judging, with the tools that each attempt used; unknown if one attempt didn't report them."""
+        known = [*self._earlier_tools, *tools]
+        used = None if any(each is None for each in known) else tuple(use for each in known for use in each or ())
+        is_compared = self._before.tree is not None or bool(self.config.manifest)  # else changes prove nothing
+        since = list_resumed_runs(self.home, self.run)
+        site = self.supervisor.find_site(self.run, self.config.root, since=since) if is_compared else None
+        return load_context(self.home, self.run, self._before, tools=used, site=site, until=until)
+
     def _load_submitted(self, number: int) -> tuple[str, ...]:
-        """The returns that the agent handed in during an attempt: by command or tool, and in its file."""
-        kept = (load_text(self.home, self.row.session_id, f"{kind}-{number}") for kind in ("submitted", "return-file"))
+        """The returns that the agent submitted during an attempt: by command or tool, and in its file."""
+        kept = (load_text(self.home, self.run.session_id, f"{kind}-{number}") for kind in ("submitted", "return-file"))
         return tuple(text for data in kept if (text := (data or b"").decode("utf-8", "replace")).strip())
 
-    # --- what next ----------------------------------------------------------------------------------------------------
+    # --- send back or end ---------------------------------------------------------------------------------------------
 
-    def _find_message(self, turn: AttemptResult) -> str | None:
-        """What the agent is told now; None where it is over."""
-        seconds = ((self.row.deadline_ms or 0) - read_clock_ms()) / 1000
+    def _find_message(self, attempt: Attempt) -> str | None:
+        """The message that goes back to the agent; None if there is no further attempt in its session."""
+        seconds = ((self.run.deadline_ms or 0) - read_clock_ms()) / 1000
         can_resume = self.runner.can_resume and bool(self.harness_id)
-        if seconds < _LEAST_LEFT_S or self.remaining_budget.is_exhausted(self.usage, is_running=False):
+        if seconds < _MIN_LEFT_S or self.budget.is_exhausted(self.usage, is_running=False):
             return None
-        if turn.stop_reason == HANDBACK:
+        if attempt.stop_reason == HANDBACK:
             return render_handback(seconds, format=self.config.format) if can_resume else None
-        if not self._may_ask_again(turn, can_resume=can_resume):
+        if not self._may_ask_again(attempt, can_resume=can_resume):
             return None
-        findings = () if turn.judgement is None else turn.judgement.findings
-        used = None if turn.judgement is None else turn.judgement.format
-        return render_reask(findings, format=used or self.config.format, session_id=self.row.session_id)
+        findings = () if attempt.verdict is None else attempt.verdict.findings
+        used = None if attempt.verdict is None else attempt.verdict.format
+        return render_reask(findings, format=used or self.config.format, session_id=self.run.session_id)
 
-    def _may_run_again(self, turn: AttemptResult) -> bool:
-        """Whether an attempt that was lost is made once more: where its work may be done twice, and there is time."""
-        seconds = ((self.row.deadline_ms or 0) - read_clock_ms()) / 1000
-        is_left = seconds >= _LEAST_LEFT_S and len(self.attempts) <= self.config.reasks
-        return turn.stop_reason == "orphaned" and self.config.retry == "safe" and is_left
-
-    def _may_ask_again(self, turn: AttemptResult, *, can_resume: bool) -> bool:
-        """Whether an answer that does not hold is sent back: an agent that could not answer is not asked again."""
-        if turn.stop_reason not in OWN_END or (turn.judgement is not None and turn.judgement.is_final):
+    def _may_ask_again(self, attempt: Attempt, *, can_resume: bool) -> bool:
+        """Whether a bad return goes back to the agent; an agent that could not answer isn't asked again."""
+        if attempt.stop_reason not in OWN_END or (attempt.verdict is not None and attempt.verdict.is_final):
             return False
         asked = sum(earlier.stop_reason in OWN_END for earlier in self.attempts) - 1
-        hopeless = turn.heard.cause in ("turns", "budget", "refused")
-        answered = turn.judgement is not None or not turn.heard.cause
-        safe = self.config.retry == "safe"
-        return asked < self.config.reasks and not hopeless and ((can_resume and answered) or safe)
+        is_hopeless = attempt.output.cause in ("turns", "budget", "refused")
+        has_answered = attempt.verdict is not None or not attempt.output.cause
+        is_safe = self.config.retry == "safe"
+        return asked < self.config.reasks and not is_hopeless and ((can_resume and has_answered) or is_safe)
 
-    # --- what became of it --------------------------------------------------------------------------------------------
+    def _may_run_again(self, attempt: Attempt) -> bool:
+        """Whether a lost attempt is repeated: its work may be done twice, and there is time."""
+        seconds = ((self.run.deadline_ms or 0) - read_clock_ms()) / 1000
+        is_left = seconds >= _MIN_LEFT_S and len(self.attempts) <= self.config.reasks
+        return attempt.stop_reason == "orphaned" and self.config.retry == "safe" and is_left
 
-    async def _conclude(self, turn: AttemptResult) -> Conclusion:
-        scene = make_context(self, RunOutput(tools=()))
-        written = None if scene.tools is None else frozenset(
-            path for each in self.attempts for path in list_written(each.heard, self.config.root)
+    def _record(self, attempt: Attempt, _: object = None) -> None:
+        """Write an attempt to the ledger, with the files that its tools wrote."""
+        session_id = self.run.session_id
+        with self.home.ledger.transaction() as db:
+            record_attempt(db, session_id, shape_attempt(self.run, attempt))
+            self.budget.write_usage(db, self.usage)
+            outside = list_written_outside(attempt.output, self.config.root, self.config.workspace_root)
+            for path in sorted(list_written(attempt.output, self.config.root) | outside):
+                add_act(db, session_id=session_id, path=path, operation="write", parent_id=self.run.parent_id)
+            if self.harness_id:  # a resumed run needs it
+                store_texts(self.home, session_id, {"harness": self.harness_id.encode()}, db=db)
+
+    # --- functions of this process ------------------------------------------------------------------------------------
+
+    async def _run_function(self, function: Any) -> Attempt:  # noqa: ANN401 - any callable
+        """The only attempt of a run whose agent is a function."""
+        order = make_order(self.home, self.run, self.config, number=1, budget=self.budget.find_left(self.usage))
+        ticket = await self.supervisor.group_commit.write(
+            lambda _: issue_ticket(self.supervisor, self.run), durable=False
+        )
+        CARRIED.set(ticket)  # for this task and all that it awaits
+        self._call = FunctionCall(function, join_prompt(order))
+        try:
+            attempt = await self._wait_for_function(self._call)
+        finally:
+            self._call.cancel()
+        if attempt.exit_code == 0:
+            await self.supervisor.group_commit.write(partial(self._keep_answer, attempt), durable=False)
+            attempt = await self._accept_at_last(attempt._replace(verdict=await self._judge(attempt)))
+        self.attempts.append(attempt)
+        await self.supervisor.group_commit.write(partial(self._record, attempt), durable=False)
+        return attempt
+
+    async def _wait_for_function(self, call: FunctionCall) -> Attempt:
+        """Wait until a function returns, the time is up, or the run is cancelled."""
+        while not call.answer.done():
+            seconds = ((self.run.deadline_ms or 0) - read_clock_ms()) / 1000
+            if seconds <= 0:
+                return Attempt("timeout", RunOutput(notes=call.notes), number=1)
+            await asyncio.wait({call.answer}, timeout=min(seconds, CHECK_EVERY_S))
+            if not call.answer.done() and self.supervisor.is_cancelled(self.run.session_id):
+                return Attempt("cancelled", RunOutput(notes=call.notes), number=1, reason=self._cancel_reason)
+        if call.answer.cancelled():
+            return Attempt("cancelled", RunOutput(notes=call.notes), number=1, reason=self._cancel_reason)
+        error = call.answer.exception()
+        if error is None:
+            return Attempt("exited", RunOutput(call.answer.result()), number=1, exit_code=0)
+        if not isinstance(error, Exception):
+            raise error
+        trace = render_trace(error)
+        texts = {"trace": trace.encode("utf-8", "surrogatepass")}
+        keep = partial(store_texts, self.home, self.run.session_id, texts, durable=False)
+        await self.supervisor.group_commit.write(lambda db: keep(db=db), durable=False)
+        output = RunOutput(cause="crash", trouble=f"{type(error).__name__}: {str(error)[:300]}")
+        return Attempt("exited", output, number=1, trace=trace)
+
+    # --- conclude -----------------------------------------------------------------------------------------------------
+
+    async def _conclude(self, last: Attempt) -> Conclusion:
+        """Compare the trees, and conclude the run by its last attempt, which may be one that could not start."""
+        config, attempts = self.config, [each for each in self.attempts if each.number < last.number]
+        context = self._load_context([each.output.tools for each in self.attempts], until=len(self.attempts))
+        written = None if context.tools is None else frozenset(
+            path for each in self.attempts for path in list_written(each.output, config.root)
         )  # fmt: skip
-        tools = None if any(each is None for each in self.earlier_tools) else self.used
-        handed_on = find_nested_artifacts(self)
-        comparison, unclaimed = await self._compare(scene, turn, partial(handed_on.has, written=written))
-        handed_back = any(earlier.stop_reason == HANDBACK for earlier in self.attempts[:-1])
-        stop_reason = "timeout" if turn.stop_reason == HANDBACK else turn.stop_reason
-        concluded = conclude(
-            AttemptEnd(
-                stop_reason, self.row.agent, turn.heard, turn.judgement, comparison, unclaimed, turn.exit_code,
-                self._find_reason(turn, stop_reason), written, scene.shared, handed_back, self._find_resume(),
-                find_retry(self.row), frozenset(handed_on.made), self.row.session_id,
-                frozenset(self._list_files(tools)[1]), is_recorded(tools), turn.code, turn.trace, self.config.format,
-            )
+        tools = None if any(each is None for each in self._earlier_tools) else self._used_tools
+        nested = NestedArtifacts()
+        if self._before.tree is not None and not config.worktree:  # a worktree becomes the run's own commit as a whole
+            sessions = (self.run.session_id, *list_resumed_runs(self.home, self.run))
+            nested = load_nested_artifacts(self.home, sessions, config.root)
+        seen = name_below_root(list_seen(tools), config.root)
+        own_files = () if self._before.tree is None else self.supervisor.list_own_files()
+        gather = partial(
+            gather_evidence, context, last.verdict, written=written, seen=seen, is_recorded=is_recorded(tools),
+            nested=nested, own_files=own_files,
         )  # fmt: skip
-        differing = self.load_text(CONFINED).splitlines() if self.config.confine else []
-        if self.config.unconfined:
-            differing = [f"the agent's permissions weren't enforced by the kernel: {self.config.unconfined}"]
-        created = [change.path for change in comparison.created] if comparison and self.config.confine else []
-        new = [protected_name(each) for each in list_new_protected(created, self.config.root, agent=self.row.agent)]
-        notes = (*concluded.notes, *(f"confine: {each}" for each in differing))
-        return concluded._replace(notes=notes, findings=(*concluded.findings, *new))
-
-    async def _compare(
-        self, scene: JudgingContext, turn: AttemptResult, is_below: Callable[..., bool]
-    ) -> tuple[Comparison | None, tuple[TreeChange, ...]]:
-        """What has changed since before the work, and what of it nobody claims."""
-        if scene.before is None:
-            return None, ()
-        grades = {} if turn.judgement is None else turn.judgement.grades
-        after = None if turn.judgement is None else turn.judgement.after
-        with suppress(RemitError):  # the folder is gone: there is nothing to report of it
-            own = self.supervisor.list_own_files()
-            return await asyncio.to_thread(compare_trees, scene, grades, own, is_below, after)
-        return None, ()
-
-    def _find_reason(self, turn: AttemptResult, stop_reason: str) -> str:
-        """Why it ended so, where somebody has said it."""
-        reason = turn.reason or (self.supervisor.find_reason(self.row.session_id) if stop_reason == "cancelled" else "")
-        return (
-            self.remaining_budget.describe_exhausted(self.usage)
-            if stop_reason == BUDGET and reason == BUDGET
-            else reason
+        evidence = await asyncio.to_thread(gather)
+        attempts.append(last._replace(reason=self._find_reason(last)))
+        can_resume = self.runner.can_resume and bool(self.harness_id)
+        concluded = conclude(self.run, attempts, evidence, can_resume=can_resume)
+        differing = self._load_text(CONFINED).splitlines() if config.confine else []
+        if config.unconfined:
+            differing = [f"the agent's permissions weren't enforced by the kernel: {config.unconfined}"]
+        created = evidence.comparison.created if evidence.comparison is not None and config.confine else ()
+        names = list_new_protected([change.path for change in created], config.root, agent=self.run.agent)
+        return concluded._replace(
+            notes=(*concluded.notes, *(f"confine: {each}" for each in differing)),
+            findings=(*concluded.findings, *map(protected_name, names)),
         )
 
-    def _find_resume(self) -> str:
-        """The command that goes on with it, where its harness can."""
-        return f"remit resume {self.row.session_id}" if self.runner.can_resume and self.harness_id else ""
+    def _find_reason(self, attempt: Attempt) -> str:
+        """Why an attempt ended, if that is known."""
+        if attempt.stop_reason == BUDGET and attempt.reason == BUDGET:
+            return self.budget.describe_exhausted(self.usage)
+        if attempt.stop_reason == "cancelled":
+            return attempt.reason or self.supervisor.find_cancel_reason(self.run.session_id)
+        return attempt.reason
 
+    def make_report(self, conclusion: Conclusion, *, ended_ms: int) -> Result:
+        """The whole result of the run, before its finish steps."""
+        budget = Budget(**self.config.budget)
+        limits = check_held(budget, self.runner, name=self.run.runner, hands_on=bool(self.config.may_call))
+        answer = next((each.output.text for each in reversed(self.attempts) if each.output.text), None)
+        return make_report(
+            self.run, conclusion, ended_ms=ended_ms, usage=self.usage, answer=answer, attempts=len(self.attempts),
+            diagnostics=limits,
+        )  # fmt: skip
 
-async def _do_aside(size: int, work: Callable[[], T]) -> T:
-    """Do something in a thread where there is much of it: all that this process supervises waits meanwhile."""
-    return await asyncio.to_thread(work) if size > _LONG_BYTES else work()
+    # --- what is known of the run now ---------------------------------------------------------------------------------
+
+    @property
+    def usage(self) -> Usage:
+        """The usage of all attempts so far."""
+        outputs = [each.output for each in self.attempts]
+        if self.watcher is not None:
+            outputs.append(self.watcher.output)
+        return sum_usage(outputs, counts_thread=self.runner.counts_thread)
+
+    @property
+    def harness_id(self) -> str:
+        """The id of the agent's session in its harness; empty if there is none."""
+        found = (each.output.harness_id for each in reversed(self.attempts))
+        return next((each for each in found if each), self.config.harness_id)
+
+    @property
+    def said(self) -> str:
+        """The last line of activity of the attempt that runs now."""
+        return "" if self.watcher is None else self.watcher.output.said
+
+    @property
+    def _used_tools(self) -> tuple[ToolUse, ...] | None:
+        """The tools of all attempts so far; None if an attempt doesn't report them."""
+        known = [each.output.tools for each in self.attempts]
+        if self.watcher is not None and self.watcher.read_ms:
+            known.append(self.watcher.output.tools)
+        return None if not known or None in known else tuple(use for each in known for use in each or ())
+
+    def describe_writes(self) -> ConcurrentRun:
+        """The files that the run has written so far by its records, for the runs in the same folder."""
+        tools, root = self._used_tools, self.config.root
+        written = frozenset(list_written(RunOutput(tools=tools or ()), root))
+        writes = WrittenFiles(None, frozenset(name_below_root(list_seen(tools), root)), is_recorded(tools))
+        read_ms = 0 if self.watcher is None else self.watcher.read_ms
+        return ConcurrentRun(self.run.session_id, written=written, writes=writes, recorded_ms=read_ms)
+
+    def _find_folder(self, number: int) -> str:
+        return find_folder(self.home, self.run.session_id, number)
+
+    def _make_listener(self, number: int) -> Listener:
+        """The runner's parser for the output of an attempt."""
+        budget = self.budget.find_left(self.usage)
+        return self.runner.listen(make_order(self.home, self.run, self.config, number=number, budget=budget))
+
+    def _load_text(self, kind: str) -> str:
+        return (load_text(self.home, self.run.session_id, kind) or b"").decode("utf-8", "surrogatepass")
+
+    def _keep_answer(self, attempt: Attempt, db: Connection | None = None) -> None:
+        """Store the agent's final message unchanged; `db`: the transaction of a group commit."""
+        text = attempt.output.text or ""
+        if text.strip():
+            texts = {f"answer-{attempt.number}": text.encode("utf-8", "surrogatepass")}
+            store_texts(self.home, self.run.session_id, texts, db=db, durable=False)

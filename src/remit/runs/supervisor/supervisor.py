@@ -11,6 +11,7 @@ import asyncio
 import os
 import time
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from remit.attempts.folders import find_folder, is_alive, send_control
@@ -23,11 +24,12 @@ from remit.ledger.texts import store_texts
 from remit.model import ERROR_CODES, NOTHING
 from remit.runners import RunOutput
 from remit.runners.registry import get_runner
-from remit.runs.admission.run_config import BUILT_IN, find_retry, read_run_config
+from remit.runs.admission.run_config import BUILT_IN, read_run_config
 from remit.runs.admission.tickets import RANDOM_BYTES, Ticket, mint
-from remit.runs.judging.conclusion import AttemptEnd, conclude
+from remit.runs.judging.attempt import Attempt
+from remit.runs.judging.conclusion import conclude
+from remit.runs.judging.concurrent_runs import find_site
 from remit.runs.results.full_result import add_steps, load_report, make_report, render_report
-from remit.runs.supervisor.concurrent_runs import find_site, list_below
 from remit.runs.supervisor.group_commit import GroupCommit
 from remit.runs.supervisor.run_loop import RunLoop
 from remit.runs.supervisor.slot_queue import SlotQueue, find_deadline
@@ -178,7 +180,7 @@ class Supervisor:
             with self.home.ledger.transaction() as db:
                 take_slot(db, row, NO_LIMITS, deadline_ms=find_deadline(row, read_clock_ms(), self._find_limit(row)))
             row = self._load(row.session_id)
-        return await self._finish(row, None, await asyncio.to_thread(answer, row))
+        return await self._finish(row, await asyncio.to_thread(answer, row))
 
     def check_reach(self, row: Run) -> None:
         """Refuse to supervise here what was sent to other machines, where nobody knows any more which."""
@@ -187,7 +189,7 @@ class Supervisor:
             raise StateError(f"{row.session_id} is done by another machine, and no backend is set", hint=hint)
 
     def _is_out_of_reach(self, row: Run) -> bool:
-        return self.afar is None and row.state in ("admitted", "running") and read_run_config(row.details).afar
+        return self.afar is None and row.state in ("admitted", "running") and read_run_config(row.details).remote
 
     async def _work(self, row: Run) -> Result:
         """Have a delegation done on this machine."""
@@ -198,28 +200,28 @@ class Supervisor:
             return await self._settle(row)
         early = early or await self._begin(row)
         if early is not None:
-            return await self._finish(row, None, early)
+            return await self._finish(row, early)
         try:
             loop = self.active[session_id] = RunLoop(self, row)
         except RunnerError as error:
-            return await self._finish(row, None, await self._lose(row, error))
+            return await self._finish(row, await self._lose(row, error))
         try:
-            conclusion = await loop.run()
+            conclusion = await loop.execute()
         finally:
             del self.active[session_id]
-        return await self._finish(row, loop, conclusion)
+        return await self._finish(row, conclusion, loop)
 
     async def _send(self, afar: ClusterClient, row: Run) -> Result:
         """Have a delegation done by another machine. What comes before and after is done on this one, as always."""
         early = await self._begin(row)
         if early is not None:
-            return await self._finish(row, None, early)
-        errand = self.active[row.session_id] = afar.make_errand(self, row)
+            return await self._finish(row, early)
+        remote_run = self.active[row.session_id] = afar.make_remote_run(self, row)
         try:
-            conclusion = await errand.run()
+            conclusion = await remote_run.execute()
         finally:
             del self.active[row.session_id]
-        return await self._finish(self._load(row.session_id), errand, conclusion)
+        return await self._finish(self._load(row.session_id), conclusion, remote_run)
 
     async def _lose(self, row: Run, error: RunnerError) -> Conclusion:
         """What becomes of a delegation whose runner nobody knows any more: its agent could not be understood."""
@@ -228,7 +230,7 @@ class Supervisor:
         while number and is_alive(find_folder(self.home, row.session_id, number)) and time.monotonic() < last:
             self.request_end(row.session_id)
             await asyncio.sleep(_ENDING_S)
-        return conclude(AttemptEnd("orphaned", row.agent, reason=error.message, retry=find_retry(row)))
+        return conclude(row, [Attempt("orphaned", reason=error.message)])
 
     def _load(self, session_id: str) -> Run:
         row = load_run(self.home.ledger, session_id)
@@ -243,8 +245,8 @@ class Supervisor:
             return None
         reason = "no slot was free in its caller's time"
         if stop_reason == "cancelled":
-            reason = self.find_reason(row.session_id) or "it had not begun"
-        return conclude(AttemptEnd(stop_reason, row.agent, reason=reason, retry=find_retry(row)))
+            reason = self.find_cancel_reason(row.session_id) or "it had not begun"
+        return conclude(row, [Attempt(stop_reason, reason=reason)])
 
     def _find_limit(self, row: Run) -> int | None:
         """When the caller's own time is up."""
@@ -260,26 +262,26 @@ class Supervisor:
     async def _begin(self, row: Run) -> Conclusion | None:
         """Do what comes before the work on a task, as often as needed; what became of it where it may not begin."""
         if read_run_config(row.details).is_harness_run:  # begun by a harness, and nothing of it can be heard here
-            return conclude(AttemptEnd("orphaned", row.agent, reason="its harness ended without a word of it"))
+            return conclude(row, [Attempt("orphaned", reason="its harness ended without a word of it")])
         if self.begin is None or row.details.keys().isdisjoint(("working", "phase", "outside")):
             return None
         try:
             await asyncio.to_thread(self.begin, row)
         except RefusedError as error:
-            return conclude(AttemptEnd("rejected", row.agent, reason=str(error)))
+            return conclude(row, [Attempt("rejected", reason=str(error))])
         except RemitError as error:
             code = error.code if error.code == RunnerError.code else ERROR_CODES["status_sync"]
-            heard = RunOutput(trouble=error.message)
-            return conclude(AttemptEnd("rejected", row.agent, heard, reason=str(error), code=code))
+            output = RunOutput(trouble=error.message)
+            return conclude(row, [Attempt("rejected", output, reason=str(error), code=code)])
         return None
 
-    async def _finish(self, row: Run, loop: RunLoop | RemoteRun | None, conclusion: Conclusion) -> Result:
+    async def _finish(self, row: Run, conclusion: Conclusion, loop: RunLoop | RemoteRun | None = None) -> Result:
         """Write down what became of it, then settle."""
         await self._end_below(row)
         self.functions.pop(row.session_id, None)  # not when somebody stops waiting: it may not have begun
         now_ms = read_clock_ms()
-        told = loop.report if loop is not None else None
-        report = self._reports[row.session_id] = told or make_report(row, loop, conclusion, ended_ms=now_ms)
+        make = partial(make_report, row) if loop is None else loop.make_report
+        report = self._reports[row.session_id] = make(conclusion, ended_ms=now_ms)
         usage = report.usage
         is_over = self.settle is None or not read_run_config(row.details).finishes
 
@@ -313,7 +315,7 @@ class Supervisor:
                 await self._wait_until_finished(session_id)
             elif claim(self.home.ledger, child, self.id):
                 if not self.is_cancelled(session_id):
-                    self.note(session_id, "cancel", {"reason": reason})
+                    self.report(session_id, "cancel", {"reason": reason})
                 await self.run_to_end(session_id)
 
     async def _wait_until_finished(self, session_id: str) -> None:
@@ -367,7 +369,7 @@ class Supervisor:
             query = "SELECT 1 FROM events WHERE session_id = ? AND kind = 'cancel' LIMIT 1"
             return db.execute(query, (session_id,)).fetchone() is not None
 
-    def find_reason(self, session_id: str) -> str:
+    def find_cancel_reason(self, session_id: str) -> str:
         """Why somebody has asked for its end, as they said it."""
         event = load_last_event(self.home.ledger, session_id, "cancel")
         return "" if event is None else str(event.details.get("reason") or "")
@@ -375,14 +377,10 @@ class Supervisor:
     def find_site(self, row: Run, root: str, *, since: Mapping[str, int]) -> SharedTree:
         """Who else worked in the same folder meanwhile. `since`: the sessions that the run continues."""
         loops = [each for each in self.active.values() if isinstance(each, RunLoop) and each.config.root == root]
-        live = {each.row.session_id: each.describe() for each in loops}
+        live = {each.run.session_id: each.describe_writes() for each in loops}
         return find_site(self.home, row, root, since=since, live=live)
 
-    def list_below(self, session_id: str) -> tuple[str, ...]:
-        """The agents that were handed work by another and are not back yet."""
-        return list_below(self.home.ledger, session_id)
-
-    def note(self, session_id: str, kind: str, details: Mapping[str, Any]) -> None:
+    def report(self, session_id: str, kind: str, details: Mapping[str, Any]) -> None:
         """Tell those who follow; where it can't be written down, nobody is told, and the work goes on."""
         with suppress(RemitError), self.home.ledger.transaction() as db:
             add_event(db, kind, details, session_id=session_id)

@@ -138,8 +138,8 @@ def _load_other(
     return other._replace(writes=writes, recorded_ms=UNTIL_NOW)
 
 
-def list_below(ledger: Ledger, session_id: str) -> tuple[str, ...]:
-    """The agents that were handed work by another and are not back yet."""
+def list_open_nested(ledger: Ledger, session_id: str) -> tuple[str, ...]:
+    """The agents of a run's nested runs that have not ended."""
     query = "SELECT agent FROM runs WHERE parent_id = ? AND state <> 'finished' ORDER BY created_ms"
     with ledger.reading() as db:
         return tuple(each[0] for each in db.execute(query, (session_id,)))

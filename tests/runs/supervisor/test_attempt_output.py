@@ -22,7 +22,7 @@ from remit.ledger.home import Home
 from remit.ledger.runs import Run, add_run, begin_attempt, count_attempts, list_attempts
 from remit.runners.command import CommandListener
 from remit.runs import local_backend
-from remit.runs.supervisor import watch
+from remit.runs.supervisor import watcher
 from remit.runs.workspace import Workspace
 from remit.testing.agent import ScriptedAgent
 
@@ -272,7 +272,7 @@ def test_a_claim_that_is_made_true_is_completed(root: Path, tmp_path_factory: py
 def test_a_machine_that_slept_past_the_deadline_reports_a_timeout(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The shim's clock stands still while a machine sleeps, so that the supervisor has to end its agent."""
     read, began = read_clock_ms, time.monotonic()
-    monkeypatch.setattr(watch, "read_clock_ms", lambda: read() + 3_600_000 * (time.monotonic() - began > 1.5))
+    monkeypatch.setattr(watcher, "read_clock_ms", lambda: read() + 3_600_000 * (time.monotonic() - began > 1.5))
 
     async def delegate() -> Result:
         async with Workspace.open(root) as ws:
