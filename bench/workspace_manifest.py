@@ -29,9 +29,9 @@ from bench.clock import clock
 from bench.rows import choose, finish, make_row
 from remit.ledger.home import Home
 from remit.ledger.schema import TABLES
-from remit.manifest.append import Appender
-from remit.manifest.index import Index
-from remit.manifest.search import Query, find_entries, find_entry
+from remit.manifest.append import ManifestAppender
+from remit.manifest.index import ManifestIndex
+from remit.manifest.search import EntryQuery, find_entries, find_entry
 from remit.model import ArtifactFacts
 from remit.returns.manifest_lines import check_line
 
@@ -121,7 +121,7 @@ def take_ms(action: Callable[[], object]) -> float:
 # --- by id ------------------------------------------------------------------------------------------------------------
 
 
-def measure_ids(index: Index, count: int) -> Row:
+def measure_ids(index: ManifestIndex, count: int) -> Row:
     """An entry by its id, whole and decoded, against the raw read of a line; of a large one also without an index."""
     file, database = Path(index.file), Path(index.file).with_suffix(".raw.db")
     raw = sqlite3.connect(database, isolation_level=None)
@@ -153,26 +153,26 @@ def measure_ids(index: Index, count: int) -> Row:
 # --- words, rebuilding, scans -----------------------------------------------------------------------------------------
 
 
-def measure_searches(index: Index, words: Words) -> Iterator[Row]:
+def measure_searches(index: ManifestIndex, words: Words) -> Iterator[Row]:
     """Searches in the largest manifest, in each round for something else: nobody asks the same again and again."""
     taken: dict[str, list[float]] = {}
     starts = [word[:4] for word in words.all if len(word) > 5]
     for number in range(_ROUNDS):
         common, second, rare = words.all[number], words.all[number + _ROUNDS], words.all[15_000 + number]
         questions = {
-            "one of the most common words": Query((common,)),
-            "two common words": Query((common, second)),
-            "a rare word and a common one": Query((rare, common)),
-            "a phrase": Query((f'"{common} {second}"',)),
-            "the beginning of a common word": Query((starts[number],)),
-            "a word that is not there": Query((f"none{number}none",)),
-            "a topic": Query(topic=common),
-            "a topic that is not there": Query(topic=f"none{number}"),
-            "a task": Query(task=str(number + 1)),
+            "one of the most common words": EntryQuery((common,)),
+            "two common words": EntryQuery((common, second)),
+            "a rare word and a common one": EntryQuery((rare, common)),
+            "a phrase": EntryQuery((f'"{common} {second}"',)),
+            "the beginning of a common word": EntryQuery((starts[number],)),
+            "a word that is not there": EntryQuery((f"none{number}none",)),
+            "a topic": EntryQuery(topic=common),
+            "a topic that is not there": EntryQuery(topic=f"none{number}"),
+            "a task": EntryQuery(task=str(number + 1)),
         }
         for name, query in questions.items():
             taken.setdefault(name, []).append(take_ms(lambda: find_entries(index, query)))  # noqa: B023 - called at once
-        assert find_entries(index, Query((common,))).has_more
+        assert find_entries(index, EntryQuery((common,))).has_more
     for name, times in taken.items():
         goal = None if "topic" in name or "task" in name else _SEARCH_GOAL_MS
         yield make_row(_AREA, f"a search for {name}, of {_MANY:,}", "ms", times, goal=goal)
@@ -209,7 +209,7 @@ def insert_bare(file: Path, database: Path) -> None:
     db.close()
 
 
-def measure_rebuild(index: Index, count: int, *, rounds: int) -> Row:
+def measure_rebuild(index: ManifestIndex, count: int, *, rounds: int) -> Row:
     """An index made anew, with everything that it checks, against the bare loop into empty tables."""
     database = Path(index.file).with_suffix(".db")
     own, floors = [], []
@@ -230,7 +230,7 @@ def measure_rebuild(index: Index, count: int, *, rounds: int) -> Row:
     )
 
 
-def measure_comparison(index: Index, count: int) -> Row:
+def measure_comparison(index: ManifestIndex, count: int) -> Row:
     """What it takes to find that a file which another program has touched is still what was read."""
     number = index.catch_up().number
     times = []
@@ -279,14 +279,14 @@ def measure_append(root: Path, rounds: int = choose(200, 600)) -> Iterator[Row]:
         file = root / str(lines) / "MANIFEST.jsonl"
         write_manifest(file, lines)
         home = Home(str(file.parent))
-        appender = Appender(home, str(file), look=_find_file, words={})
+        appender = ManifestAppender(home, str(file), look=_find_file, words={})
         times: dict[str, list[float]] = {"bare": [], "whole": [], "rules": [], "read": []}
         for number in range(rounds if lines == _FEW else rounds // 5):
             given = {**entry, "id": f"topic-{number}-{entry['date']}"}
             times["bare"].append(take_ms(write))
             times["whole"].append(take_ms(lambda: appender.add(given, day="2026-01-19")))  # noqa: B023 - called at once
             times["rules"].append(take_ms(lambda: check_line(line, look=_find_file, words={})))
-        index = Index(home, str(file))
+        index = ManifestIndex(home, str(file))
         index.catch_up()
         for number in range(_ROUNDS):
             appender.add({**entry, "id": f"read-{number}-{entry['date']}"}, day="2026-01-19")
@@ -325,7 +325,7 @@ def measure() -> Iterator[Row]:
             place.mkdir()
             words = write_manifest(place / "MANIFEST.jsonl", lines)
             home = Home(str(place))
-            index = Index(home, str(place / "MANIFEST.jsonl"))
+            index = ManifestIndex(home, str(place / "MANIFEST.jsonl"))
             time.sleep(_SETTLED_S)
             yield measure_rebuild(index, lines, rounds=choose(1, 3) if lines == _MANY else _ROUNDS)
             yield measure_ids(index, lines)

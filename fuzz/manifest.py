@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from fuzz.dialects import SAMPLES
 from fuzz.target import Target, need_nothing, spell
-from remit.manifest.entries import ManifestEntry
-from remit.manifest.lines import explain_bad_line, list_columns, list_words, read_entry
+from remit.manifest.entries import ManifestEntry, explain_bad_line, list_columns, list_words, read_entry
 from remit.model import ArtifactFacts
 from remit.returns.manifest_lines import check_line, check_lines
 

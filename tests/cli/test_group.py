@@ -197,7 +197,7 @@ def test_a_word_of_other_programs_is_answered_with_the_one_that_is_here(
         ),
         pytest.param(
             "return convert a.md --to manifest --date 2026-02-30",
-            "'2026-02-30' is not a day; write it as YYYY-MM-DD",
+            "'2026-02-30' isn't a day; write it as YYYY-MM-DD",
             id="a day that there is not",
         ),
         pytest.param(
@@ -207,7 +207,7 @@ def test_a_word_of_other_programs_is_answered_with_the_one_that_is_here(
         ),
         pytest.param(
             "return prompt --format manifest --topic ../notes",
-            "'../notes' is not a topic; write it like upload-limits",
+            "'../notes' isn't a topic; write it like upload-limits",
             id="a topic that leads elsewhere",
         ),
         pytest.param(
@@ -278,7 +278,7 @@ def test_an_empty_path_is_not_the_current_folder(option: str, inside: Inside) ->
 def test_a_topic_is_a_part_of_a_file_name(topic: str, inside: Inside) -> None:
     """R4.1: an agent that obeys the instructions is accepted."""
     ended = inside("return", "prompt", "--format", "manifest", f"--topic={topic}")
-    assert (ended.code, ended.complaint) == (2, f"'{topic}' is not a topic; write it like upload-limits")
+    assert (ended.code, ended.complaint) == (2, f"'{topic}' isn't a topic; write it like upload-limits")
 
 
 def test_of_a_long_word_both_ends_are_shown_and_what_to_do(inside: Inside) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from remit.errorlog.errors_command import find_error_log
+from remit.errorlog.workspace_errors import find_error_log
 from remit.runs.tasks.workspace_tasks import Tasks
 from tests.support.git_command import git
 from tests.support.hook_session import Stage, add_agent, also_by_program

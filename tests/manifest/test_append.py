@@ -43,7 +43,7 @@ def test_an_entry_gets_id_and_file_and_stands_on_one_line(desk: Desk) -> None:
     """R4.2, R4.7."""
     added = desk.appender.add(make_given(), day=DAY)
     assert added.accepted
-    assert added.findings == ()
+    assert added.diagnostics == ()
     assert load(desk.file) == [{**ENTRY, "id": "authentication-2026-01-19", "file": "2026-01-19_authentication.md"}]
     assert list(load(desk.file)[0]) == list(FIELDS)
 
@@ -119,20 +119,20 @@ def test_a_torn_line_is_ended_first(desk: Desk) -> None:
 def test_an_entry_with_an_error_is_refused_with_all_findings_and_nothing_is_written(desk: Desk) -> None:
     added = desk.appender.add(make_given(status="done", key_findings=["One. Two."], actionable="yes"), day=DAY)
     assert not added.accepted
-    assert {finding.severity for finding in added.findings} == {"error", "warning"}
+    assert {finding.severity for finding in added.diagnostics} == {"error", "warning"}
     assert not desk.file.exists()
 
 
 def test_an_entry_without_a_title_is_refused_by_the_rules(desk: Desk) -> None:
     added = desk.appender.add(make_entry(without=("id", "file", "title")), day=DAY)
     assert not added.accepted
-    assert any("title" in finding.message for finding in added.findings)
+    assert any("title" in finding.message for finding in added.diagnostics)
 
 
 def test_blocked_without_a_reason_is_refused_and_with_one_it_is_marked(desk: Desk) -> None:
     """R4.12, R4.13, C21."""
     refused = desk.appender.add(make_given(status="blocked", needs_followup=[""]), day=DAY)
-    assert [finding.code for finding in refused.findings] == ["RET088"]
+    assert [finding.code for finding in refused.diagnostics] == ["RET088"]
     added = desk.appender.add(make_given(status="blocked", needs_followup=["no access"]), day=DAY)
     assert added.fields["needs_followup"] == ["BLOCKED:no access"]
 
@@ -141,7 +141,7 @@ def test_a_findings_file_that_is_not_there_keeps_the_entry_out(desk: Desk) -> No
     """R4.10, R4.14."""
     appender = desk.make_appender(look=lambda path: ArtifactFacts(path, "missing"))
     added = appender.add(make_given(), day=DAY)
-    assert "RET089" in [finding.code for finding in added.findings]
+    assert "RET089" in [finding.code for finding in added.diagnostics]
     assert not desk.file.exists()
 
 
@@ -162,7 +162,7 @@ def test_the_file_is_made_before_the_line_and_only_if_the_line_can_be(desk: Desk
 def test_an_error_about_the_findings_file_keeps_the_entry_out(desk: Desk) -> None:
     wrong = Diagnostic("MAN014", "error", "left", "fill")
     added = desk.appender.add(make_given(), day=DAY, prepare=lambda _: (wrong,))
-    assert (added.accepted, added.findings, desk.file.exists()) == (False, (wrong,), False)
+    assert (added.accepted, added.diagnostics, desk.file.exists()) == (False, (wrong,), False)
 
 
 def test_folders_are_made_with_the_first_entry(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_a_title_without_a_letter_asks_for_a_slug(desk: Desk) -> None:
 
 def test_an_entry_that_is_too_long_is_refused(desk: Desk) -> None:
     added = desk.appender.add(make_given(title="x" * MAX_LINE_BYTES), day=DAY)
-    assert [finding.code for finding in added.findings] == ["MAN001"]
+    assert [finding.code for finding in added.diagnostics] == ["MAN001"]
     assert not desk.file.exists()
 
 

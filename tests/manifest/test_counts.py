@@ -9,7 +9,7 @@ import pytest
 
 from remit.errors import InputError
 from remit.ledger.home import Home
-from remit.manifest.counts import BadLine, count_entries, count_quickly, find_bad_lines, find_doubles
+from remit.manifest.counts import BadLine, count_entries, count_quickly, find_bad_lines, find_duplicates
 from tests.support.manifest_entries import make_line
 from tests.support.manifest_workspace import Desk
 
@@ -55,8 +55,8 @@ def test_entries_that_share_an_id_are_named_by_line(desk: Desk) -> None:
     """The first keeps the id, and the others are told."""
     desk.put("a", date="2026-01-02")
     desk.put("b", "a", date="2025-01-02")
-    assert find_doubles(desk.index, "a") == (1, 3)
-    assert find_doubles(desk.index, "b") == (2,)
+    assert find_duplicates(desk.index, "a") == (1, 3)
+    assert find_duplicates(desk.index, "b") == (2,)
 
 
 # The few numbers: the same with and without an index, and no more read than was allowed

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from remit.manifest.ids import Taken, find_free_id, find_taken
+from remit.manifest.ids import TakenId, find_free_id, find_taken
 from tests.support.manifest_entries import make_entry, make_line
 
 OTHER = make_entry(title="Another one")
@@ -17,7 +17,7 @@ def file(tmp_path: Path) -> Path:
 
 def test_the_first_line_with_an_id_has_it(file: Path) -> None:
     file.write_text("\nnonsense\n" + make_line() + make_line(id="auth-2026-01-19-2") + make_line(title="Another one"))
-    assert find_taken(str(file), OTHER) == Taken(3, "auth-2026-01-19-3")
+    assert find_taken(str(file), OTHER) == TakenId(3, "auth-2026-01-19-3")
 
 
 def test_the_same_entry_twice_is_no_other(file: Path) -> None:
@@ -46,7 +46,7 @@ def test_an_id_that_nobody_has_is_free(file: Path, entry_id: object) -> None:
 def test_an_id_is_known_however_it_is_spelled(file: Path, line: str, entry_id: str) -> None:
     file.write_text(line, encoding="utf-8")
     entry = make_entry(id=entry_id, title="Another one")
-    assert find_taken(str(file), entry) == Taken(1, f"{entry_id}-2")
+    assert find_taken(str(file), entry) == TakenId(1, f"{entry_id}-2")
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from remit.ledger.home import Home
 from remit.manifest import index as module
 from remit.manifest import search
 from remit.manifest.counts import find_bad_lines
-from remit.manifest.index import Index
-from remit.manifest.search import Query, find_entry, walk_entries
+from remit.manifest.index import ManifestIndex
+from remit.manifest.search import EntryQuery, find_entry, walk_entries
 from remit.returns.manifest_lines import MAX_LINE_BYTES
 from tests.support.manifest_entries import TOO_LONG, make_line
 from tests.support.manifest_workspace import Desk, replace, rewrite_in_place
@@ -166,7 +166,9 @@ def test_a_file_is_indexed_in_blocks_and_lines_longer_than_a_block_are_passed(
     desk.write("\n", make_line(id="c"))
     assert find_line(desk, "c") == 24
     assert [line for line, _ in find_bad_lines(desk.index)] == [2, 23]
-    assert desk.index.catch_up().checksum == Index(Home(str(desk.file.parent)), str(desk.file)).catch_up().checksum
+    assert (
+        desk.index.catch_up().checksum == ManifestIndex(Home(str(desk.file.parent)), str(desk.file)).catch_up().checksum
+    )
     before = desk.index.catch_up()
     desk.file.touch()
     assert desk.index.catch_up().number == before.number
@@ -190,8 +192,8 @@ def test_several_manifests_share_the_tables_and_nothing_else(tmp_path: Path) -> 
     first, second = (tmp_path / name for name in ("a.jsonl", "b.jsonl"))
     first.write_text("".join(make_line(id=f"e{n}", topics=["t"]) for n in range(5)))
     second.write_text(make_line(id="e1", title="second") + "bad\n")
-    indexes = [Index(home, str(file)) for file in (first, second)]
-    lists = [[entry.id for entry in walk_entries(each, Query(topic="t", words=("sessions",)))] for each in indexes]
+    indexes = [ManifestIndex(home, str(file)) for file in (first, second)]
+    lists = [[entry.id for entry in walk_entries(each, EntryQuery(topic="t", words=("sessions",)))] for each in indexes]
     assert lists == [["e4", "e3", "e2", "e1", "e0"], []]
     entry = find_entry(indexes[1], "e1")
     assert entry is not None
@@ -241,7 +243,7 @@ def test_a_manifest_that_is_rewritten_again_and_again_leaves_nothing_behind(desk
     """Beside another one, which is read again when it is asked for."""
     large = desk.file.with_name("large.jsonl")
     large.write_text("".join(make_line(id=f"e{n}") for n in range(20)))
-    other = Index(desk.home, str(large))
+    other = ManifestIndex(desk.home, str(large))
     desk.put("x")
     numbers = set()
     for number in range(10):
@@ -257,7 +259,7 @@ def test_a_manifest_that_is_rewritten_again_and_again_leaves_nothing_behind(desk
 def test_a_walk_stops_if_the_manifest_was_rewritten_meanwhile(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "_BATCH", 2)
     desk.put("a", "b", "c")
-    walk = walk_entries(desk.index, Query())
+    walk = walk_entries(desk.index, EntryQuery())
     assert next(walk).id == "c"
     desk.put("d")
     assert next(walk).id == "b"

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from remit.manifest.counts import count_entries, count_quickly, find_bad_lines, find_doubles
+from remit.manifest.counts import count_entries, count_quickly, find_bad_lines, find_duplicates
 from remit.manifest.entries import is_pending, name_task, read_day, read_texts
-from remit.manifest.search import Query, find_entries, find_line, walk_entries
+from remit.manifest.search import EntryQuery, find_entries, find_line, walk_entries
 from remit.returns.formats.manifest import read_aliases
 from tests.support.manifest_workspace import Desk, replace, rewrite_in_place
 from tests.support.sample_sizes import choose
@@ -112,18 +112,21 @@ def has_word(word: str) -> Callable[[dict[str, Any]], bool]:
     return has
 
 
-QUESTIONS: tuple[tuple[Query, Callable[[dict[str, Any]], bool]], ...] = (
-    (Query(), lambda _: True),
-    (Query(topic="RATE"), lambda each: "rate" in [text.strip().lower() for text in read_texts(each.get("topics"))]),
-    (Query(task="12"), lambda each: "12" in map(name_task, read_texts(each.get("linked_tasks")))),
-    (Query(status="blocked"), lambda each: each.get("status") == "Blocked "),
-    (Query(since="2026-01-19"), lambda each: read_day(each.get("date")) >= "2026-01-19"),
-    (Query(until="2026-01-19"), lambda each: "" < read_day(each.get("date")) <= "2026-01-19"),
-    (Query(actionable=False), lambda each: each.get("actionable") is not True),
-    (Query(pending=True), is_pending),
-    (Query(words=("alpha",)), has_word("alpha")),
-    (Query(words=("gamma",), pending=True), lambda each: has_word("gamma")(each) and is_pending(each)),
-    (Query(words=("nowhere",)), lambda _: False),
+QUESTIONS: tuple[tuple[EntryQuery, Callable[[dict[str, Any]], bool]], ...] = (
+    (EntryQuery(), lambda _: True),
+    (
+        EntryQuery(topic="RATE"),
+        lambda each: "rate" in [text.strip().lower() for text in read_texts(each.get("topics"))],
+    ),
+    (EntryQuery(task="12"), lambda each: "12" in map(name_task, read_texts(each.get("linked_tasks")))),
+    (EntryQuery(status="blocked"), lambda each: each.get("status") == "Blocked "),
+    (EntryQuery(since="2026-01-19"), lambda each: read_day(each.get("date")) >= "2026-01-19"),
+    (EntryQuery(until="2026-01-19"), lambda each: "" < read_day(each.get("date")) <= "2026-01-19"),
+    (EntryQuery(actionable=False), lambda each: each.get("actionable") is not True),
+    (EntryQuery(pending=True), is_pending),
+    (EntryQuery(words=("alpha",)), has_word("alpha")),
+    (EntryQuery(words=("gamma",), pending=True), lambda each: has_word("gamma")(each) and is_pending(each)),
+    (EntryQuery(words=("nowhere",)), lambda _: False),
 )
 
 
@@ -146,7 +149,7 @@ def compare(desk: Desk, plain: Plain) -> None:
     for entry_id in ("a", "b", "own-2", "Ä/1", "none"):
         found = desk.find(entry_id)
         assert (found and found.line) == by_id.get(entry_id, [None])[0]
-        assert list(find_doubles(desk.index, entry_id)) == by_id.get(entry_id, [])
+        assert list(find_duplicates(desk.index, entry_id)) == by_id.get(entry_id, [])
     assert [line for line, _ in find_bad_lines(desk.index, limit=1000)] == plain.bad
     counted, is_torn = count_entries(desk.index), len(plain.ended) + 1 in plain.bad
     days = sorted(day for _, fields in plain.found if (day := read_day(fields.get("date"))))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from remit.manifest.prefix_check import Beginning, has_kept, take_beginning
+from remit.manifest.prefix_check import ManifestPrefix, has_prefix, read_prefix
 
 OLD = b'{"id":"a-2026-01-19"}\n' * 60_000  # more than one block
 
@@ -18,28 +18,28 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_a_manifest_that_only_grew_has_kept_its_beginning(file: Path) -> None:
-    beginning = take_beginning(str(file))
+    beginning = read_prefix(str(file))
     assert beginning.size_bytes == len(OLD)
     with file.open("ab") as appended:
         appended.write(b"{}\n")
-    assert has_kept(str(file), beginning)
+    assert has_prefix(str(file), beginning)
 
 
 @pytest.mark.parametrize("data", [b"", OLD[:-1], b"\n" * len(OLD) + b"{}\n", OLD[:-3] + b'b"}'], ids=len)
 def test_another_content_is_noticed(file: Path, data: bytes) -> None:
-    beginning = take_beginning(str(file))
+    beginning = read_prefix(str(file))
     file.write_bytes(data)
-    assert not has_kept(str(file), beginning)
+    assert not has_prefix(str(file), beginning)
 
 
 @pytest.mark.parametrize("there", ["nothing", "folder", "pipe"])
 def test_what_is_no_file_has_kept_nothing_and_is_not_waited_for(file: Path, there: str) -> None:
-    beginning = take_beginning(str(file))
+    beginning = read_prefix(str(file))
     file.unlink()
     if there == "folder":
         file.mkdir()
     elif there == "pipe":
         os.mkfifo(file)
-    assert not has_kept(str(file), beginning)
-    assert take_beginning(str(file)) == Beginning()
-    assert has_kept(str(file), Beginning())  # where there was nothing, nothing is lost
+    assert not has_prefix(str(file), beginning)
+    assert read_prefix(str(file)) == ManifestPrefix()
+    assert has_prefix(str(file), ManifestPrefix())  # where there was nothing, nothing is lost

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from remit.errors import UsageError
 from remit.ledger.home import Home
 from remit.manifest import search as module
-from remit.manifest.index import Index
+from remit.manifest.index import ManifestIndex
 from remit.manifest.search import (
-    Query,
+    EntryQuery,
     find_entries,
     find_entries_of_task,
     find_line,
@@ -43,9 +43,9 @@ def full(desk: Desk) -> Desk:
 
 def ask(desk: Desk, **query: object) -> list[str]:
     """The ids of all that fit."""
-    found = find_entries(desk.index, Query(**query), limit=100)  # type: ignore[arg-type]
+    found = find_entries(desk.index, EntryQuery(**query), limit=100)  # type: ignore[arg-type]
     assert not found.has_more
-    walked = [entry.id for entry in walk_entries(desk.index, Query(**query))]  # type: ignore[arg-type]
+    walked = [entry.id for entry in walk_entries(desk.index, EntryQuery(**query))]  # type: ignore[arg-type]
     assert [entry.id for entry in found.entries] == walked
     return walked
 
@@ -89,7 +89,7 @@ def test_entries_are_found_the_newest_first(full: Desk, query: dict[str, object]
 
 
 def test_pages_follow_each_other_without_gaps(full: Desk) -> None:
-    pages = [find_entries(full.index, Query(), limit=2, skip=skip) for skip in (0, 2, 4, 6)]
+    pages = [find_entries(full.index, EntryQuery(), limit=2, skip=skip) for skip in (0, 2, 4, 6)]
     assert [entry.id for page in pages for entry in page.entries] == ["new", "mid-2", "mid", "old", "dateless"]
     assert [page.has_more for page in pages] == [True, True, False, False]
 
@@ -97,7 +97,7 @@ def test_pages_follow_each_other_without_gaps(full: Desk) -> None:
 def test_walking_goes_on_over_batches(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_BATCH", 3)
     desk.put(*(f"e{number}" for number in range(10)))
-    assert [entry.id for entry in walk_entries(desk.index, Query(words=("sessions",)))] == [
+    assert [entry.id for entry in walk_entries(desk.index, EntryQuery(words=("sessions",)))] == [
         f"e{n}" for n in range(9, -1, -1)
     ]
 
@@ -130,18 +130,18 @@ HOSTILE = [
 @pytest.mark.parametrize("text", HOSTILE)
 def test_words_are_data(full: Desk, text: str) -> None:
     if any(char.isalnum() for char in text):
-        find_entries(full.index, Query(words=(text,)))
+        find_entries(full.index, EntryQuery(words=(text,)))
     else:
         with pytest.raises(UsageError, match="no word"):
-            find_entries(full.index, Query(words=(text,)))
+            find_entries(full.index, EntryQuery(words=(text,)))
     assert ask(full, words=("upload",)) == ["mid-2", "old"]
 
 
 @settings(max_examples=choose(60, 300), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(words=st.lists(st.text(max_size=20), max_size=4), is_begun=st.booleans())
-def test_no_words_are_an_error_of_sql(full: Desk, words: list[str], *, is_begun: bool) -> None:
+@given(words=st.lists(st.text(max_size=20), max_size=4), is_prefix=st.booleans())
+def test_no_words_are_an_error_of_sql(full: Desk, words: list[str], *, is_prefix: bool) -> None:
     try:
-        match = write_match(words, is_begun=is_begun)
+        match = write_match(words, is_prefix=is_prefix)
     except UsageError:
         return
     full.home.ledger.db.execute("SELECT rowid FROM manifest_words WHERE manifest_words MATCH ?", (match,)).fetchall()
@@ -155,10 +155,10 @@ def test_what_is_no_word_or_too_many_is_told() -> None:
 
 
 def test_only_a_long_enough_last_word_is_a_beginning() -> None:
-    assert write_match(["rate", "limi"], is_begun=True) == '"rate" "limi"*'
+    assert write_match(["rate", "limi"], is_prefix=True) == '"rate" "limi"*'
     assert write_match(["rate", "limi"]) == '"rate" "limi"'
-    assert write_match(["rate", "lim"], is_begun=True) == '"rate" "lim"'
-    assert write_match(['"rate limits"'], is_begun=True) == '"rate limits"'
+    assert write_match(["rate", "lim"], is_prefix=True) == '"rate" "lim"'
+    assert write_match(['"rate limits"'], is_prefix=True) == '"rate limits"'
     assert write_match(['a"b']) == '"a" "b"'
 
 
@@ -168,16 +168,21 @@ def test_a_word_that_is_there_is_no_beginning(desk: Desk, monkeypatch: pytest.Mo
     desk.put("a", "b", title="Cart")
     desk.put("c", "d", title="Carthage")
     assert ask(desk, words=("cart",)) == ["b", "a"]
-    assert find_entries(desk.index, Query(words=("cart",)), limit=2, skip=2).entries == ()
+    assert find_entries(desk.index, EntryQuery(words=("cart",)), limit=2, skip=2).entries == ()
     assert ask(desk, words=("carth",)) == ["d", "c"]
 
 
 @pytest.mark.parametrize(
     ("query", "index"),
-    [(Query(), "by_day"), (Query(words=("a",)), "by_day"), (Query(since="2026-01-01"), "by_day"), ("new", "by_id")],
+    [
+        (EntryQuery(), "by_day"),
+        (EntryQuery(words=("a",)), "by_day"),
+        (EntryQuery(since="2026-01-01"), "by_day"),
+        ("new", "by_id"),
+    ],
 )
 def test_no_question_reads_all_entries_to_sort_them(
-    full: Desk, monkeypatch: pytest.MonkeyPatch, query: Query | str, index: str
+    full: Desk, monkeypatch: pytest.MonkeyPatch, query: EntryQuery | str, index: str
 ) -> None:
     asked: list[str] = []
     full.home.ledger.db.set_trace_callback(asked.append)
@@ -216,7 +221,7 @@ def test_an_entry_for_the_same_work_is_found_however_it_names_its_file(
     other = make_line(id="x-2026-01-19", file="out/b.md")
     own = make_line(without=("file",), id="x-2026-01-19-3", output_file=named)[:-1]
     (tmp_path / "out/MANIFEST.jsonl").write_text(other + own + ended)
-    index = Index(Home(str(tmp_path)), str(tmp_path / "out/MANIFEST.jsonl"))
+    index = ManifestIndex(Home(str(tmp_path)), str(tmp_path / "out/MANIFEST.jsonl"))
     for entry_id in ("x-2026-01-19", "x-2026-01-19-3", "x-2026-01-19-2"):
         found = find_own_entry(index, {"id": entry_id, "file": asked})
         assert found is not None
@@ -246,6 +251,6 @@ def test_of_two_files_that_are_called_alike_the_one_that_is_there_is_meant(tmp_p
     (tmp_path / "out").mkdir()
     (tmp_path / "a.md").touch()
     (tmp_path / "out/MANIFEST.jsonl").write_text(make_line(id="x", file="a.md"))
-    index = Index(Home(str(tmp_path)), str(tmp_path / "out/MANIFEST.jsonl"))
+    index = ManifestIndex(Home(str(tmp_path)), str(tmp_path / "out/MANIFEST.jsonl"))
     assert find_own_entry(index, {"id": "x", "file": "./a.md"}) is not None
     assert find_own_entry(index, {"id": "x", "file": "out/a.md"}) is None

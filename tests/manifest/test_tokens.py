@@ -11,7 +11,7 @@ def test_every_declared_token_is_filled() -> None:
     """R4.11, C15."""
     template = " ".join(f"{{{{{name}}}}}" for name in (*REQUIRED, *OPTIONAL))
     resolved = resolve_tokens(template, GIVEN)
-    assert resolved.findings == {}
+    assert resolved.diagnostics == {}
     assert "{{" not in resolved.text
     assert resolved.text.startswith(
         "T12 2026-01-19 auth   claudedocs/agent-outputs claudedocs/agent-outputs/MANIFEST.jsonl"
@@ -40,12 +40,12 @@ def test_a_value_is_put_in_as_it_is() -> None:
 def test_what_cannot_be_filled_stays_and_is_told_once() -> None:
     resolved = resolve_tokens("{{TASK_ID}} {{TOPIC_SLUGG}} {{TASK_ID}} {{RESEARCH_ID}}", {"DATE": "d"})
     assert resolved.text == "{{TASK_ID}} {{TOPIC_SLUGG}} {{TASK_ID}} {{TOPIC_SLUG}}-d"
-    assert {name: (each.code, each.message) for name, each in resolved.findings.items()} == {
+    assert {name: (each.code, each.message) for name, each in resolved.diagnostics.items()} == {
         "TASK_ID": ("MAN021", "no value for the required token TASK_ID"),
         "TOPIC_SLUGG": ("MAN020", "unknown token TOPIC_SLUGG"),
         "TOPIC_SLUG": ("MAN021", "no value for the required token TOPIC_SLUG"),
     }
-    assert resolved.findings["TOPIC_SLUGG"].hint == "Did you mean TOPIC_SLUG?"
+    assert resolved.diagnostics["TOPIC_SLUGG"].hint == "Did you mean TOPIC_SLUG?"
 
 
 def test_other_braces_are_no_tokens() -> None:
@@ -65,7 +65,7 @@ def test_other_braces_are_no_tokens() -> None:
 )
 def test_defaults_that_lead_nowhere_are_told(defaults: dict[str, str]) -> None:
     resolved = resolve_tokens("{{A}}", {}, defaults=defaults)
-    assert "MAN022" in [finding.code for finding in resolved.findings.values()]
+    assert "MAN022" in [finding.code for finding in resolved.diagnostics.values()]
     assert len(resolved.text) <= 11 * MAX_VALUE_CHARS
 
 

@@ -134,7 +134,7 @@ def test_tokens_of_the_manifest_protocol_are_filled() -> None:
 
 def test_a_token_that_nothing_fills_is_a_finding() -> None:
     work = WORK._replace(prompt="{{TOPIC}} {{TASK_ID}}", format="manifest")
-    assert {name: each.code for name, each in fill_tokens(work.prompt, work).findings.items()} == {
+    assert {name: each.code for name, each in fill_tokens(work.prompt, work).diagnostics.items()} == {
         "TOPIC": "MAN020",
         "TASK_ID": "MAN021",
     }

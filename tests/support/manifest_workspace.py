@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from remit.ledger.home import Home
-from remit.manifest.append import Appender
-from remit.manifest.index import Index
-from remit.manifest.search import Query, find_entry, walk_entries
+from remit.manifest.append import ManifestAppender
+from remit.manifest.index import ManifestIndex
+from remit.manifest.search import EntryQuery, find_entry, walk_entries
 from remit.model import ArtifactFacts
 from remit.storage.files import write_bytes
 from tests.support.manifest_entries import make_line
@@ -25,13 +25,13 @@ class Desk:
     def __init__(self, root: Path) -> None:
         self.home = Home(str(root))
         self.file = root / "MANIFEST.jsonl"
-        self.index = Index(self.home, str(self.file))
+        self.index = ManifestIndex(self.home, str(self.file))
         self.appender = self.make_appender()
 
-    def make_appender(self, look: Callable[[str], ArtifactFacts | None] | None = None) -> Appender:
+    def make_appender(self, look: Callable[[str], ArtifactFacts | None] | None = None) -> ManifestAppender:
         """An appender; every findings file is there, unless `look` says otherwise."""
         look = look or (lambda path: ArtifactFacts(path, "file", 1))
-        return Appender(self.home, str(self.file), look=look, words={})
+        return ManifestAppender(self.home, str(self.file), look=look, words={})
 
     def write(self, *lines: str | bytes) -> None:
         """Append lines as other programs do."""
@@ -49,7 +49,7 @@ class Desk:
 
     def list_ids(self) -> list[str]:
         """Every id that can be found, in the order of the file."""
-        entries = sorted(walk_entries(self.index, Query()), key=lambda entry: entry.line)
+        entries = sorted(walk_entries(self.index, EntryQuery()), key=lambda entry: entry.line)
         return [entry.id for entry in entries]
 
     def other(self) -> Desk:

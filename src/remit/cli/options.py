@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from remit.errors import UsageError
-from remit.manifest.field_values import parse_day
+from remit.manifest import parse_day
 from remit.spelling import did_you_mean
 
 if TYPE_CHECKING:

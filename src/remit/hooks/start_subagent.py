@@ -505,11 +505,11 @@ def _place(config: RunConfig, root: str, environ: Mapping[str, str]) -> RunConfi
     if config.format != "manifest" and not config.any_format:
         return config
     from remit.manifest.places import place_manifest
-    from remit.manifest.prefix_check import take_beginning
+    from remit.manifest.prefix_check import read_prefix
     from remit.storage.settings import load_settings
 
     manifest = f"{root}/{place_manifest(root, load_settings(root))}"
-    size, digest = take_beginning(manifest)
+    size, digest = read_prefix(manifest)
     return config._replace(manifest=manifest, manifest_bytes=size, manifest_sha256=digest)
 
 

@@ -27,12 +27,12 @@ _NO_TITLE = "entry"
 """The title of an entry without one, until the rules report it."""
 
 
-class Added(NamedTuple):
+class AppendResult(NamedTuple):
     """The result of adding an entry."""
 
     fields: Mapping[str, Any]
     """The entry as it was written, or would have been."""
-    findings: tuple[Diagnostic, ...]
+    diagnostics: tuple[Diagnostic, ...]
     offset: int | None
     """The offset of its line in the file; None if an error prevented it."""
 
@@ -42,7 +42,7 @@ class Added(NamedTuple):
         return self.offset is not None
 
 
-class Appender:
+class ManifestAppender:
     """Adds entries to one manifest."""
 
     def __init__(
@@ -72,7 +72,7 @@ class Appender:
         slug: str | None = None,
         prepare: Callable[[Mapping[str, Any]], Iterable[Diagnostic]] = lambda _: (),
         makes_file: bool = False,
-    ) -> Added:
+    ) -> AppendResult:
         """Add an entry, unless it breaks a rule; then nothing is written.
 
         Missing fields are derived: the date from `day`, the id from `slug` or the title, the file from the id.
@@ -86,11 +86,11 @@ class Appender:
             file = fields.get("file") or f"{self._folder}{name_findings_file(entry_id, str(fields['date']))}"
             fields = {"id": entry_id, "file": file} | fields | {"id": entry_id, "file": file}
             line = render_entry(fields)
-            findings = check_line(line, look=_expect_file if makes_file else self._look, words=self._words)
-            if not _has_error(findings):
-                findings += prepare(fields)
-            offset = None if _has_error(findings) else self._append(line)
-            return Added(fields, tuple(findings), offset)
+            diagnostics = check_line(line, look=_expect_file if makes_file else self._look, words=self._words)
+            if not _has_error(diagnostics):
+                diagnostics += prepare(fields)
+            offset = None if _has_error(diagnostics) else self._append(line)
+            return AppendResult(fields, tuple(diagnostics), offset)
 
     def _append(self, line: bytes) -> int:
         try:
@@ -100,8 +100,8 @@ class Appender:
             raise storage_error(self._file, error) from error
 
 
-def _has_error(findings: Iterable[Diagnostic]) -> bool:
-    return any(finding.severity == "error" for finding in findings)
+def _has_error(diagnostics: Iterable[Diagnostic]) -> bool:
+    return any(each.severity == "error" for each in diagnostics)
 
 
 def _expect_file(path: str) -> ArtifactFacts:

@@ -1,8 +1,4 @@
-"""Counting: a manifest in numbers, and what in it can't be found as it should.
-
-Owns the questions about the manifest as a whole: how much of what is in it, which lines are no entries, which entries
-have to share an id.
-"""
+"""Counts of a manifest: its entries by status and topic, lines that aren't entries, and duplicate ids."""
 
 from __future__ import annotations
 
@@ -10,9 +6,8 @@ import os
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from remit.manifest.entries import is_pending
-from remit.manifest.index import Index
-from remit.manifest.lines import BOM, read_entry, read_id
+from remit.manifest.entries import BOM, is_pending, read_entry, read_id
+from remit.manifest.index import ManifestIndex
 from remit.storage.files import load_bytes
 
 if TYPE_CHECKING:
@@ -22,7 +17,7 @@ if TYPE_CHECKING:
     from remit.manifest.index import IndexedPrefix
 
 _TOP_TOPICS = 10
-_MOST_DOUBLES = 500
+_MAX_DUPLICATES = 500
 
 
 class BadLine(NamedTuple):
@@ -32,7 +27,7 @@ class BadLine(NamedTuple):
     reason: str
 
 
-class Statistics(NamedTuple):
+class ManifestStatistics(NamedTuple):
     """The statistics of a manifest."""
 
     lines: int
@@ -52,7 +47,7 @@ class Statistics(NamedTuple):
     """True if the last line is truncated: not an entry, and without a line feed."""
 
 
-class QuickCount(NamedTuple):
+class ManifestCounts(NamedTuple):
     """The counts of a manifest for one line of output."""
 
     entries: int
@@ -65,30 +60,30 @@ class QuickCount(NamedTuple):
     """False if only the start of the manifest was read."""
 
 
-def find_doubles(index: Index, entry_id: str) -> tuple[int, ...]:
+def find_duplicates(index: ManifestIndex, entry_id: str) -> tuple[int, ...]:
     """Return the lines of all entries with an id. The first one has the id; others are found only by line."""
 
     def query(db: Connection, known: IndexedPrefix) -> tuple[int, ...]:
         statement = "SELECT line FROM manifest_lines WHERE manifest = ? AND id = ? ORDER BY line"
         return tuple(line for (line,) in db.execute(statement, (known.number, entry_id)))
 
-    return index.consult(query)
+    return index.query(query)
 
 
-def find_bad_lines(index: Index, *, limit: int = 100) -> tuple[BadLine, ...]:
+def find_bad_lines(index: ManifestIndex, *, limit: int = 100) -> tuple[BadLine, ...]:
     """Return the first lines that aren't entries, with the reason; a truncated line is the last."""
 
     def query(db: Connection, known: IndexedPrefix) -> tuple[BadLine, ...]:
         statement = "SELECT line, reason FROM manifest_lines WHERE manifest = ? AND day IS NULL ORDER BY line LIMIT ?"
         return tuple(BadLine(*row) for row in db.execute(statement, (known.number, limit)))
 
-    return index.consult(query)
+    return index.query(query)
 
 
-def count_entries(index: Index) -> Statistics:
+def count_entries(index: ManifestIndex) -> ManifestStatistics:
     """Return the statistics of a manifest."""
 
-    def query(db: Connection, known: IndexedPrefix) -> Statistics:
+    def query(db: Connection, known: IndexedPrefix) -> ManifestStatistics:
         entries = "SELECT day, id, status, actionable, pending, topics FROM manifest_lines"
         rows = db.execute(
             f"{entries} WHERE manifest = ? AND day IS NOT NULL ORDER BY number", (known.number,)
@@ -100,13 +95,13 @@ def count_entries(index: Index) -> Statistics:
         ids, statuses = Counter(row[1] for row in rows), Counter(row[2] for row in rows)
         without_id = ids.pop(None, 0)
         topics = Counter(topic for row in rows for topic in set(row[5][1:-1].split("\n")) if row[5])
-        return Statistics(
+        return ManifestStatistics(
             known.lines,
             len(rows),
             sum(row[4] for row in rows),
             sum(row[3] for row in rows),
             bad - is_torn,
-            tuple(item for item in ids.items() if item[1] > 1)[:_MOST_DOUBLES],
+            tuple(item for item in ids.items() if item[1] > 1)[:_MAX_DUPLICATES],
             without_id,
             min(days, default=None),
             max(days, default=None),
@@ -115,22 +110,22 @@ def count_entries(index: Index) -> Statistics:
             is_torn,
         )
 
-    return index.consult(query)
+    return index.query(query)
 
 
 def _rank(counted: Counter[str]) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(counted.items(), key=lambda item: (-item[1], item[0])))
 
 
-def count_quickly(home: Home, file: str, *, max_bytes: int) -> QuickCount:
+def count_quickly(home: Home, file: str, *, max_bytes: int) -> ManifestCounts:
     """Return the counts of a manifest from at most `max_bytes` of it, without creating an index."""
     if os.path.isfile(home.ledger_file):
-        index = Index(home, file)
+        index = ManifestIndex(home, file)
         size = index.stat_file().st_size
         with home.ledger.reading() as db:
-            known = index.recall(db)
+            known = index.load_prefix(db)
         if size - (known.offset if known else 0) <= max_bytes:
-            return index.consult(_count)
+            return index.query(_count)
     data = load_bytes(file, max_bytes=max_bytes)
     is_whole = len(data) <= max_bytes
     lines = data[:max_bytes].removeprefix(BOM).split(b"\n")
@@ -138,12 +133,12 @@ def count_quickly(home: Home, file: str, *, max_bytes: int) -> QuickCount:
     found = [fields for fields, _ in entries if fields is not None]
     ids = Counter(entry_id for fields in found if (entry_id := read_id(fields)) is not None)
     bad = sum(fields is None and bool(line.strip()) for fields, line in entries)
-    return QuickCount(
+    return ManifestCounts(
         len(found), sum(map(is_pending, found)), bad, sum(number > 1 for number in ids.values()), is_whole
     )
 
 
-def _count(db: Connection, known: IndexedPrefix) -> QuickCount:
+def _count(db: Connection, known: IndexedPrefix) -> ManifestCounts:
     totals = "SELECT count(day), total(pending), count(reason) FROM manifest_lines WHERE manifest = ?"
     entries, pending, bad = db.execute(totals, (known.number,)).fetchone()
     doubled = """
@@ -151,4 +146,4 @@ def _count(db: Connection, known: IndexedPrefix) -> QuickCount:
             SELECT 1 FROM manifest_lines WHERE manifest = ? AND id IS NOT NULL GROUP BY id HAVING count(*) > 1
         )
     """
-    return QuickCount(entries, int(pending), bad, db.execute(doubled, (known.number,)).fetchone()[0], is_whole=True)
+    return ManifestCounts(entries, int(pending), bad, db.execute(doubled, (known.number,)).fetchone()[0], is_whole=True)

@@ -1,7 +1,6 @@
-"""Findings files: the page behind an entry, written in the standard's form and checked against it.
+"""Findings files: write the page of an entry in the standard's form (R4.6), and check it (MAN010 to MAN015).
 
-Owns that form (R4.6) and the findings about a page that does not have it. Headings inside a fenced block are part of an
-example, and text from others cannot make any.
+Headings in a code fence are part of an example, and text from agents can't create any.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ MAX_CHARS = 1024 * 1024
 SUMMARY_SENTENCES = (2, 3)
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+|\Z)")
-_BLANK = re.compile(r"\{\{[^{}\n]{1,80}\}\}")
+_PLACEHOLDER = re.compile(r"\{\{[^{}\n]{1,80}\}\}")
 _TITLE, _SECTION, _CATEGORY = 1, 2, 3
 """Levels of headings."""
 
@@ -64,7 +63,7 @@ def section_empty(name: str, place: TextSpan) -> Diagnostic:
         "MAN012",
         "warning",
         f"the section {name} is empty",
-        "Say what there is, or that there is nothing.",
+        "Write its content, or a sentence that there is none.",
         place=place,
     )
 
@@ -74,12 +73,12 @@ def summary_length(sentences: int, place: TextSpan) -> Diagnostic:
 
     Why: readers decide by the summary whether to read the rest.
 
-    Bad: a page of it, or `Done.`
+    Bad: a whole page, or `Done.`
 
     Good: `Two of the three providers cap uploads at 5 GB. The third has no limit, and costs twice as much.`
     """
-    message = f"the summary has {sentences} sentence{'' if sentences == 1 else 's'}, 2 or 3 are wanted"
-    return Diagnostic("MAN013", "warning", message, "Say in 2 or 3 sentences what came out.", place=place)
+    message = f"the summary has {sentences} sentence{'' if sentences == 1 else 's'}, but should have 2 or 3"
+    return Diagnostic("MAN013", "warning", message, "State the result in 2 or 3 sentences.", place=place)
 
 
 def placeholder_left(text: str, place: TextSpan) -> Diagnostic:
@@ -91,20 +90,24 @@ def placeholder_left(text: str, place: TextSpan) -> Diagnostic:
 
     Good: `- Task: T12`
     """
-    return Diagnostic("MAN014", "error", f"{text} was not filled in", "Write what belongs there.", place=place)
+    return Diagnostic("MAN014", "error", f"{text} was not filled in", "Replace it with its value.", place=place)
 
 
 def no_categories(place: TextSpan) -> Diagnostic:
     """The findings have no categories.
 
-    Why: later readers look for one kind of finding, such as costs or risks.
+    Why: later readers need one kind of finding, such as costs or risks.
 
     Bad: `## Findings` with one long list below.
 
     Good: `### Limits` and `### Costs` below `## Findings`.
     """
     return Diagnostic(
-        "MAN015", "note", "the findings have no categories", "Put ### and a name above each kind.", place=place
+        "MAN015",
+        "note",
+        "the findings have no categories",
+        "Add a heading ### NAME above each kind of finding.",
+        place=place,
     )
 
 
@@ -122,7 +125,7 @@ DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
 
 
 class FindingsFile(NamedTuple):
-    """What a findings file says."""
+    """The content of a findings file."""
 
     title: str
     summary: str = ""
@@ -134,28 +137,28 @@ class FindingsFile(NamedTuple):
 
 
 def render_findings_file(page: FindingsFile) -> str:
-    """The page in the standard's form. A section without content holds a comment that says what belongs there.
+    """Return the page in the standard's form. An empty section gets a comment that describes its content.
 
-    That no task is linked is an answer, and is written as one.
+    The list of linked tasks gets "None." instead: that is complete.
     """
-    lines = [f"# {_flatten(page.title)}", "", "## Summary", "", _escape(page.summary) or _SUMMARY_WANTED]
+    lines = [f"# {_flatten(page.title)}", "", "## Summary", "", _escape(page.summary) or _SUMMARY_COMMENT]
     lines += ["", "## Findings"]
     for category, findings in page.findings.items():
-        lines += ["", f"### {_flatten(category)}", "", *_render_items(findings, "what was found")]
+        lines += ["", f"### {_flatten(category)}", "", *_render_items(findings, "the findings")]
     if not page.findings:
-        lines += ["", "<!-- ### and the name of a category, and below it what was found -->"]
-    lines += ["", "## Recommendations", "", *_render_items(page.recommendations, "what to do now")]
-    lines += ["", "## Sources", "", *_render_items(page.sources, "where it is from")]
+        lines += ["", "<!-- ### NAME for each category, followed by its findings -->"]
+    lines += ["", "## Recommendations", "", *_render_items(page.recommendations, "the recommended actions")]
+    lines += ["", "## Sources", "", *_render_items(page.sources, "the sources")]
     tasks = [f"- Task: {flat}" for task in page.linked_tasks if (flat := _flatten(task))]
     lines += ["", "## Linked Tasks", "", *(tasks or ["None."])]
     return "\n".join(lines) + "\n"
 
 
-_SUMMARY_WANTED = "<!-- what came out, in 2 or 3 sentences -->"
+_SUMMARY_COMMENT = "<!-- the result, in 2 or 3 sentences -->"
 
 
-def _render_items(items: Iterable[str], wanted: str) -> list[str]:
-    return [f"- {flat}" for item in items if (flat := _flatten(item))] or [f"<!-- {wanted} -->"]
+def _render_items(items: Iterable[str], content: str) -> list[str]:
+    return [f"- {flat}" for item in items if (flat := _flatten(item))] or [f"<!-- {content} -->"]
 
 
 def _flatten(text: str) -> str:
@@ -163,7 +166,7 @@ def _flatten(text: str) -> str:
 
 
 def _escape(text: str) -> str:
-    """A paragraph that cannot be a heading, a fence or a comment."""
+    """Return a paragraph that can't be a heading, a code fence or a comment."""
     flat = _flatten(text)
     return f"\\{flat}" if flat.startswith(("#", "`", "~", "<")) else flat
 
@@ -172,7 +175,7 @@ def _escape(text: str) -> str:
 
 
 class _FindingsSection(NamedTuple):
-    """A part of the page below a heading of the first or second level."""
+    """A heading of the first or second level, with the text below it."""
 
     level: int
     name: str
@@ -182,9 +185,9 @@ class _FindingsSection(NamedTuple):
 
 
 def check_findings_file(text: str) -> tuple[Diagnostic, ...]:
-    """What a findings file lacks, in the order of the text. Of one that is very long, the beginning is looked at."""
-    sections, plain = _divide(text[:MAX_CHARS])
-    found = [placeholder_left(blank, place) for blank, place in plain]
+    """Return the diagnostics of a findings file, in the order of the text. Only the first `MAX_CHARS` are checked."""
+    sections, placeholders = _split(text[:MAX_CHARS])
+    found = [placeholder_left(name, place) for name, place in placeholders]
     named: dict[str, _FindingsSection] = {}
     for each in sections:
         if each.level == _SECTION:
@@ -220,17 +223,19 @@ def _drop_comments(text: str) -> str:
     return "".join((*parts, text[at:]))
 
 
-def _divide(text: str) -> tuple[list[_FindingsSection], list[tuple[str, TextSpan]]]:
-    """The sections of a page, and the blanks in it, both outside of fenced blocks."""
+def _split(text: str) -> tuple[list[_FindingsSection], list[tuple[str, TextSpan]]]:
+    """Return the sections of a page and the placeholders in it, without those in code fences."""
     sections: list[_FindingsSection] = []
-    blanks: list[tuple[str, TextSpan]] = []
+    placeholders: list[tuple[str, TextSpan]] = []
     fence = ""
     for number, line in enumerate(text.split("\n"), 1):
         opened = _FENCE.match(line)
         if opened and (not fence or (opened[1].startswith(fence) and not line[opened.end() :].strip())):
             fence = "" if fence else opened[1]
         elif not fence:
-            blanks += [(m[0], TextSpan(number, m.start() + 1, number, m.end() + 1)) for m in _BLANK.finditer(line)]
+            placeholders += [
+                (m[0], TextSpan(number, m.start() + 1, number, m.end() + 1)) for m in _PLACEHOLDER.finditer(line)
+            ]
             heading = _HEADING.match(line)
             level = len(heading[1]) if heading else 0
             if heading and level <= _SECTION:
@@ -241,4 +246,4 @@ def _divide(text: str) -> tuple[list[_FindingsSection], list[tuple[str, TextSpan
                 continue
         if sections:
             sections[-1].body.append(line)
-    return sections, blanks
+    return sections, placeholders

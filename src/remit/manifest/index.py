@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeVar
 from zlib import crc32
 
 from remit.errors import InputError, StorageError
-from remit.manifest.lines import BOM, explain_bad_line, list_columns, list_words, read_entry
+from remit.manifest.entries import BOM, explain_bad_line, list_columns, list_words, read_entry
 from remit.returns.manifest_lines import MAX_LINE_BYTES
 from remit.storage.files import check_filled
 
@@ -29,7 +29,7 @@ _BLOCK_BYTES = 4 * 1024 * 1024
 _SETTLED_NS = 2_000_000_000
 """A file may change again within this time without a new timestamp, because file system clocks are coarse."""
 _MAX_INTEGER = (1 << 63) - 1
-_PATIENCE = 20
+_MAX_RETRIES = 20
 T = TypeVar("T")
 
 
@@ -62,7 +62,7 @@ def take_stamp(found: os.stat_result) -> tuple[int, int, int, int]:
     return found.st_dev & _MAX_INTEGER, found.st_ino & _MAX_INTEGER, found.st_size, found.st_ctime_ns
 
 
-class Index:
+class ManifestIndex:
     """The index of one manifest. Not shared between threads, like the ledger that it is in."""
 
     def __init__(self, home: Home, file: str) -> None:
@@ -74,12 +74,12 @@ class Index:
     def stat_file(self) -> os.stat_result:
         """Return the state of the file. Raise `InputError` if it isn't a readable file."""
         try:
-            with self._refusing():
+            with self._reading():
                 return self._check(os.stat(self.file))
         except ValueError as error:
             raise InputError(f"invalid path {self.file!r}: {error}", hint="give the path of the manifest") from error
 
-    def recall(self, db: sqlite3.Connection) -> IndexedPrefix | None:
+    def load_prefix(self, db: sqlite3.Connection) -> IndexedPrefix | None:
         """Return how much of the manifest is indexed; None if it never was."""
         row = db.execute(
             "SELECT number, device, inode, size_bytes, changed_ns, offset, lines, checksum FROM manifests"
@@ -92,7 +92,7 @@ class Index:
         """Index the file up to its end. Concurrent processes share the work."""
         found = self.stat_file()
         with self.home.ledger.reading() as db:
-            known = self.recall(db)
+            known = self.load_prefix(db)
         if known is not None and known[1:5] == take_stamp(found):
             return known
         while True:
@@ -101,14 +101,14 @@ class Index:
             if at_end:
                 return known
 
-    def consult(self, ask: Callable[[sqlite3.Connection, IndexedPrefix], T]) -> T:
+    def query(self, read: Callable[[sqlite3.Connection, IndexedPrefix], T]) -> T:
         """Update the index and run a query on one snapshot of it."""
-        for _ in range(_PATIENCE):
+        for _ in range(_MAX_RETRIES):
             reached = self.catch_up()
             with self.home.ledger.reading() as db, _snapshot(db):
-                known = self.recall(db)
+                known = self.load_prefix(db)
                 if known is not None and known.number == reached.number and known.offset >= reached.offset:
-                    return ask(db, known)
+                    return read(db, known)
         raise StorageError(f"'{self.file}' keeps changing", hint="stop the program that rewrites it, and try again")
 
     def rebuild(self) -> RebuiltIndex:
@@ -117,21 +117,21 @@ class Index:
         with self.home.ledger.transaction() as db:
             _empty(db)
         count = "SELECT count(day), count(reason) FROM manifest_lines WHERE manifest = ? AND line <= ?"
-        return self.consult(
+        return self.query(
             lambda db, known: RebuiltIndex(known.lines, *db.execute(count, (known.number, known.lines)).fetchone())
         )
 
     def _advance(self, db: sqlite3.Connection) -> tuple[IndexedPrefix, bool]:
-        """Index one more block, from where the last reader stopped; return whether that was the end of the file."""
-        with self._refusing(), open(self.file, "rb", opener=_open, buffering=1 << 18) as file:
+        """Index one more block, starting at the end of the last one; return whether it reaches the end of the file."""
+        with self._reading(), open(self.file, "rb", opener=_open, buffering=1 << 18) as file:
             found = self._check(os.fstat(file.fileno()))
-            known = self.recall(db)
+            known = self.load_prefix(db)
             if known is not None and not _is_continued(file, known):
                 _empty(db)
                 known = None
             if known is None:
                 db.execute("INSERT INTO manifests (path) VALUES (?)", (self.key,))
-                known = self.recall(db)
+                known = self.load_prefix(db)
                 assert known is not None  # noqa: S101 - for mypy: it was written just now
             is_settled = time.time_ns() - found.st_ctime_ns > _SETTLED_NS
             if known.offset == found.st_size and not is_settled:
@@ -153,7 +153,7 @@ class Index:
         return found
 
     @contextmanager
-    def _refusing(self) -> Iterator[None]:
+    def _reading(self) -> Iterator[None]:
         """Raise `InputError` if the file can't be read."""
         try:
             yield

@@ -1,4 +1,4 @@
-"""Where a workspace keeps its manifest."""
+"""The path of a workspace's manifest, by its settings or by the usual places."""
 
 from __future__ import annotations
 
@@ -18,35 +18,31 @@ _CLEO_OUTPUTS = f"{CLEO_FOLDER}/agent-outputs"
 
 
 def find_manifest(*, here: bool = False) -> str | None:
-    """The workspace's manifest, or with `here` that of this checkout, where it is a linked worktree; None if none."""
+    """Return the path of the workspace's manifest, or with `here` of this worktree's; None if there is none."""
     root = find_root() if here else find_workspace()
     settings = load_settings(root).manifest
     return _find_below(root, settings.path, settings.output_dir)
 
 
 def _find_below(root: str, path: str | None, output_dir: str | None) -> str | None:
-    places = _list_places(root, path, output_dir)
-    found = next((file for file in places if os.path.isfile(file)), None)
+    if path is not None:
+        places = [path]
+    else:
+        places = [f"{folder}/{NAME}" for folder in (output_dir,) if folder is not None]
+        places += [*PLACES, f"{_CLEO_OUTPUTS}/{NAME}"]
+    found = next((file for place in places if os.path.isfile(file := f"{root}/{place}")), None)
     if found is not None and not is_inside(found, root):
         raise InputError(f"'{found}' leads out of the workspace through a link", hint="put the file itself there")
     return found
 
 
-def _list_places(root: str, path: str | None, output_dir: str | None) -> list[str]:
-    """Where a workspace's manifest can be: where the settings say, else at the usual places."""
-    if path is not None:
-        return [f"{root}/{path}"]
-    own = [f"{output_dir}/{NAME}"] if output_dir is not None else []
-    return [f"{root}/{place}" for place in (*own, *PLACES, f"{_CLEO_OUTPUTS}/{NAME}")]
-
-
 def place_manifest(root: str, settings: Settings) -> str:
-    """Where the workspace's manifest is, or will be with its first entry, below the root."""
+    """Return the path of the workspace's manifest below the root, or the path that it gets with its first entry."""
     return find_place(root, settings.manifest.path, settings.manifest.output_dir)
 
 
 def find_place(root: str, path: str | None, output_dir: str | None) -> str:
-    """The same, from what is set: the manifest's own path, or the folder of outputs that it lies in."""
+    """Return the same as `place_manifest`, from two settings: the manifest's own path, and the folder for outputs."""
     from remit.storage.safe_path import name_below  # noqa: PLC0415 - only for this
 
     if path is not None:

@@ -21,7 +21,7 @@ _BLOCK_BYTES = 1024 * 1024
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
 
 
-class Beginning(NamedTuple):
+class ManifestPrefix(NamedTuple):
     """The size and hash of a manifest at one time."""
 
     size_bytes: int = 0
@@ -29,17 +29,17 @@ class Beginning(NamedTuple):
     """Empty if the manifest was empty or unreadable: then nothing is compared."""
 
 
-def take_beginning(path: str) -> Beginning:
+def read_prefix(path: str) -> ManifestPrefix:
     """Return the current size and hash of a manifest."""
     size = 0
     try:
         size = os.stat(path).st_size if os.path.isfile(path) else 0
-        return Beginning(size, _hash(path, size) or "") if size else Beginning()
+        return ManifestPrefix(size, _hash(path, size) or "") if size else ManifestPrefix()
     except (OSError, InputError):
-        return Beginning(size)
+        return ManifestPrefix(size)
 
 
-def has_kept(path: str, beginning: Beginning) -> bool:
+def has_prefix(path: str, beginning: ManifestPrefix) -> bool:
     """True if a manifest still starts with its earlier content, or if that is unknown."""
     if not beginning.sha256:
         return True

@@ -9,15 +9,14 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.errors import BusyError, UsageError
-from remit.manifest.entries import ManifestEntry, name_task, read_day, split_id
-from remit.manifest.lines import name_topic, read_entry, write_items
+from remit.manifest.entries import ManifestEntry, name_task, name_topic, read_day, read_entry, split_id, write_items
 from remit.returns.formats.manifest import read_aliases
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from sqlite3 import Connection
 
-    from remit.manifest.index import Index, IndexedPrefix
+    from remit.manifest.index import IndexedPrefix, ManifestIndex
 
 PAGE = 20
 _BATCH = 500
@@ -28,7 +27,7 @@ _MIN_PREFIX_CHARS = 4
 _MAX_SIBLINGS = 10_000
 
 
-class Query(NamedTuple):
+class EntryQuery(NamedTuple):
     """A search; None or empty means any."""
 
     words: tuple[str, ...] = ()
@@ -52,7 +51,7 @@ class EntryPage(NamedTuple):
     has_more: bool
 
 
-def find_entries(index: Index, query: Query, *, limit: int = PAGE, skip: int = 0) -> EntryPage:
+def find_entries(index: ManifestIndex, query: EntryQuery, *, limit: int = PAGE, skip: int = 0) -> EntryPage:
     """Return one page of matching entries."""
 
     def query_page(db: Connection, known: IndexedPrefix) -> EntryPage:
@@ -60,10 +59,10 @@ def find_entries(index: Index, query: Query, *, limit: int = PAGE, skip: int = 0
         found = _load(db, known, f"{test} {_NEWEST_FIRST} LIMIT ? OFFSET ?", *values, limit + 1, skip)
         return EntryPage(tuple(found[:limit]), len(found) > limit)
 
-    return index.consult(query_page)
+    return index.query(query_page)
 
 
-def walk_entries(index: Index, query: Query) -> Iterator[ManifestEntry]:
+def walk_entries(index: ManifestIndex, query: EntryQuery) -> Iterator[ManifestEntry]:
     """Yield all matching entries in batches, without keeping them."""
     number: int | None = None
     last: tuple[object, ...] = ()
@@ -77,14 +76,14 @@ def walk_entries(index: Index, query: Query) -> Iterator[ManifestEntry]:
         return known.number, found
 
     while True:
-        number, entries = index.consult(query_batch)
+        number, entries = index.query(query_batch)
         yield from entries
         if len(entries) < _BATCH:
             return
         last = (read_day(entries[-1].fields.get("date")), entries[-1].line)
 
 
-# --- the question in SQL ----------------------------------------------------------------------------------------------
+# --- the query in SQL -------------------------------------------------------------------------------------------------
 
 _NEWEST_FIRST = "ORDER BY day DESC, line DESC"
 
@@ -97,7 +96,7 @@ def _load(db: Connection, known: IndexedPrefix, test: str, *values: object) -> l
     ]
 
 
-def _write_test(db: Connection, known: IndexedPrefix, query: Query) -> tuple[str, list[object]]:
+def _write_test(db: Connection, known: IndexedPrefix, query: EntryQuery) -> tuple[str, list[object]]:
     """Return the SQL condition of a query and its values."""
     tests: dict[str, object] = {}
     if query.words:
@@ -114,17 +113,17 @@ def _write_test(db: Connection, known: IndexedPrefix, query: Query) -> tuple[str
         tests["pending = ?"] = 1
     if query.since is not None:
         tests["day >= ?"] = read_day(query.since)
-    if query.until is not None:  # an entry without a day is not before any
+    if query.until is not None:  # an entry without a day doesn't match
         tests["day BETWEEN '0' AND ?"] = read_day(query.until)
     test, values = " AND ".join(tests) or "1", list(tests.values())
-    begun = write_match(query.words, is_begun=True) if query.words else None
-    if begun not in (None, *values[:1]) and not _load(db, known, f"{test} LIMIT 1", *values):
-        values[0] = begun
+    prefix = write_match(query.words, is_prefix=True) if query.words else None
+    if prefix not in (None, *values[:1]) and not _load(db, known, f"{test} LIMIT 1", *values):
+        values[0] = prefix
     return test, values
 
 
-def write_match(words: Iterable[str], *, is_begun: bool = False) -> str:
-    """Return words as an FTS5 query: each quoted, all required; with `is_begun` the last one is a prefix."""
+def write_match(words: Iterable[str], *, is_prefix: bool = False) -> str:
+    """Return words as an FTS5 query: each quoted, all required; with `is_prefix` the last one is a prefix."""
     phrases = [phrase for text in words for phrase in _split(text)]
     if not phrases:
         raise UsageError("no word to search for", hint="give words with letters or digits")
@@ -132,7 +131,7 @@ def write_match(words: Iterable[str], *, is_begun: bool = False) -> str:
         raise UsageError(f"too many words to search for: {len(phrases)}", hint=f"give at most {_MAX_WORDS}")
     match = " ".join(f'"{phrase}"' for phrase in phrases)
     last = phrases[-1]
-    return f"{match}*" if is_begun and last.isalnum() and len(last) >= _MIN_PREFIX_CHARS else match
+    return f"{match}*" if is_prefix and last.isalnum() and len(last) >= _MIN_PREFIX_CHARS else match
 
 
 def _split(text: str) -> Iterator[str]:
@@ -148,33 +147,33 @@ def _split(text: str) -> Iterator[str]:
             yield from words
 
 
-# --- other questions --------------------------------------------------------------------------------------------------
+# --- single entries ---------------------------------------------------------------------------------------------------
 
 
-def find_entry(index: Index, entry_id: str) -> ManifestEntry | None:
+def find_entry(index: ManifestIndex, entry_id: str) -> ManifestEntry | None:
     """Return the first entry with an id; None if there is none."""
-    found = index.consult(lambda db, known: _load(db, known, "id = ? ORDER BY line LIMIT 1", entry_id))
+    found = index.query(lambda db, known: _load(db, known, "id = ? ORDER BY line LIMIT 1", entry_id))
     return found[0] if found else None
 
 
-def find_line(index: Index, line: int) -> ManifestEntry | None:
+def find_line(index: ManifestIndex, line: int) -> ManifestEntry | None:
     """Return the entry on a line; None if it isn't an entry."""
-    found = index.consult(lambda db, known: _load(db, known, "line = ?", line))
+    found = index.query(lambda db, known: _load(db, known, "line = ?", line))
     return found[0] if found else None
 
 
-def list_ids(index: Index, start: str, *, limit: int = 200) -> list[str]:
+def list_ids(index: ManifestIndex, start: str, *, limit: int = 200) -> list[str]:
     """Return ids with a prefix, for suggestions."""
     statement = "SELECT DISTINCT id FROM manifest_lines WHERE manifest = ? AND id >= ? AND id < ? LIMIT ?"
-    rows = index.consult(
+    rows = index.query(
         lambda db, known: db.execute(statement, (known.number, start, f"{start}\U0010ffff", limit)).fetchall()
     )
     return [entry_id for (entry_id,) in rows]
 
 
-def find_entries_of_task(index: Index, task: str, *, linked: Iterable[str] = ()) -> tuple[ManifestEntry, ...]:
+def find_entries_of_task(index: ManifestIndex, task: str, *, linked: Iterable[str] = ()) -> tuple[ManifestEntry, ...]:
     """Return the entries of a task, newest first: those that name it, and those that the task links."""
-    entries = {entry.line: entry for entry in walk_entries(index, Query(task=task))}
+    entries = {entry.line: entry for entry in walk_entries(index, EntryQuery(task=task))}
     for entry_id in linked:
         entry = find_entry(index, entry_id)
         if entry is not None:
@@ -184,8 +183,8 @@ def find_entries_of_task(index: Index, task: str, *, linked: Iterable[str] = ())
     )
 
 
-def find_own_entry(index: Index, entry: Mapping[str, Any]) -> ManifestEntry | None:
-    """Return the entry that the agent already added for this work (C19): the first with its id and its file.
+def find_own_entry(index: ManifestIndex, entry: Mapping[str, Any]) -> ManifestEntry | None:
+    """Return the entry that the agent already added in this run (C19): the first with its id and its file.
 
     The agent may have got another number, and may have written the path of the file differently.
     """
@@ -195,7 +194,7 @@ def find_own_entry(index: Index, entry: Mapping[str, Any]) -> ManifestEntry | No
         return None
     stem = split_id(entry_id)[0]
     test = f"id >= ? AND id < ? ORDER BY line LIMIT {_MAX_SIBLINGS}"
-    siblings = index.consult(lambda db, known: _load(db, known, test, stem, f"{stem}."))
+    siblings = index.query(lambda db, known: _load(db, known, test, stem, f"{stem}."))
     own = (each for each in siblings if _is_numbered(each.id, stem) and _has_file(index, each, file))
     return next(own, None)
 
@@ -206,7 +205,7 @@ def _is_numbered(entry_id: str, stem: str) -> bool:
     return entry_id == stem or (number.isascii() and number.isdigit())
 
 
-def _has_file(index: Index, entry: ManifestEntry, file: object) -> bool:
+def _has_file(index: ManifestIndex, entry: ManifestEntry, file: object) -> bool:
     """True if an entry names a file, relative to the root or to the manifest."""
     other = entry.fields.get("file")
     if not isinstance(file, str) or not isinstance(other, str):
@@ -214,7 +213,7 @@ def _has_file(index: Index, entry: ManifestEntry, file: object) -> bool:
     return file == other or not _list_places(index, file).isdisjoint(_list_places(index, other))
 
 
-def _list_places(index: Index, file: str) -> set[str]:
+def _list_places(index: ManifestIndex, file: str) -> set[str]:
     """Return the possible places of a file: the existing ones, or all of them if there is none."""
     bases = (os.path.dirname(index.file), index.home.root)
     places = {os.path.normpath(os.path.join(base, file)) for base in bases}

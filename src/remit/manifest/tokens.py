@@ -47,8 +47,8 @@ def unknown_token(name: str) -> Diagnostic:
 
     Good: `{{TOPIC_SLUG}}`, or a value for the token.
     """
-    meant = find_similar(name, (*REQUIRED, *OPTIONAL))
-    hint = f"Did you mean {meant}?" if meant else "Give it a value, or remove it."
+    similar = find_similar(name, (*REQUIRED, *OPTIONAL))
+    hint = f"Did you mean {similar}?" if similar else "Give it a value, or remove it."
     return Diagnostic("MAN020", "error", f"unknown token {name}", hint)
 
 
@@ -84,18 +84,18 @@ DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
 }
 
 
-class Resolved(NamedTuple):
+class FilledText(NamedTuple):
     """A text with its tokens filled, and a diagnostic for each other token."""
 
     text: str
-    findings: Mapping[str, Diagnostic]
+    diagnostics: Mapping[str, Diagnostic]
 
 
-def resolve_tokens(template: str, given: Mapping[str, str], *, defaults: Mapping[str, str] = OPTIONAL) -> Resolved:
+def resolve_tokens(template: str, given: Mapping[str, str], *, defaults: Mapping[str, str] = OPTIONAL) -> FilledText:
     """Fill the tokens of a text. A token that can't be filled stays, and gets a diagnostic."""
     filling = _Filling(given, defaults)
     text = filling.fill(template)
-    return Resolved(text, filling.findings)
+    return FilledText(text, filling.diagnostics)
 
 
 def find_tokens(text: str) -> list[str]:
@@ -109,7 +109,7 @@ class _Filling:
     def __init__(self, given: Mapping[str, str], defaults: Mapping[str, str]) -> None:
         self.given = given
         self.defaults = defaults
-        self.findings: dict[str, Diagnostic] = {}
+        self.diagnostics: dict[str, Diagnostic] = {}
         self._values: dict[str, str | None] = {}
         self._open: list[str] = []
 
@@ -125,21 +125,21 @@ class _Filling:
         if name in self.given:
             return self.given[name]
         if name not in self._values:
-            self._values[name] = self._work_out(name)
+            self._values[name] = self._expand_default(name)
         return self._values[name]
 
-    def _work_out(self, name: str) -> str | None:
+    def _expand_default(self, name: str) -> str | None:
         if name not in self.defaults:
             report = token_missing if name in REQUIRED else unknown_token
-            self.findings.setdefault(name, report(name))
+            self.diagnostics.setdefault(name, report(name))
             return None
         if name in self._open or len(self._open) >= _MAX_DEPTH:
-            self.findings.setdefault(name, recursive_token(name))
+            self.diagnostics.setdefault(name, recursive_token(name))
             return None
         self._open.append(name)
         value = self.fill(self.defaults[name])
         self._open.pop()
         if len(value) > MAX_VALUE_CHARS:
-            self.findings.setdefault(name, recursive_token(name))
+            self.diagnostics.setdefault(name, recursive_token(name))
             return None
         return value

@@ -22,7 +22,7 @@ _SINGLE = ("title", "status", "actionable", "file", "date")
 
 def find_findings(asked: Call) -> dict[str, Any]:
     """Find entries of the manifest."""
-    from remit.manifest.field_values import parse_day
+    from remit.manifest import parse_day
     from remit.manifest.places import find_manifest
     from remit.runs.workspace_findings import Manifest, make_query
     from remit.views.json_objects import build_finding
@@ -51,7 +51,7 @@ def add_finding(asked: Call) -> dict[str, Any]:
     """Add an entry to the manifest."""
     from datetime import datetime
 
-    from remit.manifest.field_values import parse_day, parse_slug
+    from remit.manifest import parse_day, parse_slug
     from remit.runs.workspace_findings import Manifest, make_page
     from remit.views.json_objects import build_added_finding
 

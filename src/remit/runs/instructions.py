@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING, Literal
 
 from remit.light_namedtuple import NamedTuple
-from remit.manifest.tokens import OPTIONAL, Resolved, resolve_tokens
+from remit.manifest.tokens import OPTIONAL, FilledText, resolve_tokens
 from remit.model import NOTHING
 from remit.returns.format_instructions import write_instructions
 from remit.returns.formats import HYPER, MANIFEST, get_format
@@ -321,9 +321,9 @@ def list_tokens(work: InstructionFacts) -> dict[str, str]:
     return {"OUTPUT_DIR": OPTIONAL["OUTPUT_DIR"]} | {name: show(value) for name, value in values.items()}
 
 
-def fill_tokens(text: str, work: InstructionFacts) -> Resolved:
+def fill_tokens(text: str, work: InstructionFacts) -> FilledText:
     """A text with its tokens filled, for the format that has them; what nothing fills stays and is a finding."""
-    return resolve_tokens(text, list_tokens(work)) if work.format == MANIFEST.name else Resolved(text, {})
+    return resolve_tokens(text, list_tokens(work)) if work.format == MANIFEST.name else FilledText(text, {})
 
 
 # --- the messages after it -------------------------------------------------------------------------------------------

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from remit.ledger.home import Home
-    from remit.manifest.append import Added
-    from remit.manifest.counts import BadLine, Statistics
+    from remit.manifest.append import AppendResult
+    from remit.manifest.counts import BadLine, ManifestStatistics
     from remit.manifest.entries import ManifestEntry
     from remit.manifest.findings_file import FindingsFile as FindingsPage
-    from remit.manifest.index import Index, RebuiltIndex
-    from remit.manifest.search import EntryPage, Query
+    from remit.manifest.index import ManifestIndex, RebuiltIndex
+    from remit.manifest.search import EntryPage, EntryQuery
     from remit.model import Diagnostic
     from remit.returns.manifest_lines import LineDiagnostic
     from remit.storage.baselines import Weighed
@@ -175,7 +175,7 @@ class Manifest:
     def __init__(self, file: str | None = None, *, may_begin: bool = False) -> None:
         """`may_begin`: where there is none, it will be made; otherwise that is an error."""
         from remit.ledger.home import Home  # noqa: PLC0415 - only with a manifest
-        from remit.manifest.index import Index  # noqa: PLC0415
+        from remit.manifest.index import ManifestIndex  # noqa: PLC0415
 
         found, begun = file or find_manifest(), ""
         if found is None and may_begin:
@@ -190,20 +190,20 @@ class Manifest:
             raise InputError(f"'{self.file}' leads out of the workspace", hint="name it with --manifest if it is meant")
         self.settings = load_settings(self.root)
         self.home: Home = Home(begun or find_workspace(self.folder))
-        self.index: Index = Index(self.home, self.file)
+        self.index: ManifestIndex = ManifestIndex(self.home, self.file)
 
     # Adding
 
     def add(
         self, given: Mapping[str, Any], *, day: str, slug: str | None = None, page: FindingsPage | None = None
-    ) -> Added:
+    ) -> AppendResult:
         """Add an entry that no rule has an error against; with `page` its findings file, too, where there is none."""
-        from remit.manifest.append import Appender  # noqa: PLC0415 - only for this
+        from remit.manifest.append import ManifestAppender  # noqa: PLC0415 - only for this
 
         output = self.settings.manifest.output_dir
         beside = output is None or os.path.realpath(f"{self.root}/{output}") == os.path.realpath(self.folder)
         look, words = _make_look(self.folder, self.root), self.settings.returns.status_words
-        appender = Appender(self.home, self.file, look=look, words=words, folder="" if beside else f"{output}/")
+        appender = ManifestAppender(self.home, self.file, look=look, words=words, folder="" if beside else f"{output}/")
         added = appender.add(
             given,
             day=day,
@@ -213,7 +213,9 @@ class Manifest:
         )
         if added.accepted:
             return added
-        return added._replace(findings=tuple(_explain_excluded(each, added.fields["file"]) for each in added.findings))
+        return added._replace(
+            diagnostics=tuple(_explain_excluded(each, added.fields["file"]) for each in added.diagnostics)
+        )
 
     def _prepare_file(self, path: str, page: FindingsPage | None) -> tuple[Diagnostic, ...]:
         """Look at the findings file of an entry that is about to be written; make it where it shall be made.
@@ -293,9 +295,9 @@ class Manifest:
 
     def show(self, entry_id: str) -> Shown:
         """An entry with all that belongs to it."""
-        from remit.manifest.counts import find_doubles  # noqa: PLC0415 - only for this
+        from remit.manifest.counts import find_duplicates  # noqa: PLC0415 - only for this
 
-        return self._show(self.get(entry_id), find_doubles(self.index, entry_id))
+        return self._show(self.get(entry_id), find_duplicates(self.index, entry_id))
 
     def show_line(self, line: int) -> Shown:
         """The entry on a line: for those that have no id, or one that another has."""
@@ -324,13 +326,13 @@ class Manifest:
             return (), error.message
         return tuple(task.number for task in found if entry_id in task.links), ""
 
-    def find(self, query: Query, *, limit: int, page: int) -> EntryPage:
+    def find(self, query: EntryQuery, *, limit: int, page: int) -> EntryPage:
         """One page of the entries that fit, counted from 1."""
         from remit.manifest.search import find_entries  # noqa: PLC0415 - only for this
 
         return find_entries(self.index, query, limit=limit, skip=(page - 1) * limit)
 
-    def walk(self, query: Query) -> Iterator[ManifestEntry]:
+    def walk(self, query: EntryQuery) -> Iterator[ManifestEntry]:
         """All entries that fit, one after the other."""
         from remit.manifest.search import walk_entries  # noqa: PLC0415 - only for this
 
@@ -342,7 +344,7 @@ class Manifest:
 
         return find_bad_lines(self.index, limit=limit)
 
-    def count(self) -> Statistics:
+    def count(self) -> ManifestStatistics:
         """The manifest in numbers."""
         from remit.manifest.counts import count_entries  # noqa: PLC0415 - only for this
 
@@ -357,11 +359,11 @@ class Manifest:
         self.home.close()
 
 
-def make_query(*, words: tuple[str, ...] = (), pending: bool = False, **asked: Any) -> Query:  # noqa: ANN401 - its fields
+def make_query(*, words: tuple[str, ...] = (), pending: bool = False, **asked: Any) -> EntryQuery:  # noqa: ANN401 - its fields
     """What to look for: topic, task, status, since, until, actionable, each of them or None."""
-    from remit.manifest.search import Query  # noqa: PLC0415 - only for this
+    from remit.manifest.search import EntryQuery  # noqa: PLC0415 - only for this
 
-    return Query(words, pending=pending, **asked)
+    return EntryQuery(words, pending=pending, **asked)
 
 
 def make_page(
@@ -383,7 +385,7 @@ def check_entry_is_there(entry_id: str) -> None:
 
 def find_entries_of_task(home: Home, number: int) -> tuple[str, ...]:
     """The ids of the entries that name a task, the newest first; none where there is no manifest."""
-    from remit.manifest.index import Index  # noqa: PLC0415 - only with a manifest
+    from remit.manifest.index import ManifestIndex  # noqa: PLC0415 - only with a manifest
     from remit.manifest.search import find_entries_of_task  # noqa: PLC0415
 
     try:
@@ -392,7 +394,7 @@ def find_entries_of_task(home: Home, number: int) -> tuple[str, ...]:
         file = None
     if file is None:
         return ()
-    return tuple(entry.id for entry in find_entries_of_task(Index(home, file), str(number)) if entry.id)
+    return tuple(entry.id for entry in find_entries_of_task(ManifestIndex(home, file), str(number)) if entry.id)
 
 
 def load_entry(source: str) -> dict[str, Any]:

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from remit.errorlog.causes import Group
-    from remit.errorlog.errors_command import Errors
     from remit.errorlog.records import ErrorRecord
+    from remit.errorlog.workspace_errors import Errors
     from remit.ledger.home import Home
     from remit.ledger.journal import Interrupted
     from remit.ledger.queries import NestedTotals
     from remit.ledger.runs import AttemptRow
-    from remit.manifest.append import Added
+    from remit.manifest.append import AppendResult
     from remit.manifest.entries import ManifestEntry
     from remit.model import Diagnostic, Fix, JsonRepair, TextSpan, Verdict
     from remit.result import Result
@@ -383,7 +383,7 @@ def build_finding_details(shown: Shown, root: str) -> FindingDetailsObject:
     }
 
 
-def build_added_finding(added: Added, manifest: str, file: str | None) -> AddedFindingObject:
+def build_added_finding(added: AppendResult, manifest: str, file: str | None) -> AddedFindingObject:
     """A finding that was added, or why it wasn't."""
     return {
         "added": added.accepted,
@@ -393,7 +393,7 @@ def build_added_finding(added: Added, manifest: str, file: str | None) -> AddedF
         "findings_file": file,
         "diagnostics": [
             build_diagnostic(each, file if file is not None and each.place is not None else manifest)
-            for each in added.findings
+            for each in added.diagnostics
         ],
     }
 

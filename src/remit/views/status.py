@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from remit.config import Settings
     from remit.ledger.home import Home
     from remit.ledger.runs import Run
-    from remit.manifest.counts import QuickCount
+    from remit.manifest.counts import ManifestCounts
     from remit.tasks.store import StoredTask
     from remit.views.run_details import Standing
 
@@ -45,7 +45,7 @@ class ManifestOverview(NamedTuple):
     """Where the manifest is, and how much is in it."""
 
     path: str
-    seen: QuickCount
+    seen: ManifestCounts
 
 
 class Overview(NamedTuple):
@@ -162,7 +162,7 @@ def _load_manifest(home: Home, settings: Settings) -> ManifestOverview | None:
 
 
 def _load_errors() -> tuple[int, int]:
-    from remit.errorlog.errors_command import load_errors
+    from remit.errorlog.workspace_errors import load_errors
 
     found = load_errors(only_open=True)
     broken = next((finding for finding in found.findings if finding.severity == "error"), None)

@@ -10,7 +10,7 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from remit.errorlog.errors_command import load_errors
+from remit.errorlog.workspace_errors import load_errors
 from remit.errors import UsageError
 from remit.git.head import find_branch
 from remit.ledger.queries import RunFilter, count_by_state, count_by_task, list_page

@@ -217,8 +217,8 @@ def test_json_that_is_no_entry_is_told(workspace: Inside, text: str, sentence: s
             "there is nothing to add; give --title TEXT, --finding TEXT (3 to 7 of them) and --write-file, or --entry",
         ),
         (("--title", "認証"), "can't make an id from the title"),
-        (("--title", "x", "--slug", "A b"), "'A b' is not a topic"),
-        (("--title", "x", "--date", "today"), "'today' is not a day"),
+        (("--title", "x", "--slug", "A b"), "'A b' isn't a topic"),
+        (("--title", "x", "--date", "today"), "'today' isn't a day"),
         (("--entry", "gone.json"), "'gone.json' can't be read"),
     ],
 )

@@ -202,7 +202,7 @@ def test_a_last_line_that_is_cut_off_is_told_everywhere(workspace: Inside, *, wi
         assert workspace("findings", "list").code == 0
     workspace.write("MANIFEST.jsonl", LINES + make_line(id="torn-2026-04-01")[:40])
     assert "\nmanifest   3 entries, 1 pending, 1 bad line\n" in workspace("status").text
-    assert "1 line is no entry" in workspace("doctor").text
+    assert "1 line isn't an entry" in workspace("doctor").text
     for command in (
         ("list",),
         ("list", "--json"),
@@ -223,7 +223,7 @@ def test_ids_that_a_merge_has_doubled_are_told(workspace: Inside, *, with_ledger
         assert workspace("findings", "list").code == 0
     workspace.write("MANIFEST.jsonl", LINES + make_line(id="auth-2026-01-19", title="The other side"))
     assert ", 1 doubled id\n" in workspace("status").text
-    assert "1 id is on several lines, and only the first is found by it" in workspace("doctor").text
+    assert "1 id is on several lines, so only the first line is found by its id" in workspace("doctor").text
 
 
 COMMANDS = (

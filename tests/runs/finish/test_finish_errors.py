@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from remit.errorlog.errors_command import find_error_log
+from remit.errorlog.workspace_errors import find_error_log
 from remit.runs.request import Request
 from remit.runs.tasks.task_runs import TaskRequest, get_ready, start_task_run
 from remit.runs.tasks.workspace_tasks import Tasks

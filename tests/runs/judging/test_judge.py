@@ -10,7 +10,7 @@ import pytest
 
 from remit.evidence.take_tree import take_tree
 from remit.ledger.home import Home
-from remit.manifest.prefix_check import take_beginning
+from remit.manifest.prefix_check import read_prefix
 from remit.model import Expectation
 from remit.runners import ToolUse
 from remit.runs.judging.attempt import EarlierClaims
@@ -313,7 +313,7 @@ def look_manifest(root: Path, **more: Any) -> JudgingContext:  # noqa: ANN401 - 
     manifest = root / "MANIFEST.jsonl"
     manifest.write_text(make_line("old-topic"))
     make_findings(root, "old-topic")
-    beginning = take_beginning(str(manifest))
+    beginning = read_prefix(str(manifest))
     known = {"manifest_bytes": beginning.size_bytes, "manifest_sha256": beginning.sha256}
     return look(root, manifest=str(manifest), **known, **more)
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from remit.errorlog.causes import Group
-    from remit.errorlog.errors_command import Errors
     from remit.errorlog.records import ErrorRecord, FixStatus
+    from remit.errorlog.workspace_errors import Errors
     from remit.terminal import Paint
 
 _STYLES = {"open": "error", "investigating": "warning", "fixed": "good", "ignored": "frame"}
@@ -38,7 +38,7 @@ def list_errors(*, singly: bool, output_format: str, **asked: Any) -> int:  # no
 
     Exit code 0: listed, 1: listed as far as errors.json can be read, 2: could not run.
     """
-    from remit.errorlog.errors_command import load_errors
+    from remit.errorlog.workspace_errors import load_errors
 
     found = load_errors(**asked)
     broken = any(finding.severity == "error" for finding in found.findings)
@@ -57,7 +57,7 @@ def show(word: str, *, output_format: str) -> int:
 
     Exit code 0: shown, 2: could not run.
     """
-    from remit.errorlog.errors_command import show_errors
+    from remit.errorlog.workspace_errors import show_errors
 
     shown = show_errors(word)
     group, records = shown.chosen.group, shown.chosen.records
@@ -87,7 +87,7 @@ def resolve(word: str, *, status: FixStatus | None, note: str | None, output_for
 
     Exit code 0: marked, 2: could not run.
     """
-    from remit.errorlog.errors_command import mark_errors
+    from remit.errorlog.workspace_errors import mark_errors
 
     if status is None:
         raise UsageError("nothing is said about the error", hint="give --fixed, --ignored or --open")

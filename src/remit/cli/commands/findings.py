@@ -10,7 +10,7 @@ from remit.cli import options
 from remit.cli.diagnostics_output import DIAGNOSTIC_OUTPUTS
 from remit.cli.output import complain, get_paint, name_file, say, say_json
 from remit.errors import InputError, UsageError
-from remit.manifest.field_values import parse_day, parse_slug
+from remit.manifest import parse_day, parse_slug
 from remit.terminal import count_columns, escape, quote
 from remit.views.json_objects import build_added_finding, build_finding, build_finding_details
 from remit.views.render import ACCEPTED, COULD_NOT_RUN, NOT_ACCEPTED, count, count_findings, render_losses
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from remit.cli.diagnostics_output import DiagnosticOutput
-    from remit.manifest.append import Added
-    from remit.manifest.counts import Statistics
+    from remit.manifest.append import AppendResult
+    from remit.manifest.counts import ManifestStatistics
     from remit.manifest.entries import ManifestEntry
     from remit.manifest.search import EntryPage
     from remit.runs.workspace_findings import Manifest, Shown, Validated
@@ -299,11 +299,11 @@ def _choose_fields(given: dict[str, Any], entry: dict[str, Any]) -> dict[str, An
     return fields | {field: list(given[name]) for name, field in _LISTS.items() if given[name]}
 
 
-def _show_added(opened: Manifest, added: Added) -> None:
+def _show_added(opened: Manifest, added: AppendResult) -> None:
     paint = get_paint()
-    for line in render_losses(added.findings, paint=paint):
+    for line in render_losses(added.diagnostics, paint=paint):
         say(line)
-    told = f": {count_findings(added.findings)}" if added.findings else ""
+    told = f": {count_findings(added.diagnostics)}" if added.diagnostics else ""
     if added.accepted:
         say(f"{paint('good', '✓')} {escape(added.fields['id'])} added to {escape(name_file(opened.file))}{told}")
         return
@@ -437,7 +437,7 @@ def stats(*, manifest: str | None, output_format: str) -> int:
     return ACCEPTED
 
 
-def _list_statistics(counted: Statistics) -> Iterator[tuple[str, str]]:
+def _list_statistics(counted: ManifestStatistics) -> Iterator[tuple[str, str]]:
     yield "entries", f"{counted.entries:,} on {counted.lines:,} line{'' if counted.lines == 1 else 's'}"
     if counted.first_day is not None:
         yield "from", f"{counted.first_day} to {counted.last_day}"

@@ -12,7 +12,7 @@ import click
 from remit.cli import options
 from remit.cli.input import choose_sources, name_source
 from remit.cli.output import get_paint, hand_over, say, say_json
-from remit.manifest.field_values import parse_day, parse_slug
+from remit.manifest import parse_day, parse_slug
 from remit.views.json_objects import build_checked_return, build_diagnostic
 from remit.views.render import ACCEPTED, NOT_ACCEPTED, escape_json, render_headline, render_losses
 

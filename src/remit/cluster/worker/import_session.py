@@ -18,7 +18,7 @@ from remit.ledger.events import read_clock_ms
 from remit.ledger.runs import Run, add_run, begin_attempt, load_run, mirror_remote_run
 from remit.ledger.slots import claim, take_slot
 from remit.ledger.texts import store_texts
-from remit.manifest.prefix_check import take_beginning
+from remit.manifest.prefix_check import read_prefix
 from remit.runs.admission.run_config import read_run_config
 from remit.runs.supervisor.supervisor import NO_LIMITS
 
@@ -79,7 +79,7 @@ def _fit(order: RunOrder, root: str, seconds: float) -> dict[str, Any]:
     """The terms, as they are to hold here: what was a place over there is one in the checkout."""
     terms = read_run_config(order.details)
     manifest = os.path.join(root, os.path.relpath(terms.manifest, terms.root)) if terms.manifest else ""
-    size, digest = take_beginning(manifest) if manifest else (0, "")
+    size, digest = read_prefix(manifest) if manifest else (0, "")
     workspace_root = find_workspace_root(root, os.environ, runner=order.runner) if terms.may_be_hyper else ""
     return terms._replace(
         workspace_root=workspace_root,

@@ -148,7 +148,7 @@ def _check_manifest(context: DoctorContext) -> Iterator[HealthCheck]:
 
 def _check_errors(context: DoctorContext) -> Iterator[HealthCheck]:
     """Report a corrupt error log, and open errors."""
-    from remit.errorlog.errors_command import load_errors
+    from remit.errorlog.workspace_errors import load_errors
 
     del context
     found = load_errors(only_open=True)

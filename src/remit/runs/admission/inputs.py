@@ -320,7 +320,7 @@ def check_tokens(work: InstructionFacts, body: str, findings: Sequence[Diagnosti
 
     An input that fills one is no stranger to the agent.
     """
-    unfilled = {**fill_tokens(work.prompt, work).findings, **fill_tokens(body, work).findings}
+    unfilled = {**fill_tokens(work.prompt, work).diagnostics, **fill_tokens(body, work).diagnostics}
     used = {f"/inputs/{name}".upper() for text in (work.prompt, body) for name in find_tokens(text)}
     known = [each for each in findings if each.code != _UNKNOWN_INPUT or (each.pointer or "").upper() not in used]
     return (*(found._replace(hint=_describe_fix(name, found)) for name, found in unfilled.items()), *known)

@@ -19,7 +19,7 @@ from remit.ledger.events import add_event, read_clock_ms
 from remit.ledger.runs import Run, add_run, load_run
 from remit.ledger.texts import store_texts
 from remit.manifest.places import place_manifest
-from remit.manifest.prefix_check import take_beginning
+from remit.manifest.prefix_check import read_prefix
 from remit.model import NOTHING
 from remit.result import MIN_TOKENS
 from remit.returns.formats import MANIFEST, get_format
@@ -536,7 +536,7 @@ def _place(draft: Draft, setting: AdmissionContext) -> RunConfig:
     if config.format != "manifest" and not config.any_format:
         return config
     manifest = f"{root}/{place_manifest(setting.home.root, setting.settings)}"
-    size, digest = take_beginning(manifest)
+    size, digest = read_prefix(manifest)
     return config._replace(manifest=manifest, manifest_bytes=size, manifest_sha256=digest)
 
 

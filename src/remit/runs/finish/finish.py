@@ -9,7 +9,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from remit.errorlog.errors_command import find_error_log
+from remit.errorlog.workspace_errors import find_error_log
 from remit.errors import RemitError
 from remit.evidence.artifacts import inspect_artifacts
 from remit.ledger.home import Home

@@ -217,23 +217,25 @@ def _finish_manifest(home: Home, finish_steps: FinishInput, places: FinishStores
     """One line for this work. One that has its id, or its id with a number, and its file, is this work's."""
     if finish_steps.entry is None:
         return FinishStep("manifest", "nothing")
-    from remit.manifest.append import Appender  # noqa: PLC0415 - as above
+    from remit.manifest.append import ManifestAppender  # noqa: PLC0415 - as above
     from remit.manifest.entries import shape_entry  # noqa: PLC0415 - as above
-    from remit.manifest.index import Index  # noqa: PLC0415
+    from remit.manifest.index import ManifestIndex  # noqa: PLC0415
     from remit.manifest.search import find_own_entry  # noqa: PLC0415
 
     entry = shape_entry(finish_steps.entry)
     if not entry.get("id"):
         return FinishStep("manifest", "failed", "the entry has no id, by which it would be found again")
     files = _below(home, places.manifest, *_find_findings_file(home, places, entry))
-    found = find_own_entry(Index(home, places.manifest), entry)
+    found = find_own_entry(ManifestIndex(home, places.manifest), entry)
     if found is not None:
         return FinishStep("manifest", "there", f"{found.id} is there already", files=files)
-    appender = Appender(home, places.manifest, look=places.look, words=places.words)
+    appender = ManifestAppender(home, places.manifest, look=places.look, words=places.words)
     added = appender.add(entry, day=time.strftime("%Y-%m-%d"))
     if not added.accepted:
-        return FinishStep("manifest", "failed", "the entry is not acceptable", added.findings, code="VALIDATION_FAILED")
-    return FinishStep("manifest", "done", str(added.fields["id"]), added.findings, files, owed=True)
+        return FinishStep(
+            "manifest", "failed", "the entry is not acceptable", added.diagnostics, code="VALIDATION_FAILED"
+        )
+    return FinishStep("manifest", "done", str(added.fields["id"]), added.diagnostics, files, owed=True)
 
 
 def _find_findings_file(home: Home, places: FinishStores, entry: Mapping[str, Any]) -> list[str]:
@@ -308,10 +310,10 @@ def is_exploratory(entry: Mapping[str, Any]) -> bool:
 def _find_own(home: Home, entry: Mapping[str, Any], places: FinishStores) -> ManifestEntry | None:
     """The line of the manifest that this work made."""
     from remit.manifest.entries import shape_entry  # noqa: PLC0415 - as above
-    from remit.manifest.index import Index  # noqa: PLC0415
+    from remit.manifest.index import ManifestIndex  # noqa: PLC0415
     from remit.manifest.search import find_own_entry  # noqa: PLC0415
 
-    return find_own_entry(Index(home, places.manifest), shape_entry(entry))
+    return find_own_entry(ManifestIndex(home, places.manifest), shape_entry(entry))
 
 
 def _finish_errors(home: Home, finish_steps: FinishInput, places: FinishStores) -> FinishStep:

@@ -18,7 +18,7 @@ from remit.evidence.artifact_grades import CONTRADICTED, PROVED, WRITE, grade_ar
 from remit.evidence.artifacts import find_written_path, inspect_artifacts
 from remit.evidence.return_facts import find_bases, find_facts, follow_to_file, load_findings
 from remit.light_namedtuple import NamedTuple
-from remit.manifest.prefix_check import Beginning, has_kept
+from remit.manifest.prefix_check import ManifestPrefix, has_prefix
 from remit.model import ACCEPTABLE, NOTHING, Diagnostic
 from remit.returns.formats import MANIFEST
 from remit.runs.judging.conclusion import RunEvidence
@@ -394,7 +394,7 @@ def _find_loss(scene: JudgingContext, severity: Severity) -> list[Diagnostic]:
     """Whether the manifest still has what it had. Nobody claims that file, so no grade would tell."""
     if not scene.manifest or find_inside(scene.root, scene.manifest) is None:
         return []
-    if has_kept(scene.manifest, Beginning(scene.manifest_bytes, scene.manifest_sha256)):
+    if has_prefix(scene.manifest, ManifestPrefix(scene.manifest_bytes, scene.manifest_sha256)):
         return []
     return [manifest_rewritten(name_below(scene.root, scene.manifest) or scene.manifest, severity)]
 

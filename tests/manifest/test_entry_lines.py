@@ -3,7 +3,7 @@
 import pytest
 
 from remit.manifest.counts import count_entries, find_bad_lines
-from remit.manifest.lines import explain_bad_line, list_columns, list_words, name_topic, write_items
+from remit.manifest.entries import explain_bad_line, list_columns, list_words, name_topic, write_items
 from remit.returns.manifest_lines import MAX_LINE_BYTES
 from tests.support.manifest_entries import TOO_LONG, make_entry, make_line
 from tests.support.manifest_workspace import Desk
