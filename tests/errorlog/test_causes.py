@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.errorlog.causes import MAX_CAUSE_CHARS, choose, find_cause, group_errors, normalise
+from remit.errorlog.causes import MAX_CAUSE_CHARS, choose, find_cause, group_errors, normalize
 from remit.errorlog.records import ErrorRecord, format_time
 from remit.errors import UsageError
 
@@ -46,19 +46,19 @@ def happen(
     ],
 )
 def test_what_differs_is_taken_out(message: str, cause: str) -> None:
-    assert normalise(message) == cause
+    assert normalize(message) == cause
 
 
 @given(st.text(max_size=300))
 def test_any_message_has_a_cause_of_bounded_length(message: str) -> None:
-    assert len(normalise(message)) <= MAX_CAUSE_CHARS
+    assert len(normalize(message)) <= MAX_CAUSE_CHARS
     assert find_cause(happen(1, message)) == find_cause(happen(2, message))
 
 
 @pytest.mark.parametrize("piece", ["a", "1", "'", '"', "a/", "/", ".", "a.py:", "0x", "-", "sess_", "\\", "“"])
 def test_a_long_message_is_not_read_to_its_end(piece: str) -> None:
     start = time.process_time()
-    normalise(piece * 1_000_000)
+    normalize(piece * 1_000_000)
     assert time.process_time() - start < 0.5
 
 

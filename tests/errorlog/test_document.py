@@ -42,7 +42,7 @@ def test_entries_are_found_with_their_places() -> None:
     dated = apply(FOREIGN, set_date(document, NOW))
     assert dated == FOREIGN.replace('"2026-01-15T18:35:00Z",\n  "_comment', f'"{NOW}",\n  "_comment')
     assert set_date(parse_document("[]"), NOW) == set_date(parse_document('{"errors": []}'), NOW) == []
-    assert (document.findings, document.broken) == ((), False)
+    assert (document.diagnostics, document.broken) == ((), False)
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_entries_are_found_with_their_places() -> None:
 )  # fmt: skip
 def test_every_dialect_is_read(text: str, count: int) -> None:
     document = parse_document(text)
-    assert (len(document.items), document.findings, document.broken) == (count, (), False)
+    assert (len(document.items), document.diagnostics, document.broken) == (count, (), False)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_every_dialect_is_read(text: str, count: int) -> None:
 )
 def test_a_broken_file_is_told_with_its_place(text: str, code: str, message: str, line: int | None) -> None:
     document = parse_document(text)
-    (finding,) = document.findings
+    (finding,) = document.diagnostics
     assert (finding.code, document.broken) == (code, True)
     assert message in finding.message
     assert finding.hint
@@ -84,7 +84,7 @@ def test_a_broken_file_is_told_with_its_place(text: str, code: str, message: str
 def test_an_entry_that_is_no_object_is_told_and_left_where_it_is() -> None:
     text = '{"errors": [\n"odd",\n{"id": "a"}]}'
     document = parse_document(text)
-    assert [(finding.code, finding.place.line if finding.place else 0) for finding in document.findings] == [
+    assert [(finding.code, finding.place.line if finding.place else 0) for finding in document.diagnostics] == [
         ("ERR003", 2)
     ]
     assert not document.broken
@@ -93,7 +93,7 @@ def test_an_entry_that_is_no_object_is_told_and_left_where_it_is() -> None:
 
 def test_a_number_that_python_does_not_read_spoils_nothing() -> None:
     document = parse_document(f'{{"errors": [{{"id": "a", "n": {"9" * 5000}}}]}}')
-    assert (len(document.items), document.findings) == (1, ())
+    assert (len(document.items), document.diagnostics) == (1, ())
 
 
 @pytest.mark.parametrize("code", DIAGNOSTICS)

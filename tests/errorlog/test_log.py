@@ -188,15 +188,15 @@ BROKEN: dict[str, str | bytes] = {
 def test_what_is_broken_is_told_kept_and_written_anew(name: str, home: Home, file: Path) -> None:
     data = put(file, BROKEN[name])
     log = load_log(str(file))
-    assert log.findings
+    assert log.diagnostics
     assert file.read_bytes() == data
     recorded = record_errors(home, str(file), [TIMEOUT], now_ms=NOW_MS)
-    assert recorded.findings == log.findings
+    assert recorded.diagnostics == log.diagnostics
     assert recorded.original is not None
     assert Path(recorded.original).parent == Path(home.folder) / "recovered"
     assert Path(recorded.original).read_bytes() == data
     assert [each["id"] for each in read(file)] == [*(each.id for each in log.errors), recorded.added[0].id]
-    assert load_log(str(file)).findings == ()
+    assert load_log(str(file)).diagnostics == ()
 
 
 def test_a_broken_file_is_kept_once_however_often_it_is_found(home: Home, file: Path) -> None:
@@ -217,7 +217,7 @@ def test_bytes_that_are_no_text_come_back(home: Home, file: Path) -> None:
     data = put(file, FOREIGN.encode().replace(b"by hand", b"by \xff\xfe hand"))
     record_errors(home, str(file), [TIMEOUT], now_ms=NOW_MS)
     assert b"by \xff\xfe hand" in file.read_bytes()
-    assert load_log(str(file)).findings == ()
+    assert load_log(str(file)).diagnostics == ()
     assert len(file.read_bytes()) > len(data)
 
 
@@ -352,7 +352,7 @@ def test_whoever_is_killed_leaves_the_old_file_or_the_new_one(tmp_path: Path, fi
     for at in range(1, 100):
         killed = run_and_die(record, at=at)
         log = load_log(str(file))
-        assert log.findings == ()
+        assert log.diagnostics == ()
         archive = file.parent / ARCHIVE
         lines = archive.read_text().splitlines() if archive.exists() else []
         assert before <= {each.id for each in log.errors} | {json.loads(line)["id"] for line in lines}
@@ -395,5 +395,5 @@ def test_a_disk_that_fails_is_told_and_the_file_stays(
 
 
 def test_records_can_be_told_apart_from_their_like() -> None:
-    assert TIMEOUT.sameness != TIMEOUT._replace(phase=None).sameness
-    assert ErrorRecord("a", "b", "c").sameness is None
+    assert TIMEOUT.identity != TIMEOUT._replace(phase=None).identity
+    assert ErrorRecord("a", "b", "c").identity is None

@@ -17,7 +17,7 @@ from remit.errorlog.records import (
     prepare,
     read_record,
     shape_record,
-    summarise_for_user,
+    summarize_for_user,
 )
 from remit.model import AgentError
 from tests.support.error_samples import NOW, NOW_MS, TIMEOUT, make_entry
@@ -36,24 +36,24 @@ BROKEN = AgentError(
 def test_if_all_can_be_recovered_the_user_hears_the_first_recommendation() -> None:
     """R2.18."""
     other = LOST._replace(recommendation="Wait.")
-    assert summarise_for_user([LOST, other]) == "Run /plan 17 again."
-    assert summarise_for_user([LOST._replace(recommendation=""), other]) == "Wait."
-    assert summarise_for_user([LOST._replace(recommendation=" ")]) == "The planner did not answer. You can retry it."
+    assert summarize_for_user([LOST, other]) == "Run /plan 17 again."
+    assert summarize_for_user([LOST._replace(recommendation=""), other]) == "Wait."
+    assert summarize_for_user([LOST._replace(recommendation=" ")]) == "The planner did not answer. You can retry it."
 
 
 def test_if_one_cannot_the_user_hears_the_first_message_and_that_a_person_is_needed() -> None:
     """R2.18."""
-    assert summarise_for_user([LOST, BROKEN]) == "The planner did not answer. Needs your decision."
-    assert summarise_for_user([BROKEN]) == "The build fails. Needs your decision."
+    assert summarize_for_user([LOST, BROKEN]) == "The planner did not answer. Needs your decision."
+    assert summarize_for_user([BROKEN]) == "The build fails. Needs your decision."
 
 
 def test_without_faults_there_is_nothing_to_hear() -> None:
-    assert not summarise_for_user([])
+    assert not summarize_for_user([])
 
 
 def test_what_a_user_hears_holds_no_secret() -> None:
     secret = "hunter2" * 2
-    assert secret not in summarise_for_user([LOST._replace(recommendation=f"use password={secret}")])
+    assert secret not in summarize_for_user([LOST._replace(recommendation=f"use password={secret}")])
 
 
 # R2.17, S8
@@ -99,7 +99,7 @@ def test_whatever_an_agent_says_is_kept_as_json_and_prepared_once(record: ErrorR
     kept = prepare(record, now_ms=NOW_MS)
     json.dumps(shape_record(kept), ensure_ascii=False).encode()
     assert prepare(kept, now_ms=NOW_MS + 5000) == kept
-    assert read_record(shape_record(kept)).sameness == kept.sameness
+    assert read_record(shape_record(kept)).identity == kept.identity
 
 
 def test_the_id_tells_what_was_said_and_when() -> None:

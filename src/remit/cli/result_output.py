@@ -113,10 +113,10 @@ def _tell_user(result: Result) -> str:
     """
     if not result.errors:
         return ""
-    from remit.errorlog.records import summarise_for_user  # only where something went wrong
+    from remit.errorlog.records import summarize_for_user  # only where something went wrong
 
     first, *others = result.errors
-    told = summarise_for_user((first._replace(recoverable=first.recoverable and not result.needs_user), *others))
+    told = summarize_for_user((first._replace(recoverable=first.recoverable and not result.needs_user), *others))
     return told.removeprefix(f"{first.message.rstrip(' .')}. ")
 
 

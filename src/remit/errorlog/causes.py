@@ -47,15 +47,15 @@ _EXTENSIONS = frozenset({
     "mdx", "ml", "o", "pdf", "php", "png", "proto", "py", "pyi", "rb", "rs", "rst", "sh", "sql", "svelte", "svg",
     "swift", "tar", "tex", "tf", "toml", "ts", "tsx", "txt", "vue", "whl", "xml", "yaml", "yml", "zip",
 })  # fmt: skip
-_STANDS_FOR = {"quoted": "<name>", "url": "<url>", "thousands": "<n>"}
-_LOOSE_ENDS = ".:,;=-"
-_MEANT_NUMBERS = frozenset({"http", "status", "code", "errno", "exit", "signal"})
+_PLACEHOLDERS = {"quoted": "<name>", "url": "<url>", "thousands": "<n>"}
+_PUNCTUATION = ".:,;=-"
+_KEPT_BEFORE = frozenset({"http", "status", "code", "errno", "exit", "signal"})
 """A number after one of these words belongs to the cause and stays in the message."""
 _PATH_SLASHES = 2
 _SHOWN, _MAX_COMPARED = 4, 2000
 
 
-class Cause(NamedTuple):
+class ErrorCause(NamedTuple):
     """The cause of a group of errors: a short key for commands, and the normalized message."""
 
     key: str
@@ -63,10 +63,10 @@ class Cause(NamedTuple):
     text: str
 
 
-class Group(NamedTuple):
+class ErrorGroup(NamedTuple):
     """The errors of one cause, oldest first."""
 
-    cause: Cause
+    cause: ErrorCause
     records: tuple[ErrorRecord, ...]
     fix_status: FixStatus
     recurrences: int
@@ -108,14 +108,14 @@ class Group(NamedTuple):
         return tuple(dict.fromkeys(each.session_id for each in self.records if each.session_id))
 
 
-def find_cause(record: ErrorRecord) -> Cause:
+def find_cause(record: ErrorRecord) -> ErrorCause:
     """Return the cause of an error."""
-    text = normalise(record.message)
+    text = normalize(record.message)
     identity = f"{record.code.upper()}\0{text}".encode("utf-8", "replace")
-    return Cause(sha256(identity).hexdigest()[:KEY_CHARS], record.code, text)
+    return ErrorCause(sha256(identity).hexdigest()[:KEY_CHARS], record.code, text)
 
 
-def normalise(message: str) -> str:
+def normalize(message: str) -> str:
     """Return a message with placeholders for everything that varies between errors of one cause."""
     before = ""
 
@@ -124,12 +124,12 @@ def normalise(message: str) -> str:
         word = found["word"]
         if word is None:
             before = ""
-            return _STANDS_FOR[found.lastgroup or ""]
-        if word.isalpha():  # most are
+            return _PLACEHOLDERS[found.lastgroup or ""]
+        if word.isalpha():  # most words are
             before = word.lower()
             return word
-        core = word.rstrip(_LOOSE_ENDS)
-        new = word if before in _MEANT_NUMBERS else f"{_name_variable(core)}{word[len(core) :]}"
+        core = word.rstrip(_PUNCTUATION)
+        new = word if before in _KEPT_BEFORE else f"{_name_variable(core)}{word[len(core) :]}"
         before = core.lower()
         return new
 
@@ -163,10 +163,10 @@ def _is_path(word: str) -> bool:
 # Groups
 
 
-def group_errors(records: Iterable[ErrorRecord]) -> tuple[Group, ...]:
+def group_errors(records: Iterable[ErrorRecord]) -> tuple[ErrorGroup, ...]:
     """Group errors by cause, the latest cause first. `records` are in the order of the file."""
     found: dict[str, list[ErrorRecord]] = {}
-    causes: dict[str, Cause] = {}
+    causes: dict[str, ErrorCause] = {}
     for record in records:
         cause = find_cause(record)
         causes.setdefault(cause.key, cause)
@@ -180,11 +180,11 @@ def _order(record: ErrorRecord) -> float:
     return parse_time(record.time) or 0.0
 
 
-def _make_group(cause: Cause, records: list[ErrorRecord]) -> Group:
+def _make_group(cause: ErrorCause, records: list[ErrorRecord]) -> ErrorGroup:
     records.sort(key=_order)
     fixed = _find_moment(records, "fixed")
     recurrences = 0 if fixed is None else sum(_order(record) > fixed for record in records)
-    return Group(cause, tuple(records), _find_status(records), recurrences)
+    return ErrorGroup(cause, tuple(records), _find_status(records), recurrences)
 
 
 def _find_moment(records: Sequence[ErrorRecord], status: FixStatus) -> float | None:
@@ -205,24 +205,24 @@ def _find_status(records: Sequence[ErrorRecord]) -> FixStatus:
     return "ignored"
 
 
-# Finding one again
+# Finding an error by its id or key
 
 
-class Chosen(NamedTuple):
+class ErrorChoice(NamedTuple):
     """The errors that a user named: a whole group, or single errors with one id."""
 
-    group: Group
+    group: ErrorGroup
     records: tuple[ErrorRecord, ...]
     whole: bool
 
 
-def choose(records: Sequence[ErrorRecord], word: str) -> Chosen:
+def choose(records: Sequence[ErrorRecord], word: str) -> ErrorChoice:
     """Return the error or group with an id or key, or with its unique prefix. Raise `UsageError` if there is none."""
     groups = group_errors(records)
-    names = {group.cause.key: Chosen(group, group.records, whole=True) for group in groups}
+    names = {group.cause.key: ErrorChoice(group, group.records, whole=True) for group in groups}
     for group in groups:
         for record in group.records:
-            first = names.setdefault(record.id, Chosen(group, (), whole=False))
+            first = names.setdefault(record.id, ErrorChoice(group, (), whole=False))
             if not first.whole:
                 names[record.id] = first._replace(records=(*first.records, record))
     names.pop("", None)
@@ -232,6 +232,6 @@ def choose(records: Sequence[ErrorRecord], word: str) -> Chosen:
     if found:
         some = f"{', '.join(sorted(found)[:_SHOWN])}{' …' if len(found) > _SHOWN else ''}"
         raise UsageError(f"'{word}' is ambiguous: {len(found)} ids start with it ({some})", hint="give more of the id")
-    meant = find_similar(word, names) if len(names) <= _MAX_COMPARED else None
-    hint = f"did you mean '{meant}'?" if meant else "list the ids with: remit errors list --all"
+    similar = find_similar(word, names) if len(names) <= _MAX_COMPARED else None
+    hint = f"did you mean '{similar}'?" if similar else "list the ids with: remit errors list --all"
     raise UsageError(f"there is no error '{word}'", hint=hint)

@@ -42,7 +42,7 @@ class ErrorsDocument(NamedTuple):
     items: tuple[Member, ...] = ()
     start: int | None = None
     """The start of the list; None if there is none."""
-    findings: tuple[Diagnostic, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
     broken: bool = False
 
 
@@ -57,7 +57,7 @@ def log_broken(message: str, hint: str, place: TextSpan | None) -> Diagnostic:
     Bad: a truncated file, two objects one after the other, the conflict markers of a merge.
 
     Good: one JSON object with a list of errors. The next `remit errors resolve`, or the next error, writes what can be
-    recovered of it and keeps the original in `.remit/recovered`.
+    recovered and keeps the original in `.remit/recovered`.
     """
     return Diagnostic("ERR001", "error", message, hint, place=place)
 
@@ -119,11 +119,11 @@ def parse_document(text: str) -> ErrorsDocument:
     except (ValueError, RecursionError) as error:
         why = explain_breakage(error, text, "errors.json")
         broken = log_broken(why.message, why.hint, why.span and LineIndex(text).locate(*why.span))
-        return ErrorsDocument(text, findings=(broken,), broken=True)
+        return ErrorsDocument(text, diagnostics=(broken,), broken=True)
     lines = LineIndex(text)
     if not isinstance(value, (dict, list)):
         broken = no_list("errors.json is neither an object nor a list", lines.locate(start, end))
-        return ErrorsDocument(text, findings=(broken,), broken=True)
+        return ErrorsDocument(text, diagnostics=(broken,), broken=True)
     members = tuple(walk_members(text, start)) if isinstance(value, dict) else ()
     given = [(each.start, each.end, each.value) for each in members if each.key == LIST_KEY and each.value is not None]
     given = given if isinstance(value, dict) else [(start, end, value)]
@@ -134,8 +134,8 @@ def parse_document(text: str) -> ErrorsDocument:
     ]
     items = tuple(item for at in lists for item in walk_items(text, at))
     odd = [item for item in items if not isinstance(item.value, dict)][:MAX_FLAWS]
-    findings = (*wrong, *(no_entry(lines.locate(item.start, item.end)) for item in odd))
-    return ErrorsDocument(text, members, items, lists[-1] if lists else None, findings, bool(wrong))
+    diagnostics = (*wrong, *(no_entry(lines.locate(item.start, item.end)) for item in odd))
+    return ErrorsDocument(text, members, items, lists[-1] if lists else None, diagnostics, bool(wrong))
 
 
 # Editing

@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.errorlog import FILE
-from remit.errorlog.causes import Chosen, choose, find_cause
+from remit.errorlog.causes import ErrorChoice, choose, find_cause
 from remit.errorlog.document import (
     ErrorsDocument,
     add_entries,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 ARCHIVE = "errors-archive.jsonl"
 MAX_BYTES = 8 * 1024 * 1024
 MAX_KEPT, KEPT_AFTER = 1000, 800
-"""At how many entries the oldest are archived, and how many stay."""
+"""The number of entries at which the oldest are archived, and the number that stays."""
 
 
 class ErrorLog(NamedTuple):
@@ -58,7 +58,7 @@ class ErrorLog(NamedTuple):
     file: str
     document: ErrorsDocument
     records: tuple[ErrorRecord | None, ...] = ()
-    findings: tuple[Diagnostic, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
     data: bytes = b""
     """The content of the file, to show the place of a diagnostic."""
     exists: bool = True
@@ -69,20 +69,20 @@ class ErrorLog(NamedTuple):
         return tuple(record for record in self.records if record is not None)
 
 
-class Recorded(NamedTuple):
+class RecordResult(NamedTuple):
     """The result of recording errors."""
 
     added: tuple[ErrorRecord, ...] = ()
-    findings: tuple[Diagnostic, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
     original: str | None = None
     """The path of the copy of a broken file."""
 
 
-class Marked(NamedTuple):
+class MarkResult(NamedTuple):
     """The result of marking errors: the chosen errors as they are now."""
 
     file: str
-    chosen: Chosen
+    chosen: ErrorChoice
     changed: int
     original: str | None = None
 
@@ -101,12 +101,12 @@ def load_log(file: str, *, now_ms: int = 0, root: str | None = None) -> ErrorLog
     if len(data) > MAX_BYTES:
         raise InputError(f"'{file}' has more than {MAX_BYTES:,} bytes", hint="move old errors to another file")
     document = parse_document(data.decode("utf-8", "surrogateescape"))
-    findings = document.findings
+    diagnostics = document.diagnostics
     if document.broken:
         from remit.errorlog.recovery import recover  # noqa: PLC0415 - only for a broken file
 
         document = parse_document(recover(document.text, format_time(now_ms)))
-    return ErrorLog(file, document, _read_records(document), findings, data)
+    return ErrorLog(file, document, _read_records(document), diagnostics, data)
 
 
 def _read_records(document: ErrorsDocument) -> tuple[ErrorRecord | None, ...]:
@@ -117,17 +117,17 @@ def _read_records(document: ErrorsDocument) -> tuple[ErrorRecord | None, ...]:
 
 
 @retry_if_changed
-def record_errors(home: Home, file: str, records: Iterable[ErrorRecord], *, now_ms: int) -> Recorded:
+def record_errors(home: Home, file: str, records: Iterable[ErrorRecord], *, now_ms: int) -> RecordResult:
     """Add errors to errors.json. Idempotent: an error that is already there isn't added again (R2.17)."""
     wanted = [prepare(record, now_ms=now_ms) for record in records]
     if not wanted:
-        return Recorded()
+        return RecordResult()
     _check_inside(home.root, file)
     with home.lock(ERRORS):
         log = load_log(file, now_ms=now_ms)
         added = _choose_new(log, wanted)
         if not added:
-            return Recorded(findings=log.findings)
+            return RecordResult(diagnostics=log.diagnostics)
         changes = add_entries(log.document, [shape_record(record) for record in added])
         text = apply(log.document.text, [*changes, *set_date(log.document, format_time(now_ms))])
         moved: list[str] = []
@@ -136,16 +136,16 @@ def record_errors(home: Home, file: str, records: Iterable[ErrorRecord], *, now_
         original = _keep_original(home, log)
         _archive(file, moved)
         _write(home, log, text)
-        return Recorded(tuple(added), log.findings, original)
+        return RecordResult(tuple(added), log.diagnostics, original)
 
 
 def _choose_new(log: ErrorLog, wanted: list[ErrorRecord]) -> list[ErrorRecord]:
     """Return the records that aren't in the log, by id, or by session, code and message."""
     ids = {record.id for record in log.errors if record.id}
-    known = {record.sameness for record in log.errors}
+    known = {record.identity for record in log.errors}
     new = []
     for record in wanted:
-        same = record.sameness
+        same = record.identity
         if record.id not in ids and (same is None or same not in known):
             new.append(record)
             ids.add(record.id)
@@ -157,7 +157,9 @@ def _choose_new(log: ErrorLog, wanted: list[ErrorRecord]) -> list[ErrorRecord]:
 
 
 @retry_if_changed
-def mark_errors(home: Home, file: str, word: str, status: FixStatus, *, note: str | None = None, now_ms: int) -> Marked:
+def mark_errors(
+    home: Home, file: str, word: str, status: FixStatus, *, note: str | None = None, now_ms: int
+) -> MarkResult:
     """Set the status of an error, or of all errors of a cause, given by id or key."""
     _check_inside(home.root, file)
     with home.lock(ERRORS):
@@ -171,12 +173,12 @@ def mark_errors(home: Home, file: str, word: str, status: FixStatus, *, note: st
                 edits += found
                 changed += bool(found)
         if not edits:
-            return Marked(file, chosen, 0)
+            return MarkResult(file, chosen, 0)
         text = apply(log.document.text, [*edits, *set_date(log.document, format_time(now_ms))])
         original = _keep_original(home, log)
         _write(home, log, text)
         after = log._replace(records=_read_records(parse_document(text)))
-        return Marked(file, choose(after.errors, word), changed, original)
+        return MarkResult(file, choose(after.errors, word), changed, original)
 
 
 def _find_values(record: ErrorRecord, status: FixStatus, note: str | None, now_ms: int) -> dict[str, Any]:
@@ -191,7 +193,7 @@ def _find_values(record: ErrorRecord, status: FixStatus, note: str | None, now_m
     return values
 
 
-# What becomes too much
+# Archiving
 
 
 def _shorten(text: str) -> tuple[str, list[str]]:
@@ -224,7 +226,7 @@ def _join_lines(source: str) -> str:
 
 
 def find_archived(file: str, word: str) -> ErrorRecord | None:
-    """The error in the archive whose id a word is; None where there is none, or no archive."""
+    """Return the archived error with an id; None if there is none, or no archive."""
     archive, wanted = _name_archive(file), word.encode("utf-8", "replace")
     if not os.path.lexists(archive):
         return None
@@ -242,14 +244,14 @@ def find_archived(file: str, word: str) -> ErrorRecord | None:
 
 
 def _check_inside(root: str, file: str) -> None:
-    """A link that leads out of the workspace is not followed: somebody else's file would be shown, or replaced."""
+    """Raise an error if a link leads out of the workspace: Remit would show or replace a foreign file."""
     for path in (file, _name_archive(file)):
         if find_inside(root, path) is None:
-            raise InputError(f"'{path}' leads out of the workspace", hint="put a file of its own there")
+            raise InputError(f"'{path}' leads out of the workspace through a link", hint="replace the link with a file")
 
 
 def _check_file(path: str) -> None:
-    """Nobody has named this path, so nobody could name another: what is in its way has to go."""
+    """Raise an error if something else than a file is at a path. The path is fixed, so the user has to move it away."""
     if os.path.exists(path) and not os.path.isfile(path):
         what = "the folder" if os.path.isdir(path) else "it"
         raise InputError(f"'{path}' isn't a file", hint=f"move {what} away")
@@ -260,7 +262,7 @@ def _name_archive(file: str) -> str:
 
 
 def _keep_original(home: Home, log: ErrorLog) -> str | None:
-    """Keep a broken file beside, under a name that says what is in it: it is kept once, however often it is found."""
+    """Copy a broken file to `.remit/recovered/`. The name has its hash, so the same content is copied only once."""
     if not log.data.strip() or log.document.text.encode("utf-8", "surrogateescape") == log.data:
         return None
     kept = f"{home.make_folder('recovered')}/{FILE}.{sha256(log.data).hexdigest()[:12]}"

@@ -81,7 +81,7 @@ class ErrorRecord(NamedTuple):
         return self.fix_status in {"open", "investigating"}
 
     @property
-    def sameness(self) -> tuple[str, str, str, str] | None:
+    def identity(self) -> tuple[str, str, str, str] | None:
         """The identity of an occurrence, for deduplication; None without a session."""
         return (self.session_id, self.code, self.message, str(self.phase)) if self.session_id else None
 
@@ -90,7 +90,7 @@ class ErrorRecord(NamedTuple):
 
 
 def make_records(
-    faults: Iterable[AgentError],
+    errors: Iterable[AgentError],
     *,
     session_id: str,
     command: str = "",
@@ -102,32 +102,32 @@ def make_records(
     """Return the errors of a return as records, with their context (R2.17)."""
     return tuple(
         ErrorRecord(
-            fault.type,
-            fault.message,
-            fault.code,
-            severity="medium" if fault.recoverable else "high",
+            error.type,
+            error.message,
+            error.code,
+            severity="medium" if error.recoverable else "high",
             session_id=session_id,
             command=command,
             task_number=task_number,
             phase=phase,
             path=path,
             depth=depth,
-            suggested_action=fault.recommendation,
-            auto_recoverable=fault.recoverable,
-            details=fault.details or "",
+            suggested_action=error.recommendation,
+            auto_recoverable=error.recoverable,
+            details=error.details or "",
         )
-        for fault in faults
+        for error in errors
     )
 
 
-def summarise_for_user(faults: Iterable[AgentError]) -> str:
+def summarize_for_user(errors: Iterable[AgentError]) -> str:
     """Return a sentence for the user about the errors of a return (R2.18); "" if there are none."""
-    found = tuple(faults)
+    found = tuple(errors)
     if not found:
         return ""
     message = clean(found[0].message, MAX_MESSAGE_CHARS).rstrip(" .")
-    advice = next((fault.recommendation for fault in found if fault.recommendation.strip()), "")
-    if all(fault.recoverable for fault in found):
+    advice = next((error.recommendation for error in found if error.recommendation.strip()), "")
+    if all(error.recoverable for error in found):
         return clean(advice, MAX_ACTION_CHARS) or f"{message}. You can retry it."
     return f"{message}. Needs your decision."
 

@@ -1,4 +1,4 @@
-"""Operations of the `remit errors` commands: list errors, show a group, set its status."""
+"""The error log of the current workspace: list errors, show a group, set its status."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from remit.light_namedtuple import NamedTuple
 from remit.storage.settings import check_open, find_workspace, load_settings
 
 if TYPE_CHECKING:
-    from remit.errorlog.causes import Chosen, Group
-    from remit.errorlog.log import Marked
+    from remit.errorlog.causes import ErrorChoice, ErrorGroup
+    from remit.errorlog.log import MarkResult
     from remit.errorlog.records import ErrorRecord, FixStatus
     from remit.model import Diagnostic
 
 
-class Errors(NamedTuple):
+class ErrorSelection(NamedTuple):
     """The selected errors, newest first, and the diagnostics of the file."""
 
     file: str
     records: tuple[ErrorRecord, ...]
-    groups: tuple[Group, ...]
+    groups: tuple[ErrorGroup, ...]
     total: int
     """The number of all errors."""
-    findings: tuple[Diagnostic, ...]
+    diagnostics: tuple[Diagnostic, ...]
     data: bytes
 
 
@@ -33,12 +33,12 @@ class ShownErrors(NamedTuple):
     """The errors that a user asked to see."""
 
     file: str
-    chosen: Chosen
+    chosen: ErrorChoice
     archived: bool
 
 
 def find_error_log(root: str) -> str:
-    """Return the path of errors.json: next to the tasks, else where a file exists, else where tasks would be."""
+    """Return the path of errors.json: next to the tasks, else an existing file, else in the folder for tasks."""
     from remit.errorlog import FILE  # noqa: PLC0415 - only with errors
     from remit.storage.spec_root import FOLDERS, find_folder, find_spec_root  # noqa: PLC0415
 
@@ -53,7 +53,7 @@ def find_error_log(root: str) -> str:
 
 def load_errors(
     *, task: str | None = None, session_id: str | None = None, code: str | None = None, only_open: bool = False
-) -> Errors:
+) -> ErrorSelection:
     """Return the errors of the workspace: all, or those with a task, a session or a code."""
     from remit.errorlog.causes import group_errors  # noqa: PLC0415 - only with errors
     from remit.errorlog.log import load_log  # noqa: PLC0415
@@ -80,12 +80,12 @@ def load_errors(
         key=lambda record: (record.time, record.id),
         reverse=True,
     )
-    return Errors(log.file, tuple(records), chosen, len(log.errors), log.findings, log.data)
+    return ErrorSelection(log.file, tuple(records), chosen, len(log.errors), log.diagnostics, log.data)
 
 
 def show_errors(word: str) -> ShownErrors:
     """Return the error or group with an id or key, also from the archive."""
-    from remit.errorlog.causes import Chosen, choose, group_errors  # noqa: PLC0415 - only with errors
+    from remit.errorlog.causes import ErrorChoice, choose, group_errors  # noqa: PLC0415 - only with errors
     from remit.errorlog.log import find_archived, load_log  # noqa: PLC0415
 
     root = find_workspace()
@@ -96,10 +96,10 @@ def show_errors(word: str) -> ShownErrors:
         old = find_archived(log.file, word)
         if old is None:
             raise
-        return ShownErrors(log.file, Chosen(group_errors([old])[0], (old,), whole=False), archived=True)
+        return ShownErrors(log.file, ErrorChoice(group_errors([old])[0], (old,), whole=False), archived=True)
 
 
-def mark_errors(word: str, status: FixStatus, *, note: str | None = None) -> Marked:
+def mark_errors(word: str, status: FixStatus, *, note: str | None = None) -> MarkResult:
     """Set the status of an error, or of all errors of a cause."""
     from remit.errorlog import log  # noqa: PLC0415 - only with errors
     from remit.ledger.home import Home  # noqa: PLC0415

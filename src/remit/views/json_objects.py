@@ -14,9 +14,9 @@ from remit.views.render import name_bug
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from remit.errorlog.causes import Group
+    from remit.errorlog.causes import ErrorGroup
     from remit.errorlog.records import ErrorRecord
-    from remit.errorlog.workspace_errors import Errors
+    from remit.errorlog.workspace_errors import ErrorSelection
     from remit.ledger.home import Home
     from remit.ledger.journal import Interrupted
     from remit.ledger.queries import NestedTotals
@@ -401,7 +401,7 @@ def build_added_finding(added: AppendResult, manifest: str, file: str | None) ->
 # --- errors ----------------------------------------------------------------------------------------------------------
 
 
-def build_error_groups(found: Errors, root: str) -> ErrorGroupsObject:
+def build_error_groups(found: ErrorSelection, root: str) -> ErrorGroupsObject:
     """Errors by their causes, the newest first. Paths are below the project root."""
     file = found.file.removeprefix(f"{root}/")
     groups = sorted(found.groups, key=lambda group: _read_ms(group.newest) or 0, reverse=True)
@@ -409,11 +409,11 @@ def build_error_groups(found: Errors, root: str) -> ErrorGroupsObject:
         "groups": [build_error_group(each) for each in groups],
         "total": found.total,
         "file": file,
-        "diagnostics": [build_diagnostic(each, file) for each in found.findings],
+        "diagnostics": [build_diagnostic(each, file) for each in found.diagnostics],
     }
 
 
-def build_error_group(group: Group) -> ErrorGroupObject:
+def build_error_group(group: ErrorGroup) -> ErrorGroupObject:
     """The errors of one cause; of many, the newest."""
     from remit.views.run_details import clean
 

@@ -165,7 +165,7 @@ def _load_errors() -> tuple[int, int]:
     from remit.errorlog.workspace_errors import load_errors
 
     found = load_errors(only_open=True)
-    broken = next((finding for finding in found.findings if finding.severity == "error"), None)
+    broken = next((finding for finding in found.diagnostics if finding.severity == "error"), None)
     if broken is not None:
         raise StateError(broken.message, hint="see: remit errors list")
     return len(found.records), len(found.groups)

@@ -16,9 +16,9 @@ from remit.views.render import ACCEPTED, NOT_ACCEPTED, count
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from remit.errorlog.causes import Group
+    from remit.errorlog.causes import ErrorGroup
     from remit.errorlog.records import ErrorRecord, FixStatus
-    from remit.errorlog.workspace_errors import Errors
+    from remit.errorlog.workspace_errors import ErrorSelection
     from remit.terminal import Paint
 
 _STYLES = {"open": "error", "investigating": "warning", "fixed": "good", "ignored": "frame"}
@@ -34,14 +34,14 @@ _NAMES_SHOWN = 6
 @click.option("--open", "only_open", is_flag=True, help="Only errors that are neither fixed nor ignored.")
 @options.output_format("full", "json")
 def list_errors(*, singly: bool, output_format: str, **asked: Any) -> int:  # noqa: ANN401 - as the app has it
-    """List the errors of the workspace by cause, newest first. Errors that recurred after a fix are marked.
+    """List the errors of the workspace by cause, newest first. ErrorSelection that recurred after a fix are marked.
 
     Exit code 0: listed, 1: listed as far as errors.json can be read, 2: could not run.
     """
     from remit.errorlog.workspace_errors import load_errors
 
     found = load_errors(**asked)
-    broken = any(finding.severity == "error" for finding in found.findings)
+    broken = any(finding.severity == "error" for finding in found.diagnostics)
     if output_format == "json":
         say_json(_build_list(found, singly=singly))
     else:
@@ -108,7 +108,7 @@ def resolve(word: str, *, status: FixStatus | None, note: str | None, output_for
 # For people
 
 
-def _show_list(found: Errors, *, singly: bool) -> None:
+def _show_list(found: ErrorSelection, *, singly: bool) -> None:
     _show_findings(found)
     paint = get_paint()
     rows = (
@@ -134,19 +134,19 @@ def _show_list(found: Errors, *, singly: bool) -> None:
     say(f"{escape(name_file(found.file))}: {' · '.join(fact for fact in facts if fact)}")
 
 
-def _show_findings(found: Errors) -> None:
+def _show_findings(found: ErrorSelection) -> None:
     """What is wrong with the file, on standard output like all findings."""
     from remit.cli.diagnostics_output import DIAGNOSTIC_OUTPUTS
     from remit.views.excerpt import SourceText
 
-    if found.findings:
+    if found.diagnostics:
         show = DIAGNOSTIC_OUTPUTS["full"]()
-        for finding in found.findings:
+        for finding in found.diagnostics:
             show.add(finding, name_file(found.file), SourceText(found.data))
         show.flush()
 
 
-def _render_row(group: Group, paint: Paint) -> Iterable[str]:
+def _render_row(group: ErrorGroup, paint: Paint) -> Iterable[str]:
     newest, key = group.newest, group.cause.key
     status = paint(_STYLES[group.fix_status], group.fix_status.ljust(_STATUS_WIDTH))
     lead = f"{len(group.records):>4}x  {quote(newest.code)}: "
@@ -194,7 +194,7 @@ def _cut(text: str, used: int) -> str:
 # For programs
 
 
-def _build_list(found: Errors, *, singly: bool) -> dict[str, Any]:
+def _build_list(found: ErrorSelection, *, singly: bool) -> dict[str, Any]:
     from remit.storage.settings import find_workspace
 
     built: dict[str, Any] = {**build_error_groups(found, find_workspace())}

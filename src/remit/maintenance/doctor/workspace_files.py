@@ -152,14 +152,14 @@ def _check_errors(context: DoctorContext) -> Iterator[HealthCheck]:
 
     del context
     found = load_errors(only_open=True)
-    if found.findings:
+    if found.diagnostics:
         hint = "run remit errors list; the next recorded error repairs the file and keeps the original"
-        yield HealthCheck("errors", "problem", found.findings[0].message, hint)
+        yield HealthCheck("errors", "problem", found.diagnostics[0].message, hint)
     if found.records:
         causes = f"{len(found.groups)} {'cause' if len(found.groups) == 1 else 'causes'}"
         message = f"{len(found.records)} open, with {causes}"
         yield HealthCheck("errors", "warning", message, "list them with: remit errors list")
-    elif not found.findings:
+    elif not found.diagnostics:
         yield HealthCheck("errors", "ok", "none open")
 
 

@@ -341,7 +341,7 @@ def _log_errors(home: Home, finish_steps: FinishInput, error_log: str) -> Finish
     if recorded.original is not None:
         name = next(iter(files), error_log)
         message = f"{name} was broken: what it was is kept in {os.path.relpath(recorded.original, home.root)}"
-    return FinishStep("errors", state, message, findings=tuple(recorded.findings), files=files)
+    return FinishStep("errors", state, message, findings=tuple(recorded.diagnostics), files=files)
 
 
 def _finish_activity(home: Home, finish_steps: FinishInput, places: FinishStores) -> FinishStep:
