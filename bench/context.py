@@ -131,7 +131,7 @@ def load_said(root: Path, session: str) -> str:
 
 def list_sessions(root: Path) -> list[str]:
     """The delegations of a workspace, from the first."""
-    rows = json.loads(remit(root, "ps", "--all", "--json"))
+    rows = json.loads(remit(root, "ps", "--all", "--json"))["items"]
     return [name for _, name in sorted((each["created_ms"], each["session_id"]) for each in rows)]
 
 

@@ -5,7 +5,9 @@ the objects name them as their result, so mypy compares the two. Nothing imports
 `remit.validation` and the interfaces that publish a schema: a command and a hook load none of it.
 """
 
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Any, Generic, Literal, NotRequired, TypedDict, TypeVar
+
+T = TypeVar("T")
 
 SeverityName = Literal["error", "warning", "note"]
 StatusName = Literal["completed", "partial", "failed", "blocked"]
@@ -18,6 +20,13 @@ RunStateName = Literal["queued", "starting", "running", "waiting", "finishing", 
 finish steps. `ended`: a worker has finished it, and no process here has fetched the result yet. `abandoned`: its
 supervisor has died; `remit wait` takes over. `finished`: the result is final.
 """
+
+
+class ListObject(TypedDict, Generic[T]):
+    """A list: every list has its members in `items`. A list with pages has `next_cursor`, too."""
+
+    items: list[T]
+    total: int
 
 
 # --- errors and diagnostics ------------------------------------------------------------------------------------------
@@ -184,13 +193,19 @@ class MachineObject(TypedDict):
     lease_left_s: float | None
 
 
-class RunObject(TypedDict):
-    """A run, as every list has it."""
+class RunSummaryObject(TypedDict):
+    """The main facts of a run."""
 
     session_id: str
     agent: str
     state: RunStateName
     status: str | None
+    created_ms: int
+
+
+class RunObject(RunSummaryObject):
+    """A run, as every list has it."""
+
     verdict: str | None
     stop_reason: str | None
     depth: int
@@ -202,7 +217,6 @@ class RunObject(TypedDict):
     runner: str
     work: str
     summary: str
-    created_ms: int
     started_ms: int | None
     deadline_ms: int | None
     ended_ms: int | None
@@ -226,29 +240,40 @@ class RunObject(TypedDict):
     machine: MachineObject | None
 
 
+class RunListObject(TypedDict):
+    """Runs. `total` counts those that are left out, too."""
+
+    items: list[RunObject]
+    total: int
+
+
+class RunPageObject(RunListObject):
+    """A page of runs, newest first. `total` counts the runs of all pages."""
+
+    next_cursor: str | None
+    event: int
+    agents: list[str]
+
+
 class TreeRunObject(RunObject):
     """A run in its tree."""
 
     level: int
 
 
-class TreeObject(TypedDict):
-    """All runs of a tree, each after the one that started it."""
+class TreeListObject(TypedDict):
+    """The runs of one tree or several, each after the run that started it; `level` 0 begins a tree."""
+
+    items: list[TreeRunObject]
+    total: int
+
+
+class TreeObject(TreeListObject):
+    """All runs of a tree."""
 
     root_id: str
-    items: list[TreeRunObject]
     truncated: bool
     event: int
-
-
-class RunPageObject(TypedDict):
-    """A page of runs."""
-
-    items: list[RunObject]
-    next_cursor: str | None
-    total: int
-    event: int
-    agents: list[str]
 
 
 class LimitsObject(TypedDict, total=False):
@@ -357,6 +382,33 @@ class CancelledObject(TypedDict):
     note: str
 
 
+class RunAnswerObject(TypedDict):
+    """The result of a run, or the run if it isn't finished (`over` is false)."""
+
+    session_id: str
+    over: bool
+    agent: NotRequired[str]
+    result: NotRequired[ResultObject]
+    run: NotRequired[RunObject]
+    request_diagnostics: NotRequired[list[RequestDiagnosticObject]]
+    harness: NotRequired[str]
+    message: NotRequired[str]
+
+
+class ResultAnswerObject(TypedDict):
+    """The result of a run, the run if it isn't finished (`over` is false), or a page of a text."""
+
+    session_id: str
+    over: bool
+    result: NotRequired[ResultObject]
+    run: NotRequired[RunObject]
+    part: NotRequired[str]
+    text: NotRequired[str]
+    page: NotRequired[int]
+    pages: NotRequired[int]
+    characters: NotRequired[int]
+
+
 class TextPageObject(TypedDict):
     """A page of a long text."""
 
@@ -372,14 +424,28 @@ class AnswerPageObject(TextPageObject):
     number: int
 
 
+class DiffLineObject(TypedDict):
+    """A line of a comparison: added (`+`), removed (`-`) or unchanged (a space)."""
+
+    kind: str
+    text: str
+
+
+class HunkObject(TypedDict):
+    """Neighboring lines of a comparison."""
+
+    header: str
+    lines: list[DiffLineObject]
+
+
 class DiffObject(TypedDict):
     """What changed in a file since a run began."""
 
     path: str
     base: str | None
     state: str
-    note: str | None
-    hunks: list[dict[str, Any]]
+    note: str
+    hunks: list[HunkObject]
     truncated: bool
 
 
@@ -393,9 +459,9 @@ class LogLineObject(TypedDict):
 
 
 class LogObject(TypedDict):
-    """Lines that an agent printed."""
+    """Lines that an agent printed. `next` is the value of `after` for the lines that follow."""
 
-    lines: list[LogLineObject]
+    items: list[LogLineObject]
     over: bool
     next: int
 
@@ -412,7 +478,7 @@ class EventObject(TypedDict):
 
 
 class EventPageObject(TypedDict):
-    """Events after a number."""
+    """Events after a number. `next` is the value of `after` for the events that follow."""
 
     items: list[EventObject]
     next: int
@@ -483,46 +549,84 @@ class LintCountsObject(TypedDict):
     note: int
 
 
-class AgentObject(TypedDict):
-    """An agent file."""
+class AgentSummaryObject(TypedDict):
+    """What an agent file defines. A file without an agent has no name."""
 
     path: str
     name: str | None
     description: str
     profile: str | None
     kind: str | None
+
+
+class AgentObject(AgentSummaryObject):
+    """An agent file with its diagnostics."""
+
     diagnostics: list[DiagnosticObject]
 
 
 class AgentsObject(TypedDict):
     """The agent files of a workspace, and which agent may call which."""
 
-    files: list[AgentObject]
+    items: list[AgentObject]
+    total: int
     graph: dict[str, Any]
     counts: LintCountsObject
     runners: list[str]
 
 
-class LintedFileObject(TypedDict):
-    """The diagnostics of one agent file."""
+class LintObject(TypedDict):
+    """The diagnostics of agent files; of very many, the most severe. `known` counts those that a baseline hides."""
 
-    file: str
-    diagnostics: list[DiagnosticObject]
-
-
-class LintedFilesObject(TypedDict):
-    """The diagnostics of agent files."""
-
-    files: list[LintedFileObject]
+    items: list[DiagnosticObject]
+    total: int
     counts: LintCountsObject
+    failed: bool
+    known: int
+
+
+class ComplianceCountsObject(TypedDict):
+    """How many runs ended in which way; each finished run counts once."""
+
+    total: int
+    at_once: int
+    repaired: int
+    reasked: int
+    unproven: int
+    rejected: int
+    timed_out: int
+    false_claim: int
+    cancelled: int
+    other: int
+
+
+class ComplianceTotalObject(ComplianceCountsObject):
+    """How many runs ended in which way, and what they used."""
+
+    median_ms: int | None
+    tokens: int | None
+    cost_usd: float | None
+    kept_out_tokens: int
+
+
+class AgentComplianceObject(ComplianceTotalObject):
+    """The compliance of an agent."""
+
+    agent: str
+
+
+class DayComplianceObject(ComplianceCountsObject):
+    """The compliance of a day."""
+
+    day: str
 
 
 class CompliancePageObject(TypedDict):
     """How many runs kept to the contract, by agent and by day."""
 
-    agents: list[dict[str, Any]]
-    days: list[dict[str, Any]]
-    total: dict[str, Any]
+    agents: list[AgentComplianceObject]
+    days: list[DayComplianceObject]
+    total: ComplianceTotalObject
     kept_out_estimated: bool
 
 
@@ -566,16 +670,6 @@ class PlanObject(TypedDict):
     resume: str | None
 
 
-class TaskRunObject(TypedDict):
-    """A run of a task."""
-
-    session_id: str
-    agent: str
-    state: str
-    status: str | None
-    created_ms: int
-
-
 class TaskDetailsObject(TaskObject):
     """A task with all that belongs to it."""
 
@@ -584,7 +678,7 @@ class TaskDetailsObject(TaskObject):
     plan: PlanObject | None
     moves: list[str]
     focused: bool
-    sessions: list[TaskRunObject]
+    latest_runs: list[RunSummaryObject]
 
 
 class OutsideTaskObject(TypedDict):
@@ -593,14 +687,15 @@ class OutsideTaskObject(TypedDict):
     task: str
     section: str
     truncated: bool
-    sessions: list[TaskRunObject]
+    latest_runs: list[RunSummaryObject]
 
 
 class TaskBoardObject(TypedDict):
     """All tasks, and where their files disagree."""
 
+    items: list[TaskObject]
+    total: int
     markers: list[str]
-    tasks: list[TaskObject]
     drift: list[DiagnosticObject]
     focus: int | None
     folder: str | None
@@ -660,14 +755,14 @@ class TopicCountObject(TypedDict):
 
 
 class FindingPageObject(TypedDict):
-    """A page of findings."""
+    """A page of findings, newest first. `total` is unknown (null) if not all findings were asked for."""
 
     items: list[FindingObject]
     next_cursor: str | None
     total: int | None
-    file: str | None
-    topics: list[TopicCountObject]
+    manifest: str | None
     bad_lines: int
+    topics: NotRequired[list[TopicCountObject]]
 
 
 class AddedFindingObject(TypedDict):
@@ -728,10 +823,21 @@ class ErrorGroupObject(TypedDict):
 
 
 class ErrorGroupsObject(TypedDict):
-    """The errors of a workspace, by cause."""
+    """The errors of a workspace by cause, the newest first. `errors` counts all errors of the file."""
 
-    groups: list[ErrorGroupObject]
+    items: list[ErrorGroupObject]
     total: int
+    errors: int
+    file: str
+    diagnostics: list[DiagnosticObject]
+
+
+class ErrorRecordsObject(TypedDict):
+    """The errors of a workspace, one by one, the newest first. `errors` counts all errors of the file."""
+
+    items: list[ErrorRecordObject]
+    total: int
+    errors: int
     file: str
     diagnostics: list[DiagnosticObject]
 
@@ -793,6 +899,17 @@ class ClusterObject(TypedDict):
     lag_s: NotRequired[float | None]
     manned: NotRequired[bool]
     leases: NotRequired[list[LeaseObject]]
+
+
+class ExplanationObject(TypedDict):
+    """The explanation of a code."""
+
+    code: str
+    name: str
+    severity: SeverityName
+    verdict: str | None
+    fix: str | None
+    documentation: str
 
 
 class WorkspaceRunCountObject(RunCountObject):

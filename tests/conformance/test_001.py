@@ -385,14 +385,14 @@ You are a research agent. Search the web and the documentation for the topic. Wr
 def test_an_old_file_is_brought_to_the_standard(project: Project) -> None:
     """R1.31: what a program can write is written, and what is left to the user is listed."""
     project.put("agents/scout.md", OLD)
-    before = json.loads(project("lint", "agents", "--json").out)
+    before = json.loads(project("lint", "agents", "--json").out)["items"]
     ended = project("agent", "upgrade", "agents/scout.md", "--kind", "research", "--json")
     assert ended.code in (0, 1)
     text = (project.root / "agents/scout.md").read_text()
     for part in ("agent_type: research", "<context>", "<process_flow>", "<return_format>", "<error_handling>",
                  "<step_0_preflight>", "_postflight>", "_return>"):  # fmt: skip
         assert part in text
-    assert before != json.loads(project("lint", "agents", "--json").out)
+    assert before != json.loads(project("lint", "agents", "--json").out)["items"]
     assert json.loads(ended.out)
 
 

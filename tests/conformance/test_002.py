@@ -82,7 +82,7 @@ def test_an_error_goes_up_the_chain_and_into_the_log(project: Project) -> None:
     project.run(lead, agent="lead")
     ((_, code, out, _),) = lead.calls
     assert (code, json.loads(out)["errors"][0]["code"]) == (1, "BUILD_ERROR")
-    (group,) = (each for each in project.json("errors", "list")["groups"] if each["code"] == "BUILD_ERROR")
+    (group,) = (each for each in project.json("errors", "list")["items"] if each["code"] == "BUILD_ERROR")
     (logged,) = group["records"]
     assert logged["session_id"] == find_session(builder)
     assert (logged["delegation_path"], logged["failed_at_depth"]) == (["orchestrator", "lead", "builder"], 2)
@@ -201,7 +201,7 @@ def test_a_return_that_fails_validation_is_kept_for_debugging(project: Project) 
     assert "Fix researcher subagent return format" in json.dumps(result)
     shown = project("show", find_session(program), "--full").text
     assert "I looked at everything and it is fine." in shown
-    assert any(each["code"] == "VALIDATION_FAILED" for each in project.json("errors", "list")["groups"])
+    assert any(each["code"] == "VALIDATION_FAILED" for each in project.json("errors", "list")["items"])
 
 
 @conforms("002-27")

@@ -288,10 +288,10 @@ def test_an_error_names_the_task_of_the_outside_system(cleo: Cleo) -> None:
     """R2.17: `remit errors list --task` finds it by the system's own id."""
     result = cleo.project.work("research", "T1234", cleo.project.program("sys.exit(3)\n"))
     assert result["remit"]["status"] == "failed"
-    found = cleo.project.json("errors", "list", "--task", "T1234", "--all")["errors"]
+    found = cleo.project.json("errors", "list", "--task", "T1234", "--all")["items"]
     assert found
     assert {each["task_number"] for each in found} == {"T1234"}
-    assert cleo.project.json("errors", "list", "--task", "T1235", "--all")["errors"] == []
+    assert cleo.project.json("errors", "list", "--task", "T1235", "--all")["items"] == []
 
 
 def test_a_utility_agent_names_the_command_for_a_task_of_the_outside_system(cleo: Cleo) -> None:

@@ -60,7 +60,7 @@ def test_remit_cancel_ends_it(child: Child, remit: Remit, root: Path) -> None:
     assert say(child.use("Read", file_path=str(root / "old.md")))[0] == "deny"
     assert child.stop("Stopped.") == {}
     assert child.hand_over("Stopped.")["remit"]["stop_reason"] == "cancelled"
-    assert load(remit("ps", "--all", "--json"))[0]["status"] != "completed"
+    assert load(remit("ps", "--all", "--json"))["items"][0]["status"] != "completed"
 
 
 def test_who_is_late_gets_no_tools_and_may_hand_back(child: Child, root: Path) -> None:
@@ -166,7 +166,7 @@ def test_the_command_line_shows_them(stage: Stage, child: Child, remit: Remit) -
     below = stage.call("writer", by=child)
     below.start()
     below.write("one.md")
-    running = load(remit("ps", "--json"))
+    running = load(remit("ps", "--json"))["items"]
     assert {each["session_id"] for each in running} == {child.session_id, below.session_id}
     assert remit("ps", "--tree").text.index("planner") < remit("ps", "--tree").text.index("writer")
     assert remit("wait", below.session_id, "--timeout", "1").code != 0  # it is at work

@@ -51,7 +51,7 @@ def make_late(stage: Stage) -> None:
 def test_who_works_in_a_harness_is_shown_as_at_work_there(root: Path, remit: Inside, harness: str) -> None:
     stage = Stage(root, harness, quick=True)
     stage.call("planner")
-    (row,) = load(remit("ps", "--json"))
+    (row,) = load(remit("ps", "--json"))["items"]
     assert (row["state"], row["driven"], row["harness"], row["driver_pid"]) == ("running", True, harness, None)
     shown = remit("ps").text
     assert shown.splitlines()[1].endswith(f"  {harness}")
@@ -62,9 +62,9 @@ def test_who_works_in_a_harness_is_shown_as_at_work_there(root: Path, remit: Ins
 
 
 def test_it_was_heard_of_when_it_last_used_a_tool(child: Child, remit: Inside) -> None:
-    assert load(remit("ps", "--json"))[0]["heard_ms"] is None
+    assert load(remit("ps", "--json"))["items"][0]["heard_ms"] is None
     child.write("plan.md")
-    (row,) = load(remit("ps", "--json"))
+    (row,) = load(remit("ps", "--json"))["items"]
     assert time.time() * 1000 - row["heard_ms"] < 60_000
     assert row["said"] == "Write plan.md"
     assert "Write plan.md" in remit("ps", "--tree").text
@@ -72,7 +72,7 @@ def test_it_was_heard_of_when_it_last_used_a_tool(child: Child, remit: Inside) -
 
 def test_one_of_which_nothing_is_heard_long_after_its_deadline_is_lost(child: Child, remit: Inside) -> None:
     make_late(child.stage)
-    (row,) = load(remit("ps", "--json"))
+    (row,) = load(remit("ps", "--json"))["items"]
     assert (row["state"], row["driven"], row["harness"]) == ("abandoned", False, None)
     assert f"remit wait {child.session_id} settles it" in remit("ps").text
     assert "claude has told nothing of the end of planner" in remit("doctor").text

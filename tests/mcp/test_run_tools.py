@@ -163,7 +163,7 @@ def test_two_at_once_go_on_beside_each_other_and_beside_other_tools(place: Place
     began = time.monotonic()
     asked = [place.peer.begin("delegate", prompt="Go.", runner="slow") for _ in range(2)]
     wait_until(lambda: len(place.agents["slow"].did("began")) == 2, "both began")
-    assert {each["state"] for each in place.peer.call("status")["runs"]} == {"running"}
+    assert {each["state"] for each in place.peer.call("status")["items"]} == {"running"}
     assert time.monotonic() - began < 3.5 + 20
     found = [place.peer.end_call("delegate", each)["structuredContent"] for each in asked]
     assert len({each["session_id"] for each in found}) == 2
@@ -261,7 +261,7 @@ def test_who_stops_waiting_for_a_result_ends_nothing(place: Place) -> None:
     session_id = place.peer.end_call("delegate", asked)["structuredContent"]["session_id"]
     waiting = place.peer.begin("result", session_id=session_id, wait_seconds=60)
     place.peer.notify("notifications/cancelled", requestId=waiting)
-    assert place.peer.call("status")["runs"][0]["state"] == "running"
+    assert place.peer.call("status")["items"][0]["state"] == "running"
     (place.root.parent / "go").touch()
     assert place.peer.call("result", session_id=session_id, wait_seconds=60)["result"]["status"] == "completed"
 

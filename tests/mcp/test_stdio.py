@@ -160,7 +160,7 @@ def test_answers_nobody_asked_for_and_notifications_of_nothing_are_passed_over(p
 
 def test_many_at_once_are_all_answered(peer: Peer) -> None:
     asked = [peer.begin("status") for _ in range(50)]
-    assert all(peer.end_call("status", each)["structuredContent"]["more"] == 0 for each in asked)
+    assert all(peer.end_call("status", each)["structuredContent"]["total"] == 0 for each in asked)
 
 
 def test_texts_that_steer_and_halves_of_characters_come_through_as_data(peer: Peer) -> None:
@@ -249,7 +249,7 @@ def test_a_script_gets_its_answers_although_its_input_ends_at_once(tmp_path: Pat
                            timeout=60, check=True)  # fmt: skip
     told = [json.loads(line) for line in ended.stdout.splitlines()]
     assert [each["id"] for each in told] == [1, 2]
-    assert told[1]["result"]["structuredContent"] == {"runs": [], "more": 0}
+    assert told[1]["result"]["structuredContent"] == {"items": [], "total": 0}
     assert ended.stderr == ""
 
 

@@ -78,16 +78,18 @@ def add(**more: Any) -> dict[str, Any]:  # noqa: ANN401 - of the tool
 
 
 def test_a_finding_is_added_and_found(root: Path) -> None:
-    assert use("find_findings") == {"entries": [], "page": 1, "more": False, "manifest": None}
+    assert use("find_findings") == {
+        "items": [], "next_cursor": None, "total": 0, "manifest": None, "bad_lines": 0,
+    }  # fmt: skip
     told = add(linked_tasks=["12"])
     assert told["added"], told
     assert told["id"] == "how-uploads-are-limited-2026-11-16"
     assert (root / told["findings_file"]).read_text().startswith("# How uploads are limited")
     found = use("find_findings", words=["uploads"], topic="uploads", task="12", since="2026-11-01")
-    assert [entry["id"] for entry in found["entries"]] == [told["id"]]
+    assert [entry["id"] for entry in found["items"]] == [told["id"]]
     assert found["manifest"] == told["manifest"] == "claudedocs/agent-outputs/MANIFEST.jsonl"
-    assert use("find_findings", until="2026-11-01")["entries"] == []
-    assert use("find_findings", pending=True)["entries"] == []
+    assert use("find_findings", until="2026-11-01")["items"] == []
+    assert use("find_findings", pending=True)["items"] == []
 
 
 def test_a_finding_that_breaks_a_rule_is_not_added(root: Path) -> None:
@@ -143,12 +145,12 @@ def test_entries_come_in_pages_bounded_and_without_secrets(root: Path) -> None:
     lines = [json.dumps(long | {"id": f"e{number}-2026-01-{number:02}"}) for number in range(1, 29)]
     (folder / "MANIFEST.jsonl").write_text("\n".join(lines) + "\n")
     first = use("find_findings", limit=20)
-    assert (len(first["entries"]), first["more"]) == (20, True)
+    assert (len(first["items"]), first["next_cursor"]) == (20, "2")
     text = json.dumps(first)
     assert SECRET not in text
     assert len(text) < 100_000
-    second = use("find_findings", limit=20, page=2)
-    assert (len(second["entries"]), second["more"]) == (8, False)
+    second = use("find_findings", limit=20, cursor="2")
+    assert (len(second["items"]), second["next_cursor"]) == (8, None)
 
 
 # --- tasks -----------------------------------------------------------------------------------------------------------
@@ -188,7 +190,7 @@ def test_an_outside_system_is_asked_only_where_the_user_agreed_to_it(
     assert "remit config trust" in refuse("task_show", task="T-1").hint
     assert not (root / "T-1").exists()
     grant_trust(TrustRequest(str(root), get_executing(load_settings(str(root)), root=str(root))))
-    assert use("task_show", task="T-1") == {"task": "T-1", "section": "", "truncated": False, "sessions": []}
+    assert use("task_show", task="T-1") == {"task": "T-1", "section": "", "truncated": False, "latest_runs": []}
     assert (root / "T-1").exists()
 
 
@@ -198,7 +200,7 @@ def test_settings_that_cannot_be_followed_are_told(root: Path, text: str) -> Non
     (root / "remit.toml").write_text(text)
     error = refuse("delegate", agent="scribe", prompt="Go.", runner="claude")
     assert error.hint
-    assert use("status", all=True)["runs"] == []
+    assert use("status", all=True)["items"] == []
 
 
 # --- agent files -----------------------------------------------------------------------------------------------------
@@ -211,17 +213,19 @@ def write_agent(root: Path, name: str = "scribe", text: str = AGENT) -> None:
 
 
 def test_agent_files_are_linted(root: Path) -> None:
-    assert use("lint") == {"failed": False, "files": 0, "counts": {"error": 0, "warning": 0, "note": 0}, "known": 0,
-                           "diagnostics": []}  # fmt: skip
+    assert use("lint") == {
+        "items": [], "total": 0, "counts": {"files": 0, "error": 0, "warning": 0, "note": 0}, "failed": False,
+        "known": 0,
+    }  # fmt: skip
     write_agent(root, text=AGENT.replace("name: scribe", "name: other"))
     told = use("lint", paths=[".claude/agents"])
     assert told["failed"]
-    assert told["files"] == 1
-    assert told["diagnostics"][0]["filename"] == ".claude/agents/scribe.md"
-    assert sum(told["counts"].values()) == len(told["diagnostics"])
-    codes = {each["code"] for each in told["diagnostics"]}
+    assert told["counts"]["files"] == 1
+    assert told["items"][0]["filename"] == ".claude/agents/scribe.md"
+    assert sum(told["counts"].values()) - 1 == len(told["items"]) == told["total"]
+    codes = {each["code"] for each in told["items"]}
     fewer = use("lint", select=[min(codes)])
-    assert {each["code"] for each in fewer["diagnostics"]} == {min(codes)}
+    assert {each["code"] for each in fewer["items"]} == {min(codes)}
     assert isinstance(refuse("lint", select=["XYZ1"]), UsageError)
 
 
@@ -281,7 +285,7 @@ def test_only_inside_a_run_is_a_return_handed_in(root: Path) -> None:
 
 
 def test_where_nothing_was_delegated_nothing_is_made(root: Path) -> None:
-    assert use("status", all=True) == {"runs": [], "more": 0}
+    assert use("status", all=True) == {"items": [], "total": 0}
     for tool in ("result", "cancel", "status"):
         assert "nothing was delegated here yet" in refuse(tool, session_id="sess_1").message
     assert not (root / ".remit").exists()

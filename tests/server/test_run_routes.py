@@ -160,7 +160,7 @@ def test_what_an_agent_prints_is_followed_line_by_line(place: Place, monkeypatch
     served = place.served
     session_id = served.post("/runs", {"prompt": "Wait.", "runner": "waits"}).value["session_id"]
     path = f"/runs/{session_id}/log"
-    wait_until(lambda: served.get(path).value["lines"], "the first line")
+    wait_until(lambda: served.get(path).value["items"], "the first line")
     with served.follow(f"{path}/stream") as one:
         hello, first = one.take(), one.take()
         assert hello is not None
@@ -184,7 +184,7 @@ def test_what_an_agent_prints_is_followed_line_by_line(place: Place, monkeypatch
             found.append(event)
     assert [each.kind for each in found] == ["hello", *["line"] * (len(found) - 2), "over"]
     assert found[1] == second
-    assert served.get(f"{path}?after=1&limit=1").value["lines"] == [second.value]
+    assert served.get(f"{path}?after=1&limit=1").value["items"] == [second.value]
     monkeypatch.setattr(stream_routes, "MOST_LINES", 1)  # who begins late is told the end of what was before
     with served.follow(f"{path}/stream") as end:
         hello, last = end.take(), end.take()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,6 +16,8 @@ from tests.support.ledger_rows import answer, make_repository, opened, run
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from remit.schemas import DiffObject
+
 SECRET = "ghp_" + "a1B2" * 9
 LINES = "".join(f"line {number}\n" for number in range(30))
 
@@ -25,18 +27,18 @@ def root(tmp_path: Path) -> Path:
     return make_repository(tmp_path, **{"old.md": LINES})
 
 
-def show(root: Path, script: str, path: str, *paths: str) -> dict[str, Any]:
+def show(root: Path, script: str, path: str, *paths: str) -> DiffObject:
     """The diff of a file after an agent has done something and claimed it."""
     session_id = run(root, f"{script}; {answer(path, *paths)}", reasks=0).session_id
     return look(root, session_id, path)
 
 
-def look(root: Path, session_id: str, path: str) -> dict[str, Any]:
+def look(root: Path, session_id: str, path: str) -> DiffObject:
     with opened(root) as home:
         return diffs.load_diff(home, session_id, path)
 
 
-def list_changed(diff: dict[str, Any]) -> list[str]:
+def list_changed(diff: DiffObject) -> list[str]:
     lines = [line for hunk in diff["hunks"] for line in hunk["lines"]]
     return [f"{line['kind']}{line['text']}" for line in lines if line["kind"] != " "]
 

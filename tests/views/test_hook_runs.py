@@ -58,7 +58,7 @@ def test_it_is_seen_at_work_and_can_only_be_told_to_end(child: Child) -> None:
     assert node["can"]["cancel"] is True
     assert "claude" in node["can"]["why"]["note"]
     log = load_log(child.session_id)
-    assert ("said" in {line["kind"] for line in log.lines}, log.over) == (True, False)
+    assert ("said" in {line["kind"] for line in log["items"]}, log["over"]) == (True, False)
 
 
 def test_what_it_changed_is_shown_against_the_commit_that_it_began_on(child: Child) -> None:

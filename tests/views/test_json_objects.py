@@ -81,11 +81,11 @@ def test_lists_of_runs_are_the_same(same: Interfaces) -> None:
     runs = sort(same.http.get("/runs").value["items"])
     assert [each["depth"] for each in runs].count(2) == 1
     assert {each["status"] for each in runs} == {"completed", "failed"}
-    assert sort(load(same.cli("ps", "--all", "--json"))) == runs
-    assert sort(same.mcp.call("status", all=True)["runs"]) == runs
+    assert sort(load(same.cli("ps", "--all", "--json"))["items"]) == runs
+    assert sort(same.mcp.call("status", all=True)["items"]) == runs
     root_id = same.find_session(children=1)
     tree = same.http.get(f"/runs/{root_id}/tree").value["items"]
-    assert load(same.cli("ps", "--tree", root_id, "--json")) == [tree]
+    assert load(same.cli("ps", "--tree", root_id, "--json"))["items"] == tree
     assert [each["level"] for each in tree] == [0, 1]
 
 
@@ -104,8 +104,8 @@ def test_the_details_of_a_run_are_the_same(same: Interfaces, wanted: dict[str, o
 
 @pytest.mark.slow
 def test_tasks_are_the_same(same: Interfaces) -> None:
-    tasks = same.http.get("/tasks").value["tasks"]
-    assert load(same.cli("task", "list", "--json")) == tasks
+    tasks = same.http.get("/tasks").value["items"]
+    assert load(same.cli("task", "list", "--json"))["items"] == tasks
     assert [each["reason"] for each in tasks] == [None, "The key is missing."]
     for number in (1, 2):
         details = same.http.get(f"/tasks/{number}").value
@@ -115,11 +115,12 @@ def test_tasks_are_the_same(same: Interfaces) -> None:
 
 @pytest.mark.slow
 def test_findings_are_the_same(same: Interfaces) -> None:
-    findings = same.http.get("/manifest").value["items"]
+    page = same.http.get("/manifest").value
+    findings = page["items"]
     assert [each["id"] for each in findings] == [FINDING["id"]]
     assert findings[0]["extra"] == {"kept": [1]}
-    assert load(same.cli("findings", "list", "--json"))["entries"] == findings
-    assert same.mcp.call("find_findings")["entries"] == findings
+    assert page.pop("topics") == [{"topic": "cache", "count": 1}]
+    assert load(same.cli("findings", "list", "--json")) == same.mcp.call("find_findings") == page
     details = same.http.get(f"/manifest/{FINDING['id']}").value
     assert load(same.cli("findings", "show", FINDING["id"], "--json")) == details
     (read,) = same.mcp.ask("resources/read", uri=f"remit://findings/{FINDING['id']}")["result"]["contents"]
@@ -130,20 +131,19 @@ def test_findings_are_the_same(same: Interfaces) -> None:
 def test_errors_of_the_log_are_the_same(same: Interfaces) -> None:
     groups = same.http.get("/errors").value
     assert load(same.cli("errors", "list", "--json")) == groups
-    assert "FABRICATED" in {each["code"] for each in groups["groups"]}
-    group = groups["groups"][0]
+    assert "FABRICATED" in {each["code"] for each in groups["items"]}
+    group = groups["items"][0]
     shown = load(same.cli("errors", "show", group["id"], "--json"))
-    assert (shown["group"], shown["errors"][::-1]) == (group, group["records"])
+    assert (shown["group"], shown["records"][::-1]) == (group, group["records"])
 
 
 @pytest.mark.slow
 def test_diagnostics_of_agents_are_the_same(same: Interfaces) -> None:
-    (agent,) = same.http.get("/agents").value["files"]
-    assert agent["diagnostics"]
-    assert load(same.cli("lint", "--json")) == agent["diagnostics"]
-    assert same.mcp.call("lint")["diagnostics"] == agent["diagnostics"]
-    (linted,) = same.http.post("/lint", {}).value["files"]
-    assert linted == {"file": agent["path"], "diagnostics": agent["diagnostics"]}
+    (agent,) = same.http.get("/agents").value["items"]
+    linted = same.http.post("/lint", {}).value
+    assert linted["items"] == agent.pop("diagnostics") != []
+    assert load(same.cli("lint", "--json")) == same.mcp.call("lint") == linted
+    assert load(same.cli("agent", "list", "--json"))["items"] in ([agent], [])
     assert load(same.cli("agent", "graph", "--json"))["agents"] == same.http.get("/agents").value["graph"]["agents"]
 
 

@@ -7,7 +7,7 @@ import os
 import shlex
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from remit.ledger.home import Home
+    from remit.schemas import LogLineObject
 
 SECRET = "ghp_" + "a1B2" * 9
 
@@ -124,13 +125,13 @@ def test_details_are_short_and_without_secrets(root: Path) -> None:
 def test_the_lines_of_a_log_are_numbered_and_gone_on_with(root: Path) -> None:
     result = run(root, f"for i in 1 2 3 4 5; do echo line $i; done; echo {SECRET}", reasks=0)
     whole = live.load_log(result.session_id)
-    assert whole.over
-    assert [line["text"] for line in whole.lines] == [*(f"line {i}" for i in range(1, 6)), "[redacted github]"]
-    assert [line["number"] for line in whole.lines] == [1, 2, 3, 4, 5, 6]
+    assert whole["over"]
+    assert [line["text"] for line in whole["items"]] == [*(f"line {i}" for i in range(1, 6)), "[redacted github]"]
+    assert [line["number"] for line in whole["items"]] == [1, 2, 3, 4, 5, 6]
     rest = live.load_log(result.session_id, after=4)
-    assert rest.lines == whole.lines[4:]
+    assert rest["items"] == whole["items"][4:]
     part = live.load_log(result.session_id, after=1, limit=2)
-    assert (part.lines, part.over, part.next) == (whole.lines[1:3], False, 3)
+    assert (part["items"], part["over"], part["next"]) == (whole["items"][1:3], False, 3)
     with pytest.raises(UsageError, match="no attempt 2"):
         live.load_log(result.session_id, attempt=2)
 
@@ -148,8 +149,8 @@ def test_a_tail_reads_on_from_any_thread_until_it_is_over(root: Path) -> None:
             await ws.wait(prepared.row.session_id)
             rest: list[str] = []
             last = await asyncio.to_thread(tail.read)
-            rest += [line["text"] for line in last.lines]
-            return first[0]["text"], [line["number"] for line in last.lines][:1], last.over, rest
+            rest += [line["text"] for line in last["items"]]
+            return first[0]["text"], [line["number"] for line in last["items"]][:1], last["over"], rest
 
     first, numbers, is_over, rest = asyncio.run(play())
     assert (first, numbers, is_over, rest[0]) == ("one", [2], True, "two")
@@ -159,13 +160,13 @@ def _request(script: str) -> Request:
     return Request(None, "Go.", command=f"sh -c {shlex.quote(script)}", timeout_s=60, reasks=0)
 
 
-async def _read_until(tail: live.LogTail, text: str) -> list[dict[str, Any]]:
+async def _read_until(tail: live.LogTail, text: str) -> list[LogLineObject]:
     last = time.monotonic() + 30
-    found: list[dict[str, Any]] = []
+    found: list[LogLineObject] = []
     while time.monotonic() < last:
         lines = await asyncio.to_thread(tail.read)
-        assert not lines.over
-        found += lines.lines
+        assert not lines["over"]
+        found.extend(lines["items"])
         if any(line["text"] == text for line in found):
             return found
         await asyncio.sleep(0.02)
@@ -177,7 +178,7 @@ def test_a_tail_is_read_by_one_thread_after_another(root: Path) -> None:
     tail = live.LogTail(result.session_id)
     found: list[str] = []
     for _ in range(3):
-        thread = threading.Thread(target=lambda: found.extend(line["text"] for line in tail.read(2).lines))
+        thread = threading.Thread(target=lambda: found.extend(line["text"] for line in tail.read(2)["items"]))
         thread.start()
         thread.join()
     assert found == ["1", "2", "3", "4", "5", "6"]

@@ -31,7 +31,7 @@ def add_tasks(*titles: str) -> None:
 
 def test_a_workspace_without_tasks_has_an_empty_board(root: Path) -> None:
     board = stores.load_board()
-    assert (board["tasks"], board["folder"], board["drift"]) == ([], None, [])
+    assert (board["items"], board["folder"], board["drift"]) == ([], None, [])
     assert "NOT STARTED" in board["markers"]
     assert not (root / "specs").exists()
 
@@ -43,7 +43,7 @@ def test_the_board_has_every_task_with_its_delegations(root: Path) -> None:
     with opened(root) as home:
         insert(home, Kept(0, task_number=1), Kept(1, task_number=1, state="running"), Kept(2))
     board = stores.load_board()
-    first, second = board["tasks"]
+    first, second = board["items"]
     assert (first["number"], first["title"], first["marker"], first["reason"]) == (
         1,
         "Greet people",
@@ -71,7 +71,7 @@ def test_a_task_is_shown_with_its_sessions_and_moves(root: Path) -> None:
     with opened(root) as home:
         insert(home, Kept(0, task_number=1), Kept(1))
     task = stores.load_task(1)
-    assert [each["session_id"] for each in task["sessions"]] == [name(0)]
+    assert [each["session_id"] for each in task["latest_runs"]] == [name(0)]
     assert "IN PROGRESS" in task["moves"]
     assert "Greet people" in task["section"]
     with pytest.raises(UsageError, match="no task 9"):
@@ -133,7 +133,7 @@ def test_entries_are_found_by_the_page(root: Path) -> None:
         cursor = page["next_cursor"]
     assert sorted(found) == sorted(f"finding-{number}-2026-11-16" for number in range(25))
     assert page["topics"][0] == {"topic": "cache", "count": 25}
-    assert page["file"] == ".cleo/agent-outputs/MANIFEST.jsonl"
+    assert page["manifest"] == ".cleo/agent-outputs/MANIFEST.jsonl"
     assert SECRET not in str(page)
 
 
@@ -173,11 +173,11 @@ def test_one_entry_is_shown_with_all_that_belongs_to_it(root: Path) -> None:
 
 
 def test_errors_come_by_their_causes(root: Path) -> None:
-    assert stores.load_error_groups()["groups"] == []
+    assert stores.load_error_groups()["items"] == []
     for number in range(2):
         run(root, answer(f"nowhere{number}.md"), reasks=0)
     found = stores.load_error_groups(only_open=True)
-    group, missing = sorted(found["groups"], key=lambda each: each["code"])
+    group, missing = sorted(found["items"], key=lambda each: each["code"])
     assert (group["code"], group["count"], group["open"]) == ("FABRICATED", 2, True)
     assert (missing["code"], missing["count"]) == ("FILE_NOT_FOUND", 2)
     assert len(group["sessions"]) == len(group["records"]) == 2
@@ -199,7 +199,7 @@ def write_agents(root: Path) -> None:
 def test_agent_files_come_with_their_findings_and_the_graph(root: Path) -> None:
     write_agents(root)
     found = agents.load_agents()
-    files = {each["path"]: each for each in found["files"]}
+    files = {each["path"]: each for each in found["items"]}
     assert {*files} == {".claude/agents/good.md", ".claude/agents/bad.md"}
     assert files[".claude/agents/good.md"]["name"] == "good"
     assert files[".claude/agents/bad.md"]["diagnostics"]
@@ -226,16 +226,15 @@ def test_who_can_run_an_agent_is_told(
 def test_to_look_makes_no_baseline(root: Path) -> None:
     write_agents(root)
     (root / "remit.toml").write_text('[lint]\nbaseline = "known.json"\n')
-    assert agents.load_agents()["files"]
-    assert agents.lint_files()["files"]
+    assert agents.load_agents()["items"]
+    assert agents.lint_files()["items"]
     assert not (root / "known.json").exists()
 
 
 def test_only_files_of_the_workspace_are_linted(root: Path) -> None:
     write_agents(root)
     found = agents.lint_files([".claude/agents/bad.md"])
-    assert [each["file"] for each in found["files"]] == [".claude/agents/bad.md"]
-    assert found["files"][0]["diagnostics"]
+    assert {each["filename"] for each in found["items"]} == {".claude/agents/bad.md"}
     (root.parent / "outside.md").write_text("---\nname: x\n---\n")
     (root / "leads-out").symlink_to(root.parent)
     for path in ("../outside.md", "/etc/passwd", str(root.parent / "outside.md"), "leads-out/outside.md", "a\0b"):
@@ -251,11 +250,11 @@ def test_only_files_of_the_workspace_are_linted(root: Path) -> None:
 def test_a_glance_says_where_we_are_and_how_much_there_is(root: Path) -> None:
     (root / ".git" / "HEAD").write_text("ref: refs/heads/topic\n")
     with opened(root) as home:
-        empty = stores.load_glance(home)
+        empty = stores.load_workspace_status(home)
         assert (empty["root"], empty["event"]) == (root.name, 0)
         assert empty["runs"] == {"open": 0, "finished": 0, "total": 0}
         insert(home, Kept(0), Kept(1, state="running"), Kept(2))
-        told = stores.load_glance(home)
+        told = stores.load_workspace_status(home)
     assert told["branch"] == "topic"
     assert told["runs"] == {"open": 1, "finished": 2, "total": 3}
 
@@ -265,4 +264,4 @@ def test_a_glance_needs_no_settings_that_can_be_read(root: Path) -> None:
     with pytest.raises(RemitError):
         load_settings(str(root))
     with opened(root) as home:
-        assert stores.load_glance(home)["root"] == root.name
+        assert stores.load_workspace_status(home)["root"] == root.name

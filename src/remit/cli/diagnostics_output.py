@@ -103,7 +103,7 @@ class FullDiagnostics(ConciseDiagnostics):
 class JsonDiagnostics(DiagnosticOutput):
     """For programs: one list."""
 
-    opening, closing = "[", "]"
+    opening = '{"items":['
 
     def flush(self) -> None:
         """Send it in UTF-8, whatever the locale."""
@@ -116,6 +116,12 @@ class JsonDiagnostics(DiagnosticOutput):
         del text
         comma = "," if sum(self.totals.values()) > 1 else ""
         return f"{comma}{render_json(build_diagnostic(finding, filename))}"
+
+    def close(self, sentence: str) -> None:
+        """End the list, and send the rest."""
+        del sentence
+        self._lines.append(f'],"total":{sum(self.totals.values())}}}')
+        self.flush()
 
 
 class GithubDiagnostics(DiagnosticOutput):

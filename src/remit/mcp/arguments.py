@@ -91,8 +91,8 @@ class FindFindingsArguments(TypedDict, total=False):
     until: Annotated[Word, Meta(description="Only up to this day, YYYY-MM-DD.")]
     actionable: Annotated[bool, Meta(description="Only findings that ask for action, or that don't.")]
     pending: Annotated[bool, Meta(description="Only findings that need a follow-up.")]
-    limit: Annotated[int, Meta(ge=1, le=50, description="How many to a page. Default: 10.")]
-    page: _Page
+    limit: Annotated[int, Meta(ge=1, le=50, description="Findings on a page. Default: 10.")]
+    cursor: Annotated[Word, Meta(description="next_cursor of the page before.")]
 
 
 class AddFindingArguments(TypedDict, total=False):

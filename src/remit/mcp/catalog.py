@@ -9,13 +9,18 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from remit import __version__
-from remit.mcp import answers, arguments
+from remit.mcp import arguments
 from remit.schemas import (
     AddedFindingObject,
     CheckedReturnObject,
     ErrorObject,
+    FindingPageObject,
+    LintObject,
     MovedTaskObject,
     OutsideTaskObject,
+    ResultAnswerObject,
+    RunAnswerObject,
+    RunListObject,
     SubmittedReturnObject,
     TaskDetailsObject,
 )
@@ -94,7 +99,7 @@ TOOLS = (
         "wait_seconds this call comes back after that time at the latest, and the work goes on. Ending this call ends "
         "the work, unless it is detached.",
         arguments.DelegateArguments,
-        answers.RunAnswer,
+        RunAnswerObject,
         changes=True,
         destroys=True,
         again=False,
@@ -106,7 +111,7 @@ TOOLS = (
         "Show the delegations that are open, how long they have left and what was last heard of them; with a session, "
         "that one and all below it. Changes nothing.",
         arguments.StatusArguments,
-        answers.RunsAnswer,
+        RunListObject,
     ),
     Tool(
         "result",
@@ -115,7 +120,7 @@ TOOLS = (
         "said word for word but for secrets, each page by page. One that is not over is told as it stands; "
         "wait_seconds waits for it.",
         arguments.ResultArguments,
-        answers.ResultAnswer,
+        ResultAnswerObject,
     ),
     Tool(
         "cancel",
@@ -124,7 +129,7 @@ TOOLS = (
         "harness has started itself: that gets no more tools, and ends there. An agent ends only what it has handed on "
         "itself.",
         arguments.CancelArguments,
-        answers.RunAnswer,
+        RunAnswerObject,
         changes=True,
         destroys=True,
     ),
@@ -152,7 +157,7 @@ TOOLS = (
         "Find entries of the manifest, the newest first, by words in id, title, topics and key findings, and by topic, "
         "task, status and day. Without any, all of them.",
         arguments.FindFindingsArguments,
-        answers.FindingsAnswer,
+        FindingPageObject,
     ),
     Tool(
         "add_finding",
@@ -186,7 +191,7 @@ TOOLS = (
         "Judge the agent files of the workspace, each by itself and all as a graph of who calls whom. Changes no agent "
         "file.",
         arguments.LintArguments,
-        answers.LintAnswer,
+        LintObject,
     ),
 )
 BY_NAME = {tool.name: tool for tool in TOOLS}

@@ -22,7 +22,7 @@ MAX_CHARS = 4_000
 MAX_TOTAL_CHARS = 60_000
 """Of all texts of an answer."""
 _MAX_ITEMS, _MAX_NAMES, _MAX_DEPTH, _MAX_NAME_CHARS = 200, 100, 8, 100
-_MAX_FINDINGS = 100
+MAX_DIAGNOSTICS = 100
 _MARGIN = 500
 """Beyond what is kept, so that of a secret at the cut enough is seen to know it for one."""
 
@@ -69,8 +69,8 @@ class Bounds:
 def fit_diagnostics(found: Sequence[tuple[Diagnostic, str]]) -> dict[str, Any]:
     """Diagnostics with their files; of many, the most severe, and how many more there are."""
     shown = list(found)
-    if len(shown) > _MAX_FINDINGS:
-        shown = sorted(shown, key=lambda each: SEVERITIES.index(each[0].severity))[:_MAX_FINDINGS]
+    if len(shown) > MAX_DIAGNOSTICS:
+        shown = sorted(shown, key=lambda each: SEVERITIES.index(each[0].severity))[:MAX_DIAGNOSTICS]
     kept = Bounds().fit([build_diagnostic(diagnostic, filename) for diagnostic, filename in shown])
     more = len(found) - len(kept)
     return {"diagnostics": kept} | ({"more_diagnostics": more} if more else {})

@@ -22,12 +22,13 @@ if TYPE_CHECKING:
     from remit.result import Result
     from remit.runs.progress import RunProgress
     from remit.runs.submit_return import OwnVerdict
+    from remit.schemas import ResultAnswerObject, RunAnswerObject, RunListObject, RunObject, TextPageObject
 
 _MAX_STANDINGS = 50
 _MAX_SAID = 200
 
 
-async def delegate(asked: Call) -> dict[str, Any]:
+async def delegate(asked: Call) -> RunAnswerObject:
     """Hand work to an agent."""
     from remit.runs.request import build_request
     from remit.views.json_objects import build_request_diagnostics, build_result
@@ -46,13 +47,19 @@ async def delegate(asked: Call) -> dict[str, Any]:
             tell=asked.tell,
             on_begun=asked.on_begun,
         )
-    told: dict[str, Any] = {"session_id": prepared.row.session_id, "agent": prepared.row.agent}
-    told |= {"over": True, "result": build_result(result)} if result else _load_open(prepared.row.session_id)
-    return told | ({"request_diagnostics": build_request_diagnostics(prepared.findings)} if prepared.findings else {})
+    answer: RunAnswerObject = {
+        "session_id": prepared.row.session_id, "agent": prepared.row.agent, "over": result is not None,
+    }  # fmt: skip
+    if prepared.findings:
+        answer["request_diagnostics"] = build_request_diagnostics(prepared.findings)
+    if result is None:
+        answer["run"] = _load_run(prepared.row.session_id)
+    else:
+        answer["result"] = build_result(result)
+    return answer
 
 
-def _load_open(session_id: str) -> dict[str, Any]:
-    """The run, which isn't over."""
+def _load_run(session_id: str) -> RunObject:
     from remit.views.json_objects import build_runs
     from remit.views.run_details import list_tree, open_home
 
@@ -61,10 +68,11 @@ def _load_open(session_id: str) -> dict[str, Any]:
         (run,) = build_runs(home, list_tree(home, session_id)[:1])
     finally:
         home.close()
-    return {"over": False, "run": Bounds().fit(run)}
+    fitted: RunObject = Bounds().fit(run)
+    return fitted
 
 
-def status(asked: Call) -> dict[str, Any]:
+def status(asked: Call) -> RunListObject:
     """List runs."""
     from remit.views.json_objects import build_runs
     from remit.views.run_details import find_session, list_tree, list_work, open_home
@@ -78,10 +86,10 @@ def status(asked: Call) -> dict[str, Any]:
         shown = build_runs(home, found[:_MAX_STANDINGS])
     finally:
         home.close()
-    return {"runs": Bounds().fit_each(shown), "more": len(found) - len(shown)}
+    return {"items": Bounds().fit_each(shown), "total": len(found)}
 
 
-async def result(asked: Call) -> dict[str, Any]:
+async def result(asked: Call) -> ResultAnswerObject:
     """Bring what came of a delegation."""
     session_id = await asyncio.to_thread(_find_session, asked.given["session_id"])
     wait_s = asked.given.get("wait_seconds", 0)
@@ -102,9 +110,9 @@ def _find_session(word: str) -> str:
         home.close()
 
 
-def _load_result(session_id: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    from remit.runs.text_pages import cut_page, load_answer
-    from remit.views.json_objects import build_result
+def _load_result(session_id: str, given: Mapping[str, Any]) -> ResultAnswerObject:
+    from remit.runs.text_pages import load_answer
+    from remit.views.json_objects import build_result, build_text_page
     from remit.views.run_details import load_record, open_home
 
     part, page = given.get("part", "result"), given.get("page", 1)
@@ -115,15 +123,23 @@ def _load_result(session_id: str, given: Mapping[str, Any]) -> dict[str, Any]:
     finally:
         home.close()
     report = record.report if not record.standing.is_open else None
-    told: dict[str, Any] = {"session_id": session_id, "over": report is not None}
     if part == "answer":
-        return told | {"part": part} | cut_page(answer, page, size=PAGE_CHARS)._asdict()
+        cut = build_text_page(answer, page, size=PAGE_CHARS)
+        return _build_text_answer(session_id, part, cut, over=report is not None)
     if report is None:
-        return told | _load_open(session_id)
+        return {"session_id": session_id, "over": False, "run": _load_run(session_id)}
     if part == "report":
-        text = render_json(build_result(report), indent=1)
-        return told | {"part": part} | cut_page(text, page, size=PAGE_CHARS)._asdict()
-    return told | {"result": build_result(_fit_short(report, record.config.result_tokens))}
+        cut = build_text_page(render_json(build_result(report), indent=1), page, size=PAGE_CHARS)
+        return _build_text_answer(session_id, part, cut, over=True)
+    result = build_result(_fit_short(report, record.config.result_tokens))
+    return {"session_id": session_id, "over": True, "result": result}
+
+
+def _build_text_answer(session_id: str, part: str, cut: TextPageObject, *, over: bool) -> ResultAnswerObject:
+    return {
+        "session_id": session_id, "over": over, "part": part, "text": cut["text"], "page": cut["page"],
+        "pages": cut["pages"], "characters": cut["characters"],
+    }  # fmt: skip
 
 
 def _fit_short(report: Result, max_tokens: int) -> Result:
@@ -133,25 +149,27 @@ def _fit_short(report: Result, max_tokens: int) -> Result:
     return fit_result(report, max_tokens=max_tokens or DEFAULT_TOKENS)
 
 
-def load_result(session_id: str) -> dict[str, Any]:
+def load_result(session_id: str) -> ResultAnswerObject:
     """What came of a delegation in short, or how it stands."""
     return _load_result(_find_session(session_id), {})
 
 
-async def cancel(asked: Call) -> dict[str, Any]:
+async def cancel(asked: Call) -> RunAnswerObject:
     """End a delegation."""
     from remit.views.json_objects import build_result
 
     session_id = await asyncio.to_thread(_find_session, asked.given["session_id"])
     reason = " ".join(asked.given.get("reason", "").split())
     waited = await asked.serving.cancel(session_id, reason=reason, caller=asked.given.get("caller", ""))
-    told: dict[str, Any] = {"session_id": session_id}
-    if waited.result is None:
+    if waited.result is not None:
+        result = build_result(waited.result)
+        return {"session_id": session_id, "agent": waited.result.agent, "over": True, "result": result}
+    answer: RunAnswerObject = {"session_id": session_id, "over": False, "run": _load_run(session_id)}
+    if waited.harness:
         from remit.runs.wait_cancel import describe_open
 
-        apart = {"harness": waited.harness, "message": describe_open(waited)} if waited.harness else {}
-        return told | apart | _load_open(session_id)
-    return told | {"agent": waited.result.agent, "over": True, "result": build_result(waited.result)}
+        answer["harness"], answer["message"] = waited.harness, describe_open(waited)
+    return answer
 
 
 # --- returns ---------------------------------------------------------------------------------------------------------

@@ -5,49 +5,50 @@ Owns the way from arguments to these use cases and back to JSON; nothing is deci
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from remit.errors import UsageError
 from remit.mcp.catalog import PAGE_CHARS
-from remit.mcp.output_limits import Bounds, fit_diagnostics
-from remit.views.render import SEVERITIES
+from remit.mcp.output_limits import MAX_DIAGNOSTICS, Bounds
 
 if TYPE_CHECKING:
     from remit.mcp.tools import Call
+    from remit.schemas import (
+        AddedFindingObject,
+        FindingPageObject,
+        LintObject,
+        MovedTaskObject,
+        OutsideTaskObject,
+        TaskDetailsObject,
+    )
 
 _USUAL_ENTRIES = 10
 _LISTS = ("topics", "key_findings", "needs_followup", "linked_tasks")
 _SINGLE = ("title", "status", "actionable", "file", "date")
 
 
-def find_findings(asked: Call) -> dict[str, Any]:
+def find_findings(asked: Call) -> FindingPageObject:
     """Find entries of the manifest."""
     from remit.manifest import parse_day
     from remit.manifest.places import find_manifest
     from remit.runs.workspace_findings import Manifest, make_query
-    from remit.views.json_objects import build_finding
+    from remit.views.stores import NO_FINDINGS, load_finding_page, parse_page_cursor
 
-    given, page = asked.given, asked.given.get("page", 1)
+    given, page = asked.given, parse_page_cursor(asked.given.get("cursor", ""))
     chosen = {name: given.get(name) for name in ("topic", "task", "status", "actionable")}
     days = {name: parse_day(given[name]) if name in given else None for name in ("since", "until")}
     if find_manifest() is None:  # nobody has found out anything yet
-        return {"entries": [], "page": page, "more": False, "manifest": None}
+        return NO_FINDINGS
     opened = Manifest()
     try:
         query = make_query(words=tuple(given.get("words", ())), pending=given.get("pending", False), **chosen, **days)
-        found = opened.find(query, limit=given.get("limit", _USUAL_ENTRIES), page=page)
-        entries = [build_finding(entry) for entry in found.entries]
-        return {
-            "entries": Bounds().fit_each(entries),
-            "page": page,
-            "more": found.has_more,
-            "manifest": _name_below(opened.file, opened.root),
-        }
+        found = load_finding_page(opened, query, limit=given.get("limit", _USUAL_ENTRIES), page=page)
+        return {**found, "items": Bounds().fit_each(found["items"])}
     finally:
         opened.close()
 
 
-def add_finding(asked: Call) -> dict[str, Any]:
+def add_finding(asked: Call) -> AddedFindingObject:
     """Add an entry to the manifest."""
     from datetime import datetime
 
@@ -70,7 +71,10 @@ def add_finding(asked: Call) -> dict[str, Any]:
         added = opened.add(fields, day=datetime.now().astimezone().date().isoformat(), slug=slug, page=page)
         file = opened.find_findings_file(str(added.fields.get("file")))
         page_name = None if file is None else _name_below(file, opened.root)
-        return dict(Bounds().fit(build_added_finding(added, _name_below(opened.file, opened.root), page_name)))
+        built: AddedFindingObject = Bounds().fit(
+            build_added_finding(added, _name_below(opened.file, opened.root), page_name)
+        )
+        return built
     finally:
         opened.close()
 
@@ -82,7 +86,7 @@ def _name_below(file: str, root: str) -> str:
 # --- tasks and agent files -------------------------------------------------------------------------------------------
 
 
-def task_show(asked: Call) -> dict[str, Any]:
+def task_show(asked: Call) -> TaskDetailsObject | OutsideTaskObject:
     """Show a task."""
     from remit.runs.tasks.task_numbers import parse_number
     from remit.views.stores import load_outside_task, load_task
@@ -91,10 +95,12 @@ def task_show(asked: Call) -> dict[str, Any]:
     shown = load_outside_task(task_id) or load_task(parse_number(task_id))
     bounds = Bounds()
     section = bounds.text(shown["section"], PAGE_CHARS)
-    return {**bounds.fit(shown), "section": section}
+    fitted: TaskDetailsObject | OutsideTaskObject = bounds.fit(shown)
+    fitted["section"] = section
+    return fitted
 
 
-def task_move(asked: Call) -> dict[str, Any]:
+def task_move(asked: Call) -> MovedTaskObject:
     """Give a task another marker."""
     from remit.runs.tasks.task_numbers import parse_number
     from remit.runs.tasks.workspace_tasks import Tasks
@@ -108,14 +114,15 @@ def task_move(asked: Call) -> dict[str, Any]:
         moved = tasks.move(number, given["marker"], reason=reason, phase=phase, environ=environ)
     finally:
         tasks.home.close()
-    fitted: dict[str, Any] = Bounds().fit(build_moved_task(moved))
+    fitted: MovedTaskObject = Bounds().fit(build_moved_task(moved))
     return fitted
 
 
-def lint(asked: Call) -> dict[str, Any]:
+def lint(asked: Call) -> LintObject:
     """Judge agent files."""
     from remit.agent_files import lint
     from remit.storage.settings import find_root, is_inside
+    from remit.views.json_objects import build_lint
 
     root, given = find_root(), asked.given
     paths = tuple(path if path.startswith("/") else f"{root}/{path}" for path in given.get("paths", ()))
@@ -125,7 +132,5 @@ def lint(asked: Call) -> dict[str, Any]:
     select = tuple(given["select"]) if "select" in given else None
     ignore = tuple(given.get("ignore", ()))
     linted = lint.lint(lint.LintRequest(paths=paths, select=select, ignore=ignore, fail_on=given.get("fail_on")))
-    every = [(finding, path) for path, found in linted.findings.items() for finding in found]
-    counts = {severity: sum(each.severity == severity for each, _ in every) for severity in SEVERITIES}
-    told = {"failed": linted.failed, "files": len(linted.sources), "counts": counts, "known": linted.known}
-    return told | fit_diagnostics(every)
+    built = build_lint(linted, most=MAX_DIAGNOSTICS)
+    return {**built, "items": Bounds().fit(built["items"])}

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from remit.views.json_objects import build_checked_message
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from remit.schemas import CheckedMessageObject, LintObject
     from remit.server.endpoint import Asked
 
 _NAME = "message"
 
 
-def check_message(asked: Asked) -> Mapping[str, Any]:
+def check_message(asked: Asked) -> CheckedMessageObject:
     """Judge a final message, with its artifacts as they are in this workspace."""
     from pathlib import Path
 
@@ -29,10 +28,10 @@ def check_message(asked: Asked) -> Mapping[str, Any]:
         session_id=given.get("session_id"),
         root=Path(find_workspace()),
     )
-    return clean(dict(build_checked_message(verdict, _NAME)))
+    return clean(build_checked_message(verdict, _NAME))
 
 
-def lint_agents(asked: Asked) -> Mapping[str, Any]:
+def lint_agents(asked: Asked) -> LintObject:
     """Judge agent files."""
     from remit.views.agents import lint_files
 

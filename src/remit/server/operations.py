@@ -125,7 +125,7 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(
         "POST", "/lint", "lint_agents", "agents", "Judge the agent files of the workspace.",
-        o.LintedFilesObject, f"{_HOMES}check_routes",
+        o.LintObject, f"{_HOMES}check_routes",
         body=p.LintBody,
         max_bytes=MAX_MESSAGE_BYTES, changes=True,
     ),

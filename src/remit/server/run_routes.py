@@ -19,6 +19,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from remit.ledger.home import Home
+    from remit.schemas import (
+        AnswerPageObject,
+        CancelledObject,
+        DiffObject,
+        LogObject,
+        RunDetailsObject,
+        RunPageObject,
+        TextPageObject,
+        TreeObject,
+    )
     from remit.server.endpoint import Asked
     from remit.server.state import Desk
     from remit.views.page_actions import ConnectionPeer, StartedRun
@@ -36,7 +46,7 @@ def open_workspace() -> closing[Home]:
 # --- what can be seen ------------------------------------------------------------------------------------------------
 
 
-def list_runs(asked: Asked) -> Mapping[str, Any]:
+def list_runs(asked: Asked) -> RunPageObject:
     """A page of the list."""
     from remit.views import run_pages
 
@@ -47,7 +57,7 @@ def list_runs(asked: Asked) -> Mapping[str, Any]:
         )
 
 
-def get_run(asked: Asked) -> Mapping[str, Any]:
+def get_run(asked: Asked) -> RunDetailsObject:
     """One delegation in full."""
     from remit.views.run_tree import load_run_details
 
@@ -55,7 +65,7 @@ def get_run(asked: Asked) -> Mapping[str, Any]:
         return load_run_details(home, asked.path["id"], result_format=asked.query.get("format", ""))
 
 
-def get_tree(asked: Asked) -> Mapping[str, Any]:
+def get_tree(asked: Asked) -> TreeObject:
     """The run that a delegation is in."""
     from remit.views.run_tree import load_tree
 
@@ -63,7 +73,7 @@ def get_tree(asked: Asked) -> Mapping[str, Any]:
         return load_tree(home, asked.path["id"])
 
 
-def get_prompt(asked: Asked) -> Mapping[str, Any]:
+def get_prompt(asked: Asked) -> TextPageObject:
     """The first message of an agent."""
     from remit.views.run_tree import load_prompt_page
 
@@ -71,7 +81,7 @@ def get_prompt(asked: Asked) -> Mapping[str, Any]:
         return load_prompt_page(home, asked.path["id"], page=asked.query.get("page", 1))
 
 
-def get_answer(asked: Asked) -> Mapping[str, Any]:
+def get_answer(asked: Asked) -> AnswerPageObject:
     """An answer of an agent."""
     from remit.views.run_tree import load_answer_page
 
@@ -79,7 +89,7 @@ def get_answer(asked: Asked) -> Mapping[str, Any]:
         return load_answer_page(home, asked.path["id"], asked.path["number"], page=asked.query.get("page", 1))
 
 
-def get_diff(asked: Asked) -> Mapping[str, Any]:
+def get_diff(asked: Asked) -> DiffObject:
     """What became of a file."""
     from remit.views.diffs import load_diff
 
@@ -87,13 +97,13 @@ def get_diff(asked: Asked) -> Mapping[str, Any]:
         return load_diff(home, asked.path["id"], asked.query["path"])
 
 
-def get_log(asked: Asked) -> Mapping[str, Any]:
+def get_log(asked: Asked) -> LogObject:
     """What an agent has printed."""
     from remit.views.live import load_log
 
     given = {name: asked.query[name] for name in ("after", "attempt", "limit") if name in asked.query}
     with missing():
-        return load_log(asked.path["id"], **given)._asdict()
+        return load_log(asked.path["id"], **given)
 
 
 # --- what can be done ------------------------------------------------------------------------------------------------
@@ -129,7 +139,7 @@ def resume_run(asked: Asked) -> Answer:
     )
 
 
-def cancel_run(asked: Asked) -> Mapping[str, Any]:
+def cancel_run(asked: Asked) -> CancelledObject:
     """End a delegation."""
     from remit.views import page_actions
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from remit.server.event_stream import Channel, EventStream, Follower, make_batch, render_event
 from remit.server.problems import missing
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from remit.ledger.home import Home
     from remit.ledger.runs import Run
+    from remit.schemas import EventObject, EventPageObject, LogLineObject
     from remit.server.endpoint import Asked
     from remit.server.event_stream import Batch
     from remit.views.live import LedgerChanges, LogTail
@@ -82,7 +83,7 @@ class _Events(Channel):
         return home
 
 
-def _render_change(change: dict[str, Any]) -> bytes:
+def _render_change(change: EventObject) -> bytes:
     return render_event("change", change, change["number"])
 
 
@@ -90,7 +91,7 @@ def _render_reset(last: int) -> bytes:
     return render_event("reset", {"event": last}, last)
 
 
-async def get_events(asked: Asked) -> Response | dict[str, Any]:
+async def get_events(asked: Asked) -> Response | EventPageObject:
     """What happens: as it happens, or a page of what did."""
     session = asked.query.get("session", "")
     root_id = (await asyncio.to_thread(_find_row, session)).root_id if session else ""
@@ -169,23 +170,24 @@ class _Log(Channel):
 
         tail = LogTail(self._session_id)
         found = tail.read()
-        while found.lines and not found.over:
+        while found["items"] and not found["over"]:
             found = tail.read()
         self._tail = tail
-        return found.next
+        return found["next"]
 
     def look(self) -> Batch | None:
         """The lines that are new."""
         if self._tail is None:
             return None
         found = self._tail.read()
-        if not found.lines and not found.over:
+        if not found["items"] and not found["over"]:
             return None
-        end = render_event("over", {"next": found.next}) if found.over else b""
-        return make_batch(found.next, (("", _render_line(each)) for each in found.lines), end=end, is_last=found.over)
+        next_line, is_over = found["next"], found["over"]
+        end = render_event("over", {"next": next_line}) if is_over else b""
+        return make_batch(next_line, (("", _render_line(each)) for each in found["items"]), end=end, is_last=is_over)
 
 
-def _render_line(line: dict[str, Any]) -> bytes:
+def _render_line(line: LogLineObject) -> bytes:
     return render_event("line", line, line["number"])
 
 
@@ -211,7 +213,7 @@ async def _catch_up_lines(session_id: str, after: int, position: int) -> AsyncIt
     tail = await asyncio.to_thread(lambda: LogTail(session_id, after=after))
     while after < position:
         found = await asyncio.to_thread(tail.read)
-        yield b"".join(_render_line(each) for each in found.lines if each["number"] <= position)
-        if not found.lines:
+        yield b"".join(_render_line(each) for each in found["items"] if each["number"] <= position)
+        if not found["items"]:
             return
-        after = found.next
+        after = found["next"]

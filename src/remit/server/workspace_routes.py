@@ -5,19 +5,29 @@ Owns the way from a request to these use cases and back; nothing is decided here
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from remit import __version__
 from remit.server.problems import missing
 from remit.server.run_routes import check_person, open_workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from remit.schemas import (
+        AgentsObject,
+        ClusterObject,
+        CompliancePageObject,
+        ErrorGroupsObject,
+        FindingDetailsObject,
+        FindingPageObject,
+        MovedTaskObject,
+        OutsideTaskObject,
+        TaskBoardObject,
+        TaskDetailsObject,
+        WorkspaceStatusObject,
+    )
     from remit.server.endpoint import Asked
 
 
-def list_agents(asked: Asked) -> Mapping[str, Any]:
+def list_agents(asked: Asked) -> AgentsObject:
     """The agent files and who calls whom."""
     from remit.views.agents import load_agents
 
@@ -25,7 +35,7 @@ def list_agents(asked: Asked) -> Mapping[str, Any]:
     return load_agents()
 
 
-def get_compliance(asked: Asked) -> Mapping[str, Any]:
+def get_compliance(asked: Asked) -> CompliancePageObject:
     """How often agents kept to their contract."""
     from remit.views.compliance import load_compliance
 
@@ -36,7 +46,7 @@ def get_compliance(asked: Asked) -> Mapping[str, Any]:
 # --- work ------------------------------------------------------------------------------------------------------------
 
 
-def list_tasks(asked: Asked) -> Mapping[str, Any]:
+def list_tasks(asked: Asked) -> TaskBoardObject:
     """The tasks by their markers."""
     from remit.views.stores import load_board
 
@@ -44,7 +54,7 @@ def list_tasks(asked: Asked) -> Mapping[str, Any]:
     return load_board()
 
 
-def get_task(asked: Asked) -> Mapping[str, Any]:
+def get_task(asked: Asked) -> TaskDetailsObject | OutsideTaskObject:
     """One task."""
     from remit.runs.tasks.task_numbers import parse_number
     from remit.views.stores import load_outside_task, load_task
@@ -54,7 +64,7 @@ def get_task(asked: Asked) -> Mapping[str, Any]:
         return load_outside_task(task_id) or load_task(parse_number(task_id))
 
 
-def move_task(asked: Asked) -> Mapping[str, Any]:
+def move_task(asked: Asked) -> MovedTaskObject:
     """Give a task another marker."""
     from remit.runs.tasks.task_numbers import parse_number
     from remit.views import stores
@@ -64,14 +74,14 @@ def move_task(asked: Asked) -> Mapping[str, Any]:
     return stores.move_task(number, asked.body["marker"], reason=asked.body.get("reason", ""))
 
 
-def list_entries(asked: Asked) -> Mapping[str, Any]:
+def list_entries(asked: Asked) -> FindingPageObject:
     """A page of the manifest."""
     from remit.views.stores import find_entries
 
     return find_entries(**asked.query)
 
 
-def get_entry(asked: Asked) -> Mapping[str, Any]:
+def get_entry(asked: Asked) -> FindingDetailsObject:
     """One entry of the manifest."""
     from remit.views.stores import load_entry
 
@@ -79,7 +89,7 @@ def get_entry(asked: Asked) -> Mapping[str, Any]:
         return load_entry(asked.path["id"])
 
 
-def list_errors(asked: Asked) -> Mapping[str, Any]:
+def list_errors(asked: Asked) -> ErrorGroupsObject:
     """The errors by their causes."""
     from remit.views.stores import load_error_groups
 
@@ -89,7 +99,7 @@ def list_errors(asked: Asked) -> Mapping[str, Any]:
 # --- all of it -------------------------------------------------------------------------------------------------------
 
 
-def get_cluster(asked: Asked) -> Mapping[str, Any]:
+def get_cluster(asked: Asked) -> ClusterObject:
     """The machines that work for this workspace."""
     from remit.views.workers import load_cluster
 
@@ -98,10 +108,10 @@ def get_cluster(asked: Asked) -> Mapping[str, Any]:
         return load_cluster(home)
 
 
-def get_status(asked: Asked) -> Mapping[str, Any]:
+def get_status(asked: Asked) -> WorkspaceStatusObject:
     """The workspace at a glance: what costs the same however much has happened in it."""
-    from remit.views.stores import load_glance
+    from remit.views.stores import load_workspace_status
 
     del asked
     with open_workspace() as home:
-        return {"version": __version__} | load_glance(home)
+        return load_workspace_status(home)

@@ -12,16 +12,14 @@ from remit.agents.graph_render import shape_graph
 from remit.errors import UsageError
 from remit.runs.agent_lookup import list_harnesses, list_own_runners, load_settings_or_usual
 from remit.storage.settings import find_root, is_inside
-from remit.views.json_objects import build_diagnostic
-from remit.views.run_details import clean
+from remit.views.json_objects import build_agent, build_lint, build_list
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from remit.agents.definition import Definition
     from remit.agents.graph import Graph
-    from remit.model import Diagnostic
-    from remit.schemas import AgentObject, AgentsObject, LintCountsObject, LintedFileObject, LintedFilesObject
+    from remit.schemas import AgentsObject, LintObject
 
 MOST_PATHS = 100
 
@@ -30,11 +28,11 @@ def load_agents() -> AgentsObject:
     """All agent files with their findings, the graph of calls, how many findings there are, and who can run them."""
     linted = lint_all()
     defined = _list_defined(linted.graph)
-    files = [_build_agent(path, defined.get(path), found) for path, found in linted.findings.items()]
+    files = [build_agent(path, defined.get(path), found) for path, found in linted.findings.items()]
     graph = shape_graph(linted.graph)
     unknown = [{"from": agent.name, "to": target.name} for agent, target in linted.graph.unknown]
     return {
-        "files": files, "graph": graph | {"unknown": unknown}, "counts": _count(linted.findings),
+        **build_list(files), "graph": graph | {"unknown": unknown}, "counts": build_lint(linted, most=0)["counts"],
         "runners": list_runners(),
     }  # fmt: skip
 
@@ -46,7 +44,7 @@ def list_runners() -> list[str]:
     return [*list_harnesses(root), *list_own_runners(settings)]
 
 
-def lint_files(paths: Sequence[str] = ()) -> LintedFilesObject:
+def lint_files(paths: Sequence[str] = ()) -> LintObject:
     """What there is to say of the agent files below some paths of the workspace, or of all."""
     root = find_root()
     if len(paths) > MOST_PATHS:
@@ -55,37 +53,10 @@ def lint_files(paths: Sequence[str] = ()) -> LintedFilesObject:
     for path, place in zip(paths, within, strict=True):
         if "\0" in path or not (is_inside(place, root) or place.rstrip("/.") == root):
             raise UsageError(f"'{path[:200]}' is not in the workspace", hint="name a file or a folder inside it")
-    found = lint_all(LintRequest(paths=tuple(within))).findings
-    files: list[LintedFileObject] = [
-        {"file": path, "diagnostics": [build_diagnostic(finding, path) for finding in each]}
-        for path, each in found.items()
-    ]
-    return {"files": files, "counts": _count(found)}
+    return build_lint(lint_all(LintRequest(paths=tuple(within))))
 
 
 def _list_defined(graph: Graph) -> dict[str, Definition]:
     """What each file defines, by its path."""
     others = (*graph.commands, *(each for pair in graph.twins for each in pair))
     return {each.path: each for each in (*others, *graph.agents.values())}
-
-
-def _build_agent(path: str, defined: Definition | None, diagnostics: Sequence[Diagnostic]) -> AgentObject:
-    """An agent file. A file without an agent, or with the name of another harness's agent, has no name."""
-    return {
-        "path": path,
-        "name": None if defined is None else defined.name,
-        "description": "" if defined is None else clean(defined.description),
-        "profile": None if defined is None else defined.profile,
-        "kind": None if defined is None else defined.kind,
-        "diagnostics": [build_diagnostic(each, path) for each in diagnostics],
-    }
-
-
-def _count(findings: Mapping[str, Sequence[Diagnostic]]) -> LintCountsObject:
-    severities = [each.severity for found in findings.values() for each in found]
-    return {
-        "files": len(findings),
-        "error": severities.count("error"),
-        "warning": severities.count("warning"),
-        "note": severities.count("note"),
-    }

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from datetime import date, timedelta
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from remit.errors import UsageError
 from remit.ledger.events import read_clock_ms
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
     from remit.ledger.home import Home
     from remit.ledger.queries import FinishedRun
+    from remit.schemas import ComplianceCountsObject, CompliancePageObject, ComplianceTotalObject
 
-CLASSES = ("at_once", "repaired", "reasked", "unproven", "rejected", "timed_out", "false_claim", "cancelled", "other")
 MOST_DAYS, USUAL_DAYS = 366, 30
 _BYTES_A_TOKEN = 4
 """About; so that what is kept out is an estimate."""
 
 
-def load_compliance(home: Home, *, days: int = USUAL_DAYS, agent: str | None = None) -> dict[str, Any]:
+def load_compliance(home: Home, *, days: int = USUAL_DAYS, agent: str | None = None) -> CompliancePageObject:
     """Return how many runs ended in each class, by day and by agent; see `CLASSES`."""
     if not 1 <= days <= MOST_DAYS:
         raise UsageError(f"{days} days cannot be shown", hint=f"ask for 1 to {MOST_DAYS}")
@@ -41,9 +41,9 @@ def load_compliance(home: Home, *, days: int = USUAL_DAYS, agent: str | None = N
     by_day = _group(found, (each.day for each in found))
     shown = [(first + timedelta(days=number)).isoformat() for number in range(days)]
     return {
-        "agents": [{"agent": name} | _count(own) | _measure(own) for name, own in sorted(by_agent.items())],
-        "days": [{"day": day} | _count(by_day.get(day, ())) for day in shown],
-        "total": _count(found) | _measure(found),
+        "agents": [{"agent": name, **_sum_up(own)} for name, own in sorted(by_agent.items())],
+        "days": [{"day": day, **_count(by_day.get(day, ()))} for day in shown],
+        "total": _sum_up(found),
         "kept_out_estimated": True,
     }
 
@@ -55,19 +55,29 @@ def _group(found: Sequence[FinishedRun], names: Iterable[str]) -> dict[str, list
     return groups
 
 
-def _count(found: Sequence[FinishedRun]) -> dict[str, int]:
-    counts = dict.fromkeys(CLASSES, 0)
-    for each in found:
-        counts[each.kind] += 1
-    return {"total": len(found)} | counts
+def _count(found: Sequence[FinishedRun]) -> ComplianceCountsObject:
+    kinds = [each.kind for each in found]
+    return {
+        "total": len(kinds),
+        "at_once": kinds.count("at_once"),
+        "repaired": kinds.count("repaired"),
+        "reasked": kinds.count("reasked"),
+        "unproven": kinds.count("unproven"),
+        "rejected": kinds.count("rejected"),
+        "timed_out": kinds.count("timed_out"),
+        "false_claim": kinds.count("false_claim"),
+        "cancelled": kinds.count("cancelled"),
+        "other": kinds.count("other"),
+    }
 
 
-def _measure(found: Sequence[FinishedRun]) -> dict[str, Any]:
-    """What they took: time in the middle, tokens, money, and what their callers did not have to read."""
+def _sum_up(found: Sequence[FinishedRun]) -> ComplianceTotalObject:
+    """The counts, the median time, tokens and cost, and the tokens that the callers did not have to read."""
     times = [each.duration_ms for each in found if each.duration_ms is not None]
     tokens = [each.tokens for each in found if each.tokens is not None]
     costs = [each.cost_usd for each in found if each.cost_usd is not None]
     return {
+        **_count(found),
         "median_ms": round(median(times)) if times else None,
         "tokens": sum(tokens) if tokens else None,
         "cost_usd": sum(costs) if costs else None,

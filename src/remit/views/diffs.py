@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from remit.errors import InputError, UsageError
 from remit.git.file_history import compare_texts, load_file_at
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from remit.ledger.home import Home
     from remit.ledger.runs import Run
+    from remit.schemas import DiffObject, HunkObject
 
 State = Literal["diff", "new", "same", "gone", "binary", "unknown"]
 MAX_BYTES = 1024 * 1024
@@ -51,7 +52,7 @@ class DiffSide(NamedTuple):
         return b"\0" in self.data
 
 
-def load_diff(home: Home, word: str, path: str) -> dict[str, Any]:
+def load_diff(home: Home, word: str, path: str) -> DiffObject:
     """What became of a file: path, base, state, note, hunks, truncated."""
     row = load_row(home, word)
     claims = _list_claims(home, row)
@@ -163,9 +164,9 @@ def _describe_later_change(digest: str, now: DiffSide) -> str:
     return "It was changed since the agent ended."
 
 
-def _read_hunks(text: str) -> tuple[list[dict[str, Any]], bool]:
+def _read_hunks(text: str) -> tuple[list[HunkObject], bool]:
     """A diff as values, and whether it had to be cut."""
-    hunks: list[dict[str, Any]] = []
+    hunks: list[HunkObject] = []
     for number, line in enumerate(_split(text)):
         if number >= MAX_LINES:
             return hunks, True

@@ -5,58 +5,92 @@ The command line, HTTP, MCP and reports all use these functions, so an object is
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from remit.result import KEY
 from remit.views.hints import fit_hint
 from remit.views.render import name_bug
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
+    from remit.agent_files.lint import LintReport
+    from remit.agents.definition import Definition
+    from remit.cluster.database.session_rows import SessionRow
+    from remit.cluster.database.workers import QueueRow, WorkerRow
+    from remit.cluster.workers_status import ClusterStatus
     from remit.errorlog.causes import ErrorGroup
     from remit.errorlog.records import ErrorRecord
     from remit.errorlog.workspace_errors import ErrorSelection
     from remit.ledger.home import Home
     from remit.ledger.journal import Interrupted
-    from remit.ledger.queries import NestedTotals
+    from remit.ledger.queries import NestedTotals, TreeEvent
     from remit.ledger.runs import AttemptRow
     from remit.manifest.append import AppendResult
     from remit.manifest.entries import ManifestEntry
-    from remit.model import Diagnostic, Fix, JsonRepair, TextSpan, Verdict
+    from remit.model import Diagnostic, Fix, JsonRepair, Verdict
     from remit.result import Result
     from remit.runs.submit_return import OwnVerdict
     from remit.runs.workspace_findings import Shown
     from remit.schemas import (
         AddedFindingObject,
+        AgentObject,
+        AgentSummaryObject,
         AnswerSizeObject,
         AttemptObject,
         CheckedMessageObject,
         CheckedReturnObject,
+        ClusterObject,
         DiagnosticObject,
+        EditObject,
         ErrorGroupObject,
         ErrorGroupsObject,
         ErrorObject,
         ErrorRecordObject,
+        ErrorRecordsObject,
+        EventObject,
+        ExplanationObject,
         FindingDetailsObject,
         FindingObject,
         FixObject,
         InterruptedChangeObject,
+        LeaseObject,
+        LintObject,
+        ListObject,
+        LogLineObject,
         MovedTaskObject,
+        PlanObject,
         PositionObject,
+        QueueObject,
         RepairObject,
         RequestDiagnosticObject,
+        ResultObject,
         RunObject,
+        RunSummaryObject,
         StartedRunObject,
         TaskObject,
+        TextPageObject,
         TreeRunObject,
+        WorkerObject,
     )
-    from remit.tasks.store import StoredTask, TaskChange
+    from remit.tasks.store import PlanFacts, StoredTask, TaskChange
+    from remit.views.explanations import Explanation
     from remit.views.hints import Interface
+    from remit.views.logs import LogLine
     from remit.views.run_details import Standing
+
+T = TypeVar("T")
 
 _MOST_SESSIONS = 50
 _MOST_RECORDS = 20
+_MOST_LEASES = 200
+_MOST_DETAILS = 2_000
+
+
+def build_list(items: Iterable[T]) -> ListObject[T]:
+    """A list without pages."""
+    listed = [*items]
+    return {"items": listed, "total": len(listed)}
 
 
 # --- diagnostics -----------------------------------------------------------------------------------------------------
@@ -66,6 +100,7 @@ def build_diagnostic(diagnostic: Diagnostic, filename: str) -> DiagnosticObject:
     """A problem in a text, without secrets."""
     from remit.storage.secrets import redact
 
+    start, end = _build_span(diagnostic.place)
     return {
         "code": diagnostic.code,
         "severity": diagnostic.severity,
@@ -73,29 +108,26 @@ def build_diagnostic(diagnostic: Diagnostic, filename: str) -> DiagnosticObject:
         "hint": redact(diagnostic.hint),
         "pointer": diagnostic.pointer,
         "filename": filename,
-        "location": _build_start(diagnostic.place),
-        "end_location": _build_end(diagnostic.place),
+        "location": start,
+        "end_location": end,
         "fix": None if diagnostic.fix is None else _build_fix(diagnostic.fix),
     }
 
 
-def _build_start(place: TextSpan | None) -> PositionObject | None:
-    return None if place is None else {"row": place.line, "column": place.column}
-
-
-def _build_end(place: TextSpan | None) -> PositionObject | None:
-    return None if place is None else {"row": place.end_line, "column": place.end_column}
+def _build_span(place: Sequence[int] | None) -> tuple[PositionObject | None, PositionObject | None]:
+    """The first and the last position of a span: line, column, end line, end column."""
+    if place is None:
+        return None, None
+    line, column, end_line, end_column = place
+    return {"row": line, "column": column}, {"row": end_line, "column": end_column}
 
 
 def _build_fix(fix: Fix) -> FixObject:
-    return {
-        "applicability": fix.applicability,
-        "message": fix.message,
-        "edits": [
-            {"content": edit.content, "location": _build_start(edit.place), "end_location": _build_end(edit.place)}
-            for edit in fix.edits
-        ],
-    }
+    edits: list[EditObject] = []
+    for edit in fix.edits:
+        start, end = _build_span(edit.place)
+        edits.append({"content": edit.content, "location": start, "end_location": end})
+    return {"applicability": fix.applicability, "message": fix.message, "edits": edits}
 
 
 def build_request_diagnostics(diagnostics: Sequence[Diagnostic]) -> list[RequestDiagnosticObject]:
@@ -105,12 +137,8 @@ def build_request_diagnostics(diagnostics: Sequence[Diagnostic]) -> list[Request
 
 def build_repair(repair: JsonRepair) -> RepairObject:
     """A repair of a return."""
-    return {
-        "kind": repair.kind,
-        "message": repair.message,
-        "location": _build_start(repair.place),
-        "end_location": _build_end(repair.place),
-    }
+    start, end = _build_span(repair.place)
+    return {"kind": repair.kind, "message": repair.message, "location": start, "end_location": end}
 
 
 _JSON = (str, int, float, list, tuple, dict, type(None))
@@ -166,13 +194,15 @@ def build_checked_return(verdict: OwnVerdict, filename: str) -> CheckedReturnObj
     }
 
 
-def build_result(result: Result, diagnostics: Sequence[Diagnostic] = (), **more: object) -> dict[str, Any]:
+def build_result(result: Result, diagnostics: Sequence[Diagnostic] = (), **more: object) -> ResultObject:
     """A result, with the diagnostics of its request and what else a command adds, under `remit`."""
     built = result.to_dict()
     added: dict[str, Any] = {**built[KEY]}
     known = added.get("diagnostics", [])
     rest = [each for each in build_request_diagnostics(diagnostics) if each not in known]
-    return built | {KEY: added | ({"diagnostics": [*known, *rest]} if rest else {}) | more}
+    whole: Any = built | {KEY: added | ({"diagnostics": [*known, *rest]} if rest else {}) | more}
+    verified: ResultObject = whole
+    return verified
 
 
 # --- runs ------------------------------------------------------------------------------------------------------------
@@ -203,6 +233,18 @@ def build_started_run(home: Home, session_id: str, diagnostics: Sequence[Diagnos
     return {**run, "request_diagnostics": build_request_diagnostics(diagnostics)}
 
 
+def build_run_summary(standing: Standing) -> RunSummaryObject:
+    """The main facts of a run."""
+    row = standing.row
+    return {
+        "session_id": row.session_id,
+        "agent": row.agent,
+        "state": standing.state,
+        "status": row.status,
+        "created_ms": row.created_ms,
+    }
+
+
 def build_tree_runs(home: Home, standings: Sequence[Standing]) -> list[TreeRunObject]:
     """Runs of a tree, each after the one that started it."""
     runs = build_runs(home, standings)
@@ -215,10 +257,7 @@ def _build_run(standing: Standing, nested: NestedTotals, summary: str) -> RunObj
     row, seen, place = standing.row, standing.seen, standing.place
     is_timed = row.deadline_ms is not None and standing.is_open
     return {
-        "session_id": row.session_id,
-        "agent": row.agent,
-        "state": standing.state,
-        "status": row.status,
+        **build_run_summary(standing),
         "verdict": row.verdict,
         "stop_reason": row.stop_reason,
         "depth": row.depth,
@@ -230,7 +269,6 @@ def _build_run(standing: Standing, nested: NestedTotals, summary: str) -> RunObj
         "runner": row.runner,
         "work": standing.work,
         "summary": redact(summary),
-        "created_ms": row.created_ms,
         "started_ms": row.started_ms,
         "deadline_ms": row.deadline_ms,
         "ended_ms": row.ended_ms,
@@ -279,7 +317,7 @@ def build_attempt(attempt: AttemptRow, answer: AnswerSizeObject | None) -> Attem
 
 
 def _build_stored_diagnostic(stored: Mapping[str, Any], filename: str) -> DiagnosticObject:
-    start, end = _build_stored_place(stored.get("place"))
+    start, end = _build_span(stored.get("place"))
     return {
         "code": stored["code"],
         "severity": stored["severity"],
@@ -294,15 +332,101 @@ def _build_stored_diagnostic(stored: Mapping[str, Any], filename: str) -> Diagno
 
 
 def _build_stored_repair(stored: Mapping[str, Any]) -> RepairObject:
-    start, end = _build_stored_place(stored.get("place"))
+    start, end = _build_span(stored.get("place"))
     return {"kind": stored["kind"], "message": stored["message"], "location": start, "end_location": end}
 
 
-def _build_stored_place(place: Sequence[int] | None) -> tuple[PositionObject | None, PositionObject | None]:
-    if place is None:
-        return None, None
-    line, column, end_line, end_column = place
-    return {"row": line, "column": column}, {"row": end_line, "column": end_column}
+def build_text_page(text: str, page: int, *, size: int) -> TextPageObject:
+    """A page of a long text."""
+    from remit.runs.text_pages import cut_page
+
+    cut = cut_page(text, page, size=size)
+    return {"text": cut.text, "page": cut.page, "pages": cut.pages, "characters": cut.characters}
+
+
+def build_log_line(line: LogLine, number: int) -> LogLineObject:
+    """A line that an agent printed, with its number in the log."""
+    return {"number": number, "attempt": line.attempt, "kind": line.kind, "text": line.text}
+
+
+def build_event(change: TreeEvent) -> EventObject:
+    """An event of a run, without secrets; long details are cut."""
+    from remit.views.run_details import clean
+
+    event = change.event
+    details = clean(event.details)
+    if len(str(details)) > _MOST_DETAILS:
+        details = {name: value if isinstance(value, int | float | bool | None) else str(value)[:80]
+                   for name, value in [*details.items()][:20]}  # fmt: skip
+    return {
+        "number": event.number,
+        "at_ms": event.at_ms,
+        "session_id": event.session_id,
+        "root_id": change.root_id,
+        "kind": event.kind,
+        "details": details,
+    }
+
+
+# --- agent files and codes -------------------------------------------------------------------------------------------
+
+
+def build_agent_summary(definition: Definition) -> AgentSummaryObject:
+    """What an agent file defines."""
+    from remit.views.run_details import clean
+
+    return {
+        "path": definition.path,
+        "name": definition.name,
+        "description": clean(definition.description),
+        "profile": definition.profile,
+        "kind": definition.kind,
+    }
+
+
+def build_agent(path: str, definition: Definition | None, diagnostics: Sequence[Diagnostic]) -> AgentObject:
+    """An agent file with its diagnostics. A file that defines no agent has no name."""
+    nothing: AgentSummaryObject = {"path": path, "name": None, "description": "", "profile": None, "kind": None}
+    return {
+        **(nothing if definition is None else build_agent_summary(definition)),
+        "path": path,
+        "diagnostics": [build_diagnostic(each, path) for each in diagnostics],
+    }
+
+
+def build_lint(report: LintReport, names: Mapping[str, str] | None = None, *, most: int | None = None) -> LintObject:
+    """The diagnostics of agent files, by `names` instead of their paths; with `most`, the most severe so many."""
+    from remit.views.render import SEVERITIES
+
+    found = [(each, path if names is None else names[path]) for path, own in report.findings.items() for each in own]
+    severities = [each.severity for each, _ in found]
+    shown = found
+    if most is not None and len(found) > most:
+        shown = sorted(found, key=lambda pair: SEVERITIES.index(pair[0].severity))[:most]
+    return {
+        "items": [build_diagnostic(each, name) for each, name in shown],
+        "total": len(found),
+        "counts": {
+            "files": len(report.sources),
+            "error": severities.count("error"),
+            "warning": severities.count("warning"),
+            "note": severities.count("note"),
+        },
+        "failed": report.failed,
+        "known": report.known,
+    }
+
+
+def build_explanation(explanation: Explanation) -> ExplanationObject:
+    """The explanation of a code."""
+    return {
+        "code": explanation.code,
+        "name": explanation.name,
+        "severity": explanation.severity,
+        "verdict": explanation.verdict,
+        "fix": explanation.fix,
+        "documentation": explanation.documentation,
+    }
 
 
 # --- tasks -----------------------------------------------------------------------------------------------------------
@@ -324,6 +448,17 @@ def build_task(task: StoredTask, runs: tuple[int, int]) -> TaskObject:
         "reason": clean(reason) if isinstance(reason, str) else None,
         "linkedResearch": [*task.links],
         "runs": {"open": runs[0], "total": runs[1]},
+    }
+
+
+def build_plan(plan: PlanFacts) -> PlanObject:
+    """The plan of a task."""
+    from remit.views.run_details import clean
+
+    return {
+        "path": plan.path,
+        "phases": [{"number": each.number, "name": clean(each.name), "marker": each.marker} for each in plan.phases],
+        "resume": plan.resume and plan.resume.number,
     }
 
 
@@ -402,12 +537,23 @@ def build_added_finding(added: AppendResult, manifest: str, file: str | None) ->
 
 
 def build_error_groups(found: ErrorSelection, root: str) -> ErrorGroupsObject:
-    """Errors by their causes, the newest first. Paths are below the project root."""
+    """Errors by cause, the newest first. Paths are below the project root."""
     file = found.file.removeprefix(f"{root}/")
     groups = sorted(found.groups, key=lambda group: _read_ms(group.newest) or 0, reverse=True)
     return {
-        "groups": [build_error_group(each) for each in groups],
-        "total": found.total,
+        **build_list(build_error_group(each) for each in groups),
+        "errors": found.total,
+        "file": file,
+        "diagnostics": [build_diagnostic(each, file) for each in found.diagnostics],
+    }
+
+
+def build_error_records(found: ErrorSelection, root: str) -> ErrorRecordsObject:
+    """Errors one by one, the newest first. Paths are below the project root."""
+    file = found.file.removeprefix(f"{root}/")
+    return {
+        **build_list(build_error_record(each) for each in found.records),
+        "errors": found.total,
         "file": file,
         "diagnostics": [build_diagnostic(each, file) for each in found.diagnostics],
     }
@@ -469,3 +615,78 @@ def _read_ms(record: ErrorRecord) -> int | None:
 
     moment = parse_time(record.time)
     return None if moment is None else int(moment)
+
+
+# --- the cluster -----------------------------------------------------------------------------------------------------
+
+
+def build_cluster(cluster: ClusterStatus | None, known: Container[str] = ()) -> ClusterObject:
+    """The workers, queues and leases of the shared database; None: runs execute on this machine only.
+
+    `known`: the session ids that the ledger of this workspace has.
+    """
+    if cluster is None:
+        return {"backend": "local"}
+    from remit.storage.secrets import redact
+
+    look = cluster.look
+    leases = [] if look is None else [row for row in look.rows if row.state == "running"][:_MOST_LEASES]
+    return {
+        "backend": "postgresql",
+        "database": cluster.database,
+        "trouble": None if cluster.trouble is None else redact(str(cluster.trouble)),
+        "workers": [] if look is None else [_build_worker(each) for each in look.workers],
+        "queues": [] if look is None else [_build_queue(each) for each in look.queues],
+        "lag_s": _round(cluster.lag_s),
+        "manned": cluster.is_manned,
+        "leases": [_build_lease(row, is_here=row.session_id in known) for row in leases],
+    }
+
+
+def _build_worker(worker: WorkerRow) -> WorkerObject:
+    return {
+        "worker_id": worker.worker_id,
+        "host": worker.host,
+        "pid": worker.pid,
+        "version": worker.version,
+        "protocol": worker.protocol,
+        "concurrency": worker.concurrency,
+        "agents": [*worker.agents],
+        "lease_s": worker.lease_s,
+        "state": worker.state,
+        "started_ms": worker.started_ms,
+        "beat_ago_s": round(worker.beat_ago_s, 1),
+        "live": worker.is_live,
+        "running": worker.running,
+    }
+
+
+def _build_queue(queue: QueueRow) -> QueueObject:
+    return {
+        "queue": queue.queue,
+        "waiting": queue.waiting,
+        "running": queue.running,
+        "oldest_s": _round(queue.oldest_s),
+    }
+
+
+def _build_lease(row: SessionRow, *, is_here: bool) -> LeaseObject:
+    from remit.storage.secrets import redact
+
+    return {
+        "session_id": row.session_id,
+        "agent": redact(row.agent),
+        "depth": row.depth,
+        "worker": row.worker_id,
+        "host": row.host,
+        "fence": row.fence,
+        "lease_left_s": _round(row.lease_left_s),
+        "queue": row.queue,
+        "waited_s": round(row.waited_s, 1),
+        "cancelled": row.cancel_reason is not None,
+        "here": is_here,
+    }
+
+
+def _round(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds, 1)

@@ -6,27 +6,27 @@ Owns what is told of an event, when who follows has missed something that is gon
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from remit.errors import UsageError
 from remit.ledger.queries import has_gap, load_changes, load_last_number
 from remit.runs.agent_lookup import load_settings_or_usual
+from remit.views.json_objects import build_event, build_log_line
 from remit.views.logs import RunLog
-from remit.views.run_details import clean, has_ledger, open_home
+from remit.views.run_details import has_ledger, open_home
 from remit.views.run_tree import load_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from remit.ledger.home import Home
-    from remit.ledger.queries import TreeEvent
+    from remit.schemas import EventObject, LogLineObject, LogObject
     from remit.views.logs import LogLine
 
 MOST_EVENTS = 500
 MOST_LINES = 500
 MOST_BEHIND = 10_000
 """Who is further behind than so many events does better to load everything anew."""
-_MOST_DETAILS = 2_000
 _MOST_LINE = 4_000
 
 
@@ -36,7 +36,7 @@ _MOST_LINE = 4_000
 class LedgerChanges(NamedTuple):
     """What happened after a number."""
 
-    items: list[dict[str, Any]]
+    items: list[EventObject]
     next: int
     """The number to go on from."""
     last: int
@@ -63,40 +63,10 @@ def list_changes(home: Home, *, after: int, session: str = "", limit: int = MOST
     found = load_changes(home.ledger, after=after, limit=limit, root_id=root_id)
     is_all = len(found) < limit
     at = max(last, found[-1].event.number if found else 0) if is_all else found[-1].event.number
-    return LedgerChanges([shape_change(each) for each in found], at, max(last, at))
-
-
-def shape_change(change: TreeEvent) -> dict[str, Any]:
-    """An event as JSON, without secrets; details that are long are left out."""
-    event = change.event
-    details = clean(event.details)
-    if len(str(details)) > _MOST_DETAILS:
-        details = {name: _cut(value) for name, value in [*details.items()][:20]}
-    return {
-        "number": event.number,
-        "at_ms": event.at_ms,
-        "session_id": event.session_id,
-        "root_id": change.root_id,
-        "kind": event.kind,
-        "details": details,
-    }
-
-
-def _cut(value: object) -> object:
-    return value if isinstance(value, int | float | bool | None) else str(value)[:80]
+    return LedgerChanges([build_event(each) for each in found], at, max(last, at))
 
 
 # --- logs ------------------------------------------------------------------------------------------------------------
-
-
-class LogPiece(NamedTuple):
-    """Some lines of a log."""
-
-    lines: list[dict[str, Any]]
-    over: bool
-    """Whether nothing more will come."""
-    next: int
-    """The number of the last line that was read: to go on from."""
 
 
 class LogTail:
@@ -117,13 +87,13 @@ class LogTail:
         self._number = 0
         self._after = after
 
-    def read(self, limit: int = MOST_LINES) -> LogPiece:
+    def read(self, limit: int = MOST_LINES) -> LogObject:
         """The lines that are new, so many at most."""
         home = open_home()
         try:
             self._log.move(home)
             is_over = self._log.is_over or self._log.is_abandoned  # before the reading: nothing comes after the last
-            shown: list[dict[str, Any]] = []
+            shown: list[LogLineObject] = []
             is_all = False
             while len(shown) < limit and not is_all:
                 found = [*islice(self._new, limit - len(shown))]
@@ -135,20 +105,15 @@ class LogTail:
                 shown += [*self._number_lines(found)]
         finally:
             home.close()
-        return LogPiece(shown, is_over and is_all, self._number)
+        return {"items": shown, "over": is_over and is_all, "next": self._number}
 
-    def _number_lines(self, found: list[LogLine]) -> Iterator[dict[str, Any]]:
+    def _number_lines(self, found: list[LogLine]) -> Iterator[LogLineObject]:
         for line in found:
             self._number += 1
             if self._number > self._after:
-                yield {
-                    "number": self._number,
-                    "attempt": line.attempt,
-                    "kind": line.kind,
-                    "text": line.text[:_MOST_LINE],
-                }
+                yield build_log_line(line._replace(text=line.text[:_MOST_LINE]), self._number)
 
 
-def load_log(word: str, *, after: int = 0, attempt: int | None = None, limit: int = MOST_LINES) -> LogPiece:
+def load_log(word: str, *, after: int = 0, attempt: int | None = None, limit: int = MOST_LINES) -> LogObject:
     """The lines of a log after a number."""
     return LogTail(word, after=after, attempt=attempt).read(limit)

@@ -17,8 +17,8 @@ from remit.ledger.texts import load_text
 from remit.runs.admission.run_config import read_run_config
 from remit.runs.request import read_request
 from remit.runs.results.full_result import load_report
-from remit.runs.text_pages import cut_page, redact_once
-from remit.views.json_objects import build_attempt, build_runs
+from remit.runs.text_pages import redact_once
+from remit.views.json_objects import build_attempt, build_list, build_runs, build_text_page
 from remit.views.page_actions import describe_actions
 from remit.views.run_details import (
     clean,
@@ -43,10 +43,12 @@ if TYPE_CHECKING:
     from remit.result import Result
     from remit.runs.admission.run_config import RunConfig
     from remit.schemas import (
+        AnswerPageObject,
         AnswerSizeObject,
         AskedObject,
         ChangedFileObject,
         RunDetailsObject,
+        TextPageObject,
         TreeObject,
         TreeRunObject,
     )
@@ -75,7 +77,7 @@ def load_tree(home: Home, word: str) -> TreeObject:
     standings = load_standings(home, [row for row, _ in ordered], load_recent_status(home, rows, own.root_id))
     runs = build_runs(home, standings)
     items: list[TreeRunObject] = [{**run, "level": level} for run, (_, level) in zip(runs, ordered, strict=True)]
-    return {"root_id": own.root_id, "items": items, "truncated": is_cut, "event": event}
+    return {**build_list(items), "root_id": own.root_id, "truncated": is_cut, "event": event}
 
 
 def _arrange(rows: Sequence[Run]) -> Iterator[tuple[Run, int]]:
@@ -204,22 +206,22 @@ def _list_unclaimed(home: Home, row: Run) -> list[ChangedFileObject]:
 # --- long texts ------------------------------------------------------------------------------------------------------
 
 
-def load_answer_page(home: Home, word: str, number: int, *, page: int = 1) -> dict[str, Any]:
+def load_answer_page(home: Home, word: str, number: int, *, page: int = 1) -> AnswerPageObject:
     """A page of what an agent answered in one of its tries."""
     row = load_row(home, word)
-    return {"number": number} | _load_page(home, row, f"answer-{number}", f"no answer {number}", page)
+    return {"number": number, **_load_page(home, row, f"answer-{number}", f"no answer {number}", page)}
 
 
-def load_prompt_page(home: Home, word: str, *, page: int = 1) -> dict[str, Any]:
+def load_prompt_page(home: Home, word: str, *, page: int = 1) -> TextPageObject:
     """A page of an agent's first message."""
     return _load_page(home, load_row(home, word), "prompt", "no prompt", page)
 
 
-def _load_page(home: Home, row: Run, kind: str, none: str, page: int) -> dict[str, Any]:
+def _load_page(home: Home, row: Run, kind: str, none: str, page: int) -> TextPageObject:
     text = _load(home, row.session_id, kind)
     if text is None:
         raise UsageError(f"{none} of {row.session_id} is kept", hint="its attempts say which there are")
-    return cut_page(text, page, size=PAGE_CHARS)._asdict()
+    return build_text_page(text, page, size=PAGE_CHARS)
 
 
 def _load(home: Home, session_id: str, kind: str) -> str | None:

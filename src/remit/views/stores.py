@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from remit import __version__
 from remit.errorlog.workspace_errors import load_errors
 from remit.errors import UsageError
 from remit.git.head import find_branch
@@ -24,30 +25,36 @@ from remit.views.json_objects import (
     build_error_groups,
     build_finding,
     build_finding_details,
+    build_list,
     build_moved_task,
+    build_plan,
+    build_run_summary,
     build_task,
 )
 from remit.views.live import find_last
-from remit.views.run_details import clean, has_ledger
+from remit.views.run_details import clean, has_ledger, load_standings
 from remit.views.workers import name_backend
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from remit.ledger.home import Home
+    from remit.manifest.search import EntryQuery
     from remit.schemas import (
         ErrorGroupsObject,
         FindingDetailsObject,
         FindingPageObject,
         MovedTaskObject,
         OutsideTaskObject,
+        RunSummaryObject,
         TaskBoardObject,
         TaskDetailsObject,
-        TaskRunObject,
+        WorkspaceRunCountObject,
+        WorkspaceStatusObject,
     )
 
 MOST, USUAL = 500, 100
-_MOST_SESSIONS = 50
+_MOST_RUNS = 50
 _MOST_QUERY = 500
 _MOST_PAGES = 10_000
 
@@ -69,15 +76,15 @@ def load_board() -> TaskBoardObject:
     with _open_tasks() as tasks:
         if not tasks.is_begun:
             return {
-                "markers": [*MARKERS], "tasks": [], "drift": [], "focus": None, "folder": None,
+                "items": [], "total": 0, "markers": [*MARKERS], "drift": [], "focus": None, "folder": None,
                 "outside": [*tasks.outside.values()],
             }  # fmt: skip
         checked = check_sync(tasks)
         told = {} if checked is None else checked.findings
         counts = count_by_task(tasks.home.ledger) if has_ledger(tasks.home) else {}
         return {
+            **build_list(build_task(each, counts.get(each.number, (0, 0))) for each in tasks.list_tasks()),
             "markers": [*MARKERS],
-            "tasks": [build_task(each, counts.get(each.number, (0, 0))) for each in tasks.list_tasks()],
             "drift": [
                 build_diagnostic(each, file.removeprefix(f"{tasks.root}/"))
                 for file, found in told.items()
@@ -94,23 +101,18 @@ def load_task(number: int) -> TaskDetailsObject:
     with _open_tasks() as tasks:
         shown = tasks.show(number)
         ledger = tasks.home.ledger if has_ledger(tasks.home) else None
-        rows = _list_sessions(tasks, RunFilter(task_number=number))
+        latest = _list_latest_runs(tasks, RunFilter(task_number=number))
         counts = {} if ledger is None else count_by_task(ledger)
     plan = shown.plan
     return {
         **build_task(shown.facts, counts.get(number, (0, 0))),
         "fields": clean(shown.facts.fields),
         "section": clean(shown.section),
-        "plan": None if plan is None else {
-            "path": plan.path,
-            "phases": [{"number": each.number, "name": clean(each.name), "marker": each.marker}
-                       for each in plan.phases],
-            "resume": plan.resume and plan.resume.number,
-        },
+        "plan": None if plan is None else build_plan(plan),
         "linkedResearch": [*shown.entries],
         "moves": [*shown.moves],
         "focused": shown.focused,
-        "sessions": rows,
+        "latest_runs": latest,
     }  # fmt: skip
 
 
@@ -120,18 +122,16 @@ def load_outside_task(task_id: str) -> OutsideTaskObject | None:
         answer = tasks.ask_outside("show", task_id)
         if answer is None:
             return None
-        sessions = _list_sessions(tasks, RunFilter(task_id=task_id))
-    return {"task": task_id, "section": clean(answer.output), "truncated": answer.cut, "sessions": sessions}
+        latest = _list_latest_runs(tasks, RunFilter(task_id=task_id))
+    return {"task": task_id, "section": clean(answer.output), "truncated": answer.cut, "latest_runs": latest}
 
 
-def _list_sessions(tasks: Tasks, wanted: RunFilter) -> list[TaskRunObject]:
-    """The latest delegations of a task, newest first."""
+def _list_latest_runs(tasks: Tasks, wanted: RunFilter) -> list[RunSummaryObject]:
+    """The latest runs of a task, newest first."""
     if not has_ledger(tasks.home):
         return []
-    return [
-        {"session_id": row.session_id, "agent": row.agent, "state": row.state, "status": row.status,
-         "created_ms": row.created_ms} for row in list_page(tasks.home.ledger, wanted, limit=_MOST_SESSIONS)
-    ]  # fmt: skip
+    rows = list_page(tasks.home.ledger, wanted, limit=_MOST_RUNS)
+    return [build_run_summary(each) for each in load_standings(tasks.home, rows)]
 
 
 def move_task(number: int, marker: str, *, reason: str = "") -> MovedTaskObject:
@@ -163,27 +163,41 @@ def find_entries(
     limit: int = USUAL,
     cursor: str = "",
 ) -> FindingPageObject:
-    """One page of the entries that fit, the newest first; the cursor is the number of a page."""
+    """One page of the matching findings, newest first, with the topics of all findings."""
     if not 1 <= limit <= MOST:
         raise UsageError(f"a page has no {limit} entries", hint=f"ask for 1 to {MOST}")
-    page = int(cursor) if cursor.isascii() and cursor.isdecimal() and len(cursor) < len(str(_MOST_PAGES)) else 1
-    if cursor and (str(page) != cursor or not page):
-        raise UsageError("the cursor is none of ours", hint="give next_cursor of the page before, as it was")
+    page = parse_page_cursor(cursor)
     if find_manifest() is None:
-        return {"items": [], "next_cursor": None, "total": 0, "file": None, "topics": [], "bad_lines": 0}
+        return {**NO_FINDINGS, "topics": []}
     words = (q[:_MOST_QUERY],) if any(map(str.isalnum, q[:_MOST_QUERY])) else ()
     with _open_manifest() as manifest:
         query = make_query(words=words, pending=pending, topic=topic, task=task, status=status)
-        found = manifest.find(query, limit=limit, page=page)
-        counted = manifest.count()
-        file = manifest.file.removeprefix(f"{manifest.root}/")
-    is_narrowed = bool(words) or pending or any(each is not None for each in (topic, task, status))
+        found = load_finding_page(manifest, query, limit=limit, page=page)
+        topics = manifest.count().topics
+    return {**found, "topics": [{"topic": clean(name), "count": count} for name, count in topics]}
+
+
+NO_FINDINGS: FindingPageObject = {"items": [], "next_cursor": None, "total": 0, "manifest": None, "bad_lines": 0}
+"""The page of a workspace without a manifest."""
+
+
+def parse_page_cursor(cursor: str) -> int:
+    """The number of the page that a cursor of `load_finding_page` stands for; 1 for the first page."""
+    page = int(cursor) if cursor.isascii() and cursor.isdecimal() and len(cursor) < len(str(_MOST_PAGES)) else 1
+    if cursor and (str(page) != cursor or not page):
+        raise UsageError("this is not a cursor of this list", hint="give next_cursor of the page before, unchanged")
+    return page
+
+
+def load_finding_page(manifest: Manifest, query: EntryQuery, *, limit: int, page: int) -> FindingPageObject:
+    """One page of the findings that match a query, newest first. The cursor is the number of the next page."""
+    found = manifest.find(query, limit=limit, page=page)
+    counted = manifest.count()
     return {
         "items": [build_finding(each) for each in found.entries],
         "next_cursor": str(page + 1) if found.has_more and page + 1 < _MOST_PAGES else None,
-        "total": None if is_narrowed else counted.entries,
-        "file": file,
-        "topics": [{"topic": clean(name), "count": count} for name, count in counted.topics],
+        "total": counted.entries if query == make_query() else None,
+        "manifest": manifest.file.removeprefix(f"{manifest.root}/"),
         "bad_lines": counted.bad_lines,
     }
 
@@ -207,19 +221,20 @@ def load_error_groups(*, only_open: bool = False) -> ErrorGroupsObject:
 # --- all of it -------------------------------------------------------------------------------------------------------
 
 
-def load_glance(home: Home) -> dict[str, Any]:
-    """Where we are, and how many delegations there are."""
+def load_workspace_status(home: Home) -> WorkspaceStatusObject:
+    """The workspace at a glance. The cost doesn't depend on how many runs there are."""
     return {
+        "version": __version__,
         "root": clean(os.path.basename(home.root)),
         "branch": clean(find_branch(home.root)),
         "event": find_last(home),
-        "runs": count_work(home),
+        "runs": count_runs(home),
         "backend": name_backend(home),
     }
 
 
-def count_work(home: Home) -> dict[str, int]:
-    """How many delegations are open and how many are settled."""
+def count_runs(home: Home) -> WorkspaceRunCountObject:
+    """How many runs are open and how many are finished."""
     found = count_by_state(home.ledger) if has_ledger(home) else {}
     total = sum(found.values())
     return {"open": total - found.get("finished", 0), "finished": found.get("finished", 0), "total": total}

@@ -7,26 +7,24 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from remit.cluster.workers_status import ClusterStatus, ask, find_address, is_elsewhere, watch
 from remit.errors import RemitError
 from remit.ledger.runs import load_run
-from remit.storage.secrets import redact
+from remit.views.json_objects import build_cluster
 from remit.views.run_details import has_ledger
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from remit.cluster.database.session_rows import SessionRow
-    from remit.cluster.database.workers import WorkerRow
     from remit.ledger.home import Home
     from remit.ledger.runs import Run
+    from remit.schemas import ClusterObject
 
 _FRESH_S = 1.0
 _QUIET_S = 10.0
 """So long a database that did not answer is left alone."""
-_MOST_LEASES = 200
 _MOST_KEPT = 100
 
 
@@ -45,18 +43,12 @@ _silent: dict[str, _CachedStatus] = {}
 _asking = threading.Lock()
 
 
-def load_cluster(home: Home) -> dict[str, Any]:
-    """Workers, queues, and the leases that are held now, of whichever workspace."""
+def load_cluster(home: Home) -> ClusterObject:
+    """The workers, queues and leases of the shared database, of all workspaces that use it."""
     cluster = _recall((home.root, ""), lambda: ask(home.root, only_open=True))
-    if cluster is None:
-        return {"backend": "local"}
-    rows = [] if cluster.look is None else [row for row in cluster.look.rows if row.state == "running"]
-    leases = [_build_lease(row) | {"here": _is_known(home, row.session_id)} for row in rows[:_MOST_LEASES]]
-    return {"backend": "postgresql"} | build_cluster(cluster) | {"leases": leases}
-
-
-def _is_known(home: Home, session_id: str) -> bool:
-    return has_ledger(home) and load_run(home.ledger, session_id) is not None
+    rows = {} if cluster is None or not has_ledger(home) else cluster.rows
+    known = {session_id for session_id in rows if load_run(home.ledger, session_id) is not None}
+    return build_cluster(cluster, known)
 
 
 def load_recent_status(home: Home, rows: Sequence[Run], root_id: str | None = None) -> ClusterStatus | None:
@@ -95,40 +87,3 @@ def _recall(key: tuple[str, str], look: Callable[[], ClusterStatus | None]) -> C
         if cluster is not None and cluster.trouble is not None:
             _silent[key[0]] = _CachedStatus(cluster, now_s + _QUIET_S)
         return cluster
-
-
-# --- shapes ----------------------------------------------------------------------------------------------------------
-
-
-def build_cluster(cluster: ClusterStatus) -> dict[str, Any]:
-    """What the database says, as JSON."""
-    look = cluster.look
-    return {
-        "database": cluster.database,
-        "trouble": None if cluster.trouble is None else redact(str(cluster.trouble)),
-        "workers": [] if look is None else [*map(_build_worker, look.workers)],
-        "queues": [] if look is None else [_build_queue(each._asdict()) for each in look.queues],
-        "lag_s": _round(cluster.lag_s),
-        "manned": cluster.is_manned,
-    }
-
-
-def _build_worker(worker: WorkerRow) -> dict[str, Any]:
-    told = worker._asdict() | {"agents": [*worker.agents], "beat_ago_s": _round(worker.beat_ago_s)}
-    return {{"is_live": "live"}.get(name, name): value for name, value in told.items()}
-
-
-def _build_queue(told: dict[str, Any]) -> dict[str, Any]:
-    return told | {"oldest_s": _round(told["oldest_s"])}
-
-
-def _build_lease(row: SessionRow) -> dict[str, Any]:
-    return {
-        "session_id": row.session_id, "agent": redact(row.agent), "depth": row.depth, "worker": row.worker_id,
-        "host": row.host, "fence": row.fence, "lease_left_s": _round(row.lease_left_s), "queue": row.queue,
-        "waited_s": _round(row.waited_s), "cancelled": row.cancel_reason is not None,
-    }  # fmt: skip
-
-
-def _round(seconds: float | None) -> float | None:
-    return None if seconds is None else round(seconds, 1)

@@ -22,16 +22,16 @@ def test_agents_are_listed_by_name_with_their_file(inside: Inside, monkeypatch: 
 
 def test_a_program_gets_each_agent_with_its_description(inside: Inside) -> None:
     assert inside("agent", "new", "review", "critic", "--profile", "claude").code == 0
-    (found,) = json.loads(inside("agent", "list", "--json").out)
+    (found,) = json.loads(inside("agent", "list", "--json").out)["items"]
     assert (found["name"], found["kind"], found["profile"]) == ("critic", None, "claude")
     assert found["path"] == ".claude/agents/critic.md"
     assert found["description"]
-    assert json.loads(inside("agent", "list", ".claude", "--json").out) == [found]
+    assert json.loads(inside("agent", "list", ".claude", "--json").out)["items"] == [found]
 
 
 def test_without_agents_it_says_how_to_create_one(inside: Inside) -> None:
     assert inside("agent", "list").text == "no agent files found; `remit agent new` creates one\n"
-    assert json.loads(inside("agent", "list", "--json").out) == []
+    assert json.loads(inside("agent", "list", "--json").out)["items"] == []
 
 
 def test_text_of_an_agent_file_does_not_steer_the_terminal(inside: Inside) -> None:

@@ -266,13 +266,13 @@ def test_a_diff_changes_nothing_and_applies(remit: Remit) -> None:
 
 def test_what_is_left_is_what_lint_says(inside: Inside) -> None:
     put(inside, "agents/old-reviewer.md", OLD)
-    [first] = load(inside("agent", "upgrade", "agents", "--json"))
+    [first] = load(inside("agent", "upgrade", "agents", "--json"))["items"]
     assert (first["filename"], first["passed_over"]) == ("agents/old-reviewer.md", None)
     assert "wrote agent_type: utility" in first["done"]
     assert set(first["left"][0]) == {"code", "message", "hint", "location"}
-    [again] = load(inside("agent", "upgrade", "agents", "--json"))
+    [again] = load(inside("agent", "upgrade", "agents", "--json"))["items"]
     assert again["done"] == []
-    codes = {finding["code"] for finding in load(inside("lint", "--json")) if finding["severity"] != "note"}
+    codes = {finding["code"] for finding in load(inside("lint", "--json"))["items"] if finding["severity"] != "note"}
     assert {left["code"] for left in again["left"]} == codes
 
 
@@ -311,7 +311,7 @@ def test_what_is_passed_over_is_told(inside: Inside, tmp_path_factory: pytest.Te
     ]))  # fmt: skip
     assert list_files(inside.folder) == before
     assert outside.read_text() == CLAUDE
-    shapes = load(inside("agent", "upgrade", ".", "--json"))
+    shapes = load(inside("agent", "upgrade", ".", "--json"))["items"]
     assert [shape["passed_over"] for shape in shapes][2] == "a command, not an agent"
 
 
@@ -354,7 +354,7 @@ def test_a_folder_without_agents_is_told(inside: Inside) -> None:
     (inside.folder / "empty").mkdir()
     ended = inside("agent", "upgrade", "empty")
     assert (ended.code, ended.text) == (0, snapshot("no agent files found; name a file or a folder with agents\n"))
-    assert load(inside("agent", "upgrade", "empty", "--json")) == []
+    assert load(inside("agent", "upgrade", "empty", "--json"))["items"] == []
 
 
 def test_no_raw_text_of_a_file_reaches_the_output(inside: Inside) -> None:
@@ -443,12 +443,12 @@ def test_each_format_says_what_is_out_of_date(inside: Inside) -> None:
         "::error file=agents/a.md,line=2,col=1,endLine=2,title=CMP008::.claude/agents/a.md doesn't exist%0A"
         "Run `remit agent build` without --check.\n"
     )
-    [shape] = load(inside(*check, "json"))
+    [shape] = load(inside(*check, "json"))["items"]
     assert (shape["source"], shape["path"]) == ("agents/a.md", ".claude/agents/a.md")
     assert shape["state"] == "out of date"
     assert shape["diagnostics"][0]["code"] == "CMP008"
     assert inside("explain", "CMP008").code == inside("explain", "CMP009").code == 0
-    [shape] = load(inside("agent", "build", "--to", "claude", "--json"))
+    [shape] = load(inside("agent", "build", "--to", "claude", "--json"))["items"]
     assert shape["state"] == "written"
     assert {finding["filename"] for finding in shape["diagnostics"]} == {"agents/a.md"}
 
@@ -611,7 +611,7 @@ def test_a_workspace_without_sources_is_told(inside: Inside) -> None:
     assert ended.text == snapshot(
         "no agent of the standard found; `remit agent new` makes one, `remit agent upgrade` brings one to it\n"
     )
-    assert load(inside("agent", "build", "--to", "claude", "--json")) == []
+    assert load(inside("agent", "build", "--to", "claude", "--json"))["items"] == []
 
 
 @pytest.mark.parametrize(

@@ -131,7 +131,7 @@ def test_with_a_root_artifacts_are_looked_up(inside: Inside) -> None:
     inside.write("specs/report.md", "# Report\n")
     there = inside("check", name, "--root", ".", "--json")
     assert (missing.code, there.code) == (1, 0)
-    evidence = [load_json(ended.out)["results"][0]["evidence"] for ended in (missing, there)]
+    evidence = [load_json(ended.out)["items"][0]["evidence"] for ended in (missing, there)]
     assert evidence == [
         [{"path": "specs/report.md", "state": "missing", "size_bytes": None}],
         [{"path": "specs/report.md", "state": "file", "size_bytes": 9}],
@@ -155,7 +155,7 @@ def test_a_manifest_answers_for_its_sentence(inside: Inside) -> None:
     assert inside("check", name).code == 1
     inside.write("MANIFEST.jsonl", json.dumps(entry) + "\n")
     inside.write("2026-01-05_queues.md", "# Queues\n\n## Summary\n\nThree were compared.\n")
-    result = load_json(inside("check", name, "--manifest", "MANIFEST.jsonl", "--json").out)["results"][0]
+    result = load_json(inside("check", name, "--manifest", "MANIFEST.jsonl", "--json").out)["items"][0]
     assert (result["accepted"], result["format"], result["payload"]) == (True, "manifest", entry)
 
 
@@ -270,7 +270,7 @@ def test_a_file_name_that_is_no_text_is_escaped(remit: Remit) -> None:
     ended = remit("check", os.fsdecode(b"\xff\x1b.md"))
     assert (ended.code, ended.text) == (0, snapshot("✓ <U+DCFF><U+001B>.md: accepted · standard · completed\n"))
     ended = remit("check", "--json", os.fsdecode(b"\xff\x1b.md"))
-    assert load_json(ended.out)["results"][0]["filename"] == "\ufffd\x1b.md"
+    assert load_json(ended.out)["items"][0]["filename"] == "\ufffd\x1b.md"
 
 
 # Output formats
@@ -311,8 +311,8 @@ def test_json_is_one_object_for_all_messages(remit: Remit) -> None:
     assert ended.code == 1
     assert ended.out.count(b"\n") == 1
     answer = load_json(ended.out)
-    first, second = answer.pop("results")
-    assert answer == {"accepted": False}
+    first, second = answer.pop("items")
+    assert answer == {"accepted": False, "total": 2}
     assert first["payload"]["metadata"]["session_id"] == SESSION
     assert {key: first[key] for key in first if key != "payload"} == {
         "filename": "a.md",
@@ -347,7 +347,7 @@ def test_json_is_short_for_the_output_format(inside: Inside) -> None:
 
 def test_json_of_what_cannot_be_read_is_not_accepted(inside: Inside) -> None:
     ended = inside("check", "none.md", "--json")
-    assert (ended.code, load_json(ended.out)) == (2, {"accepted": False, "results": []})
+    assert (ended.code, load_json(ended.out)) == (2, {"accepted": False, "items": [], "total": 0})
 
 
 # Hostile and huge
@@ -383,7 +383,7 @@ def test_nothing_of_a_hostile_message_reaches_the_terminal(name: str, form: str,
 def test_a_sequence_is_shown_by_its_number(inside: Inside) -> None:
     ended = inside("check", inside.write("a.md", HOSTILE["title"]))
     assert '"../<U+001B>[2Jred<U+001B>]0;title<U+0007><U+009B>2J"' in ended.text
-    result = load_json(inside("check", "a.md", "--json").out)["results"][0]
+    result = load_json(inside("check", "a.md", "--json").out)["items"][0]
     assert result["payload"]["artifacts"][0]["path"] == "../\x1b[2Jred\x1b]0;title\x07\x9b2J"
 
 
@@ -395,7 +395,7 @@ def test_lines_that_end_in_two_characters_are_counted_once(inside: Inside) -> No
 
 def test_numbers_that_json_does_not_have_are_null(inside: Inside) -> None:
     for name in ("not a number", "infinite"):
-        result = load_json(inside("check", inside.write("a.md", HOSTILE[name]), "--json").out)["results"][0]
+        result = load_json(inside("check", inside.write("a.md", HOSTILE[name]), "--json").out)["items"][0]
         assert result["payload"]["metadata"]["x"] is None
 
 

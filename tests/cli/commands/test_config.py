@@ -80,7 +80,9 @@ def test_all_that_was_agreed_to_is_listed(workspace: Inside) -> None:
     assert workspace("config", "trust", "--list").text == snapshot("no workspace is trusted\n")
     workspace("config", "trust", "--yes")
     assert workspace("config", "trust", "--list").text.rstrip().endswith(f"  {workspace.folder}")
-    assert [each["root"] for each in load(workspace("config", "trust", "--list", "--json"))] == [str(workspace.folder)]
+    assert [each["root"] for each in load(workspace("config", "trust", "--list", "--json"))["items"]] == [
+        str(workspace.folder)
+    ]
 
 
 def test_show_never_agrees(workspace: Inside) -> None:
@@ -163,7 +165,7 @@ def test_a_list_that_others_may_write_is_no_agreement(workspace: Inside) -> None
 
 def list_settings(ended: Ended) -> dict[str, tuple[Any, str]]:
     assert (ended.code, ended.err) == (0, b"")
-    return {row["name"]: (row["value"], row["source"]) for row in load(ended)["settings"]}
+    return {row["name"]: (row["value"], row["source"]) for row in load(ended)["items"]}
 
 
 def test_every_setting_is_shown_with_its_source(inside: Inside) -> None:

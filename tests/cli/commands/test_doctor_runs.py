@@ -93,9 +93,9 @@ def test_hangs_are_told_with_the_command_that_ends_them(inside: Inside) -> None:
 def test_what_nobody_drives_is_told(remit: Remit, agent: ScriptedAgent) -> None:
     session = detach(remit, agent.hangs(), until="hung")
     assert read(remit("doctor", "--json")) == {"runs": [("ok", "1 open, none hangs", "")]}
-    (each,) = load(remit("ps", "--json"))
+    (each,) = load(remit("ps", "--json"))["items"]
     os.kill(each["driver_pid"], signal.SIGKILL)
-    wait_until(lambda: not load(remit("ps", "--json"))[0]["driven"], "its driver is gone")
+    wait_until(lambda: not load(remit("ps", "--json"))["items"][0]["driven"], "its driver is gone")
     told = ("warning", f"agent ({session}) has no supervisor, and its agent is alive")
     assert read(remit("doctor", "--json"))["abandoned"] == [(*told, f"take over: remit wait {session}")]
     assert remit("cancel", session).code == 0
@@ -106,7 +106,7 @@ def test_what_nobody_drives_is_told(remit: Remit, agent: ScriptedAgent) -> None:
 def test_an_agent_that_outlives_its_delegation_is_told_and_ended(remit: Remit, agent: ScriptedAgent) -> None:
     """As after a ledger that was put back from a backup."""
     session = detach(remit, agent.hangs(), until="hung")
-    (each,) = load(remit("ps", "--json"))
+    (each,) = load(remit("ps", "--json"))["items"]
     os.kill(each["driver_pid"], signal.SIGKILL)
     home = Home(str(remit.folder))
     with home.ledger.transaction() as db:

@@ -95,16 +95,16 @@ def test_every_error_is_listed_by_itself(workspace: Inside) -> None:
 )
 def test_a_part_of_them_can_be_asked_for(args: list[str], ids: list[str], workspace: Inside) -> None:
     told = read(workspace, "list", "--all", *args)
-    assert [each["id"] for each in told["errors"]] == ids
-    assert told["total"] == 3
-    groups = read(workspace, "list", *args)["groups"]
+    assert [each["id"] for each in told["items"]] == ids
+    assert (told["total"], told["errors"]) == (len(ids), 3)
+    groups = read(workspace, "list", *args)["items"]
     assert len(groups) == (1 if ids else 0)
 
 
 def test_programs_get_groups_with_all_that_is_known(workspace: Inside) -> None:
     told = read(workspace, "list")
     assert (told["file"], told["diagnostics"]) == ("specs/errors.json", [])
-    group = told["groups"][0]
+    group = told["items"][0]
     assert group["records"][0]["id"] == "err_18"
     assert {key: group[key] for key in ("cause", "count", "first", "fix_status", "recurred", "tasks", "sessions")} == {
         "cause": "no answer from planner for task <n>",
@@ -120,7 +120,7 @@ def test_programs_get_groups_with_all_that_is_known(workspace: Inside) -> None:
 def test_a_workspace_without_errors_is_fine(inside: Inside) -> None:
     ended = inside("errors", "list")
     assert (ended.code, ended.text) == (0, snapshot("no errors in specs/errors.json\n"))
-    assert json.loads(inside("errors", "list", "--json").text)["groups"] == []
+    assert json.loads(inside("errors", "list", "--json").text)["items"] == []
 
 
 @pytest.mark.parametrize("place", [".opencode/specs", ".claude/specs", "specs", "plans"])
@@ -182,9 +182,9 @@ def test_an_error_is_shown_with_its_cause(workspace: Inside) -> None:
 
 
 def test_a_cause_is_shown_with_its_errors(workspace: Inside) -> None:
-    key = read(workspace, "list")["groups"][0]["id"]
+    key = read(workspace, "list")["items"][0]["id"]
     told = read(workspace, "show", key[:5])
-    assert [each["id"] for each in told["errors"]] == ["err_17", "err_18"]
+    assert [each["id"] for each in told["records"]] == ["err_17", "err_18"]
     assert "\nerr_18\n" in workspace("errors", "show", key).text
 
 
@@ -215,7 +215,7 @@ def test_a_line_that_does_not_fit_is_told(args: list[str], complaint: str, works
 
 
 def test_a_cause_is_marked(workspace: Inside) -> None:
-    key = read(workspace, "list")["groups"][0]["id"]
+    key = read(workspace, "list")["items"][0]["id"]
     ended = workspace("errors", "resolve", key, "--fixed", "--note", "more time")
     assert (ended.code, ended.text) == (0, snapshot("✓ 2 errors marked fixed: no answer from planner for task 18\n"))
     errors = json.loads((workspace.folder / "specs/errors.json").read_text())["errors"]
@@ -230,9 +230,9 @@ def test_a_cause_is_marked(workspace: Inside) -> None:
 def test_one_error_is_marked(workspace: Inside) -> None:
     told = read(workspace, "resolve", "err_17", "--ignored")
     assert told == {
-        "filename": "specs/errors.json", "errors": ["err_17"], "fix_status": "ignored", "changed": 1, "original": None,
+        "filename": "specs/errors.json", "records": ["err_17"], "fix_status": "ignored", "changed": 1, "original": None,
     }  # fmt: skip
-    assert [each["fix_status"] for each in read(workspace, "list", "--all")["errors"]] == ["open", "ignored", "fixed"]
+    assert [each["fix_status"] for each in read(workspace, "list", "--all")["items"]] == ["open", "ignored", "fixed"]
 
 
 def test_to_mark_mends_a_broken_file_and_keeps_what_it_was(workspace: Inside) -> None:

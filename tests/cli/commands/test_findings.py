@@ -53,11 +53,11 @@ def test_every_format_says_the_same(workspace: Inside) -> None:
     name = workspace.write("m.jsonl", BAD)
     concise = workspace("findings", "validate", name, "--output-format", "concise").text.split("\n")
     assert [line.partition(" ")[0] for line in concise[:2]] == ["m.jsonl:2:7:", "m.jsonl:3:1:"]
-    listed = json.loads(workspace("findings", "validate", name, "--json").text)
+    listed = json.loads(workspace("findings", "validate", name, "--json").text)["items"]
     assert [(each["code"], each["location"]["row"]) for each in listed] == [("MAN004", 2), ("RET082", 3)]
     github = workspace("findings", "validate", name, "--output-format", "github").text
     assert github.startswith("::error file=m.jsonl,line=2,col=7,endLine=2,title=MAN004::")
-    assert json.loads(workspace("findings", "validate", workspace.write("e.jsonl", ""), "--json").text) == []
+    assert json.loads(workspace("findings", "validate", workspace.write("e.jsonl", ""), "--json").text)["items"] == []
 
 
 def test_an_existing_manifest_is_checked_from_now_on_with_a_baseline(
@@ -135,7 +135,7 @@ def test_the_findings_files_are_judged_each_once_and_after_the_lines(workspace: 
     workspace.write("2026-01-19_thin.md", "# Thin\n\n## Summary\n\n{{SUMMARY}}\n")
     lines = [make_line(id=f"{name}-2026-01-19", file="2026-01-19_thin.md") for name in ("a", "b")]
     workspace.write("MANIFEST.jsonl", "".join((*lines, make_line(id="c-2026-01-19"), "nonsense\n")))
-    listed = json.loads(workspace("findings", "validate", "--json").text)
+    listed = json.loads(workspace("findings", "validate", "--json").text)["items"]
     told = [(each["filename"], each["code"], each["location"]["row"]) for each in listed]
     assert told[0] == ("MANIFEST.jsonl", "RET082", 4)
     assert {name for name, _, _ in told[1:]} == {"2026-01-19_thin.md"}
@@ -150,7 +150,7 @@ def test_what_is_no_findings_file_is_not_opened(workspace: Inside, make: Callabl
         make(workspace.folder / "x.md")
     file = "x.md" if make is not None else "a\0b"
     workspace.write("MANIFEST.jsonl", make_line(file=file) + '{"file":"\\ud800"}\n' + "{" * 9000 + "\n")
-    listed = json.loads(workspace("findings", "validate", "--json").text)
+    listed = json.loads(workspace("findings", "validate", "--json").text)["items"]
     assert {each["filename"] for each in listed} == {"MANIFEST.jsonl"}
     assert {"MAN010", "MAN011"}.isdisjoint(each["code"] for each in listed)
 
@@ -173,7 +173,7 @@ def test_only_so_many_are_shown_at_length(workspace: Inside) -> None:
     ended = workspace("findings", "validate", workspace.write("m.jsonl", "nonsense\n" * 1200))
     assert ended.text.count("error[RET082]") == 50
     assert "… and 1150 more; --output-format concise shows them all\n" in ended.text
-    assert len(json.loads(workspace("findings", "validate", "m.jsonl", "--json").text)) == 1200
+    assert len(json.loads(workspace("findings", "validate", "m.jsonl", "--json").text)["items"]) == 1200
 
 
 @pytest.mark.parametrize("code", DIAGNOSTICS)

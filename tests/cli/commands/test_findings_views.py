@@ -36,7 +36,7 @@ def list_ids(workspace: Inside, *words: str) -> list[str]:
     """The ids that a command lists."""
     ended = workspace("findings", *words, "--json")
     assert (ended.code, ended.err) == (0, b"")
-    return [entry["id"].partition("-")[0] for entry in json.loads(ended.text)["entries"]]
+    return [entry["id"].partition("-")[0] for entry in json.loads(ended.text)["items"]]
 
 
 def test_entries_are_listed_in_columns_the_newest_first(workspace: Inside) -> None:
@@ -80,7 +80,7 @@ def test_pages_are_told(workspace: Inside) -> None:
     assert workspace("findings", "list", "--limit", "2").text.endswith("2 entries, more with --page 2\n")
     assert workspace("findings", "list", "--limit", "2", "--page", "2").text.endswith("1 entry\n")
     assert workspace("findings", "list", "--page", "9").text == snapshot("no entries on page 9\n")
-    assert json.loads(workspace("findings", "list", "--limit", "2", "--json").text)["more"] is True
+    assert json.loads(workspace("findings", "list", "--limit", "2", "--json").text)["next_cursor"] == "2"
 
 
 def test_bad_lines_are_told_on_the_side(workspace: Inside) -> None:

@@ -89,7 +89,7 @@ def test_an_empty_workspace_is_0_and_says_where_agents_are_looked_for(remit: Rem
         "no agent files found in .claude/agents, .opencode/agent, .codex/agents, agents; name a file or a folder\n"
     )
     listed = remit("lint", "--json")
-    assert (listed.code, json.loads(listed.out), json.loads(listed.err)["note"]) == (0, [], ended.text.strip())
+    assert (listed.code, json.loads(listed.out)["items"], json.loads(listed.err)["note"]) == (0, [], ended.text.strip())
     assert not (remit.folder / ".remit").exists()
 
 
@@ -212,7 +212,7 @@ def test_json_is_a_list_of_findings_with_the_names_that_other_linters_use(inside
     make_faulty(inside)
     ended = inside("lint", "--select", "AGT004", "--json")
     assert ended.code == 1
-    [finding] = load(ended)
+    [finding] = load(ended)["items"]
     assert finding["filename"] == UNQUOTED_PATH
     assert finding["code"] == "AGT004"
     assert finding["message"].startswith("the frontmatter isn't valid YAML")
@@ -237,7 +237,7 @@ def test_json_is_a_list_of_findings_with_the_names_that_other_linters_use(inside
 def test_json_of_a_clean_workspace_is_an_empty_list(inside: Inside) -> None:
     make_clean(inside)
     ended = inside("lint", "--json")
-    assert (ended.code, ended.out, ended.err) == (0, b"[]\n", b"")
+    assert (ended.code, json.loads(ended.out)["items"], ended.err) == (0, [], b"")
 
 
 def test_github_gets_an_annotation_for_each(inside: Inside) -> None:
@@ -257,7 +257,7 @@ def test_hostile_names_and_texts_are_shown_harmlessly(inside: Inside) -> None:
         assert "\x1b" not in text
         assert "\x07" not in text
         assert "\n::error::x" not in text
-    assert load(inside("lint", "--json"))
+    assert load(inside("lint", "--json"))["items"]
     SarifLog.model_validate(load(inside("lint", "--output-format", "sarif")))
 
 
@@ -352,7 +352,7 @@ def test_rules_can_be_selected_added_and_left_out(inside: Inside) -> None:
         put(inside, name, text)
 
     def codes(*args: str) -> set[str]:
-        return {finding["code"] for finding in load(inside("lint", "--json", *args))}
+        return {finding["code"] for finding in load(inside("lint", "--json", *args))["items"]}
 
     assert {"AGT004", "GRF001"} <= codes()
     assert codes("--select", "GRF001,AGT004") == {"AGT004", "GRF001"}
@@ -375,7 +375,7 @@ def test_statistics_count_by_code(inside: Inside) -> None:
     put(inside, ".claude/agents/b.md", UNQUOTED.replace("name: a", "name: b"))
     ended = inside("lint", "--select", "AGT004", "--statistics")
     assert (ended.code, ended.text) == (1, snapshot("2  AGT004  [*]  frontmatter-syntax\n"))
-    assert load(inside("lint", "--select", "AGT004", "--statistics", "--json")) == [
+    assert load(inside("lint", "--select", "AGT004", "--statistics", "--json"))["items"] == [
         {"code": "AGT004", "name": "frontmatter-syntax", "count": 2, "fix": "safe"}
     ]
     assert inside("lint", "--select", "GRF", "--statistics").out == b""
@@ -832,7 +832,7 @@ def test_many_files_are_linted_by_all_processors_with_one_answer(remit: Remit) -
     for number in range(120):
         put(remit, f".claude/agents/a{number}.md", UNQUOTED.replace("name: a", f"name: a{number}"))
     cold = remit("lint", "--json")
-    assert len([each for each in load(cold) if each["code"] == "AGT004"]) == 120
+    assert len([each for each in load(cold)["items"] if each["code"] == "AGT004"]) == 120
     assert remit("lint", "--json") == cold
 
 

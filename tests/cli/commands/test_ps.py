@@ -38,10 +38,10 @@ def remit(inside: Inside) -> Inside:
 
 
 def kill_driver(remit: Remit, session_id: str) -> None:
-    (each,) = [each for each in load(remit("ps", "--json")) if each["session_id"] == session_id]
+    (each,) = [each for each in load(remit("ps", "--json"))["items"] if each["session_id"] == session_id]
     assert each["driven"], each
     os.kill(each["driver_pid"], signal.SIGKILL)
-    wait_until(lambda: not load(remit("ps", "--json"))[0]["driven"], "its driver is gone")
+    wait_until(lambda: not load(remit("ps", "--json"))["items"][0]["driven"], "its driver is gone")
 
 
 def add_row(folder: Path, name: str, agent: str = "planner", **given: Any) -> None:  # noqa: ANN401 - columns
@@ -58,7 +58,7 @@ def add_row(folder: Path, name: str, agent: str = "planner", **given: Any) -> No
 def test_where_nothing_was_delegated_nothing_is_made(inside: Inside) -> None:
     assert inside("ps").text == snapshot("nothing is at work; remit ps --all shows what was\n")
     assert inside("ps", "--all").text == snapshot("nothing was delegated yet\n")
-    assert load(inside("ps", "--json")) == []
+    assert load(inside("ps", "--json"))["items"] == []
     assert inside("ps", "--tree").text == snapshot("nothing was delegated yet\n")
     assert smooth(inside("show").complaint) == snapshot("nothing was delegated here yet; start with: remit run PROMPT")
     assert not (inside.folder / ".remit").exists()
@@ -89,8 +89,8 @@ def test_an_id_can_be_cut_short_and_misspelt(inside: Inside, command: str) -> No
 def test_somebody_elses_agent_is_seen_at_work(remit: Remit, agent: ScriptedAgent) -> None:
     session = detach(remit, agent.says("looking around\n").hangs(), "--timeout", "5m", until="hung")
     try:
-        wait_until(lambda: load(remit("ps", "--json"))[0]["said"] == "looking around", "it was heard")
-        (each,) = load(remit("ps", "--json"))
+        wait_until(lambda: load(remit("ps", "--json"))["items"][0]["said"] == "looking around", "it was heard")
+        (each,) = load(remit("ps", "--json"))["items"]
         assert (each["session_id"], each["state"]) == (session, "running")
         assert each["driven"]
         assert each["alive"]
@@ -110,8 +110,8 @@ def test_somebody_elses_agent_is_seen_at_work(remit: Remit, agent: ScriptedAgent
     assert ended.code == 0, ended.err
     assert load(ended)["remit"]["stop_reason"] == "cancelled"
     assert agent.list_living() == []
-    assert load(remit("ps", "--json")) == []
-    assert load(remit("ps", "--all", "--json"))[0]["status"] == "failed"
+    assert load(remit("ps", "--json"))["items"] == []
+    assert load(remit("ps", "--all", "--json"))["items"][0]["status"] == "failed"
 
 
 def test_how_long_it_took_is_not_called_its_age(inside: Inside) -> None:
@@ -164,12 +164,12 @@ def test_a_tree_is_shown_and_ended_as_a_whole(remit: Remit, agent: ScriptedAgent
     assert lines[1].startswith(f"  · child  {rows['child'].session_id}")
     assert lines[-1] == snapshot("2 delegations, 2 open")
     assert remit("show", "-").text.startswith("· parent: waiting")
-    told = {each["agent"]: each for each in load(remit("ps", "--json"))}
+    told = {each["agent"]: each for each in load(remit("ps", "--json"))["items"]}
     drivers = {name: told[name]["driver_pid"] for name in ("parent", "child")}
     assert drivers["parent"] is not None
     for pid in filter(None, drivers.values()):  # the child's driver may have another number in its namespace
         assert b"remit" in Path(f"/proc/{pid}/cmdline").read_bytes()
-    (found,) = load(remit("ps", "--tree", rows["child"].session_id, "--json"))
+    (found,) = load(remit("ps", "--tree", rows["child"].session_id, "--json"))["items"]
     assert [(each["agent"], each["level"]) for each in found] == [("child", 0)]
     assert "below\n  child  running  " in remit("show", rows["parent"].session_id).text
     assert remit("cancel", rows["parent"].session_id).code == 0
@@ -186,7 +186,7 @@ def test_nothing_heard_for_long_is_told(inside: Inside) -> None:
         add_event(db, "progress", {"said": "thinking", "tokens": 1234, "cost_usd": 0.5}, session_id="sess_1")
         db.execute("UPDATE events SET at_ms = ? WHERE kind = 'progress'", (now - 100_000,))
     home.close()
-    (each,) = load(inside("ps", "--json"))
+    (each,) = load(inside("ps", "--json"))["items"]
     assert each["idle_s"] in (100, 101)
     assert (each["tokens"], each["cost_usd"]) == (1234, 0.5)
     text = inside("ps").text
@@ -286,7 +286,7 @@ def test_who_has_not_begun_is_starting_unless_there_is_no_room(remit: Remit) -> 
         add_run(home.ledger, Run(f"sess_{at}", "worker", 1, path, owner=supervisor.id, created_ms=1_000 + at))
 
     def look() -> dict[str, str]:
-        return {each["session_id"][-1]: each["state"] for each in load(remit("ps", "--json"))}
+        return {each["session_id"][-1]: each["state"] for each in load(remit("ps", "--json"))["items"]}
 
     try:
         assert look() == {"1": "starting", "2": "starting", "3": "queued", "4": "queued"}
@@ -321,7 +321,7 @@ def remit(*args):
     return subprocess.run([sys.executable, "-m", "remit", *args], capture_output=True, text=True)
 session = remit("run", "child", "Do it.", "--command", "CHILD", "--detach").stdout.strip()
 time.sleep(1)
-state = [each["state"] for each in json.loads(remit("ps", "--json").stdout) if each["session_id"] == session]
+state = [each["state"] for each in json.loads(remit("ps", "--json").stdout)["items"] if each["session_id"] == session]
 ended = remit("wait", session)
 told = {"state": state[0], "code": ended.returncode, "err": ended.stderr}
 open("told.json", "w").write(json.dumps(told))

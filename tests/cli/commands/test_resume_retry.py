@@ -226,7 +226,7 @@ def test_logs_of_a_program_are_what_it_printed_without_secrets(inside: Inside, a
     assert raw.out.startswith(f"\x1b[2Jtoken {SECRET}\n-----BEGIN".encode())
     assert len(inside("logs", "--err", "--raw").out) >= 100
     first = json.loads(inside("logs", "--json").out.splitlines()[0])
-    assert first == {"attempt": 1, "kind": "text", "text": "\x1b[2Jtoken [redacted github]"}
+    assert first == {"number": 1, "attempt": 1, "kind": "text", "text": "\x1b[2Jtoken [redacted github]"}
     assert smooth(inside("logs", "--attempt", "2").complaint) == snapshot(
         "there is no attempt 2 of <session>; it has 1"
     )
@@ -303,9 +303,9 @@ def test_what_is_handed_over_while_somebody_looks_is_not_abandoned(
 @pytest.mark.slow
 def test_who_follows_what_nobody_drives_is_told(remit: Remit, agent: ScriptedAgent) -> None:
     session = detach(remit, agent.says("one\n").sleeps(2).says("two\n"))
-    (each,) = load(remit("ps", "--json"))
+    (each,) = load(remit("ps", "--json"))["items"]
     os.kill(each["driver_pid"], signal.SIGKILL)
-    wait_until(lambda: not load(remit("ps", "--json"))[0]["driven"], "its driver is gone")
+    wait_until(lambda: not load(remit("ps", "--json"))["items"][0]["driven"], "its driver is gone")
     ended = remit("logs", "-f", session)
     assert (ended.code, ended.out) == (0, b"one\ntwo\n")
     assert ended.err.decode() == f"nobody drives it, and its agent has ended: remit wait {session} takes it over\n"

@@ -128,7 +128,7 @@ TypeError: boom
     at main
 ! Claude Code ended with exit code 7: at main
 """)
-    (group,) = json.loads(inside("errors", "list", "--json").out)["groups"]
+    (group,) = json.loads(inside("errors", "list", "--json").out)["items"]
     assert group["records"][0]["details"] == "TypeError: boom\n    at main"
     assert (
         "  details:\n    TypeError: boom\n        at main\n" in inside("errors", "show", group["records"][0]["id"]).text

@@ -659,8 +659,8 @@ def test_every_command_gives_one_json_value(workspace: Inside) -> None:
     give_plan(workspace)
     put(workspace, "claudedocs/agent-outputs/MANIFEST.jsonl", '{"id": "a"}\n')
     assert load(workspace("task", "new", "Three", "--json"))["number"] == 3
-    assert [each["number"] for each in load(workspace("task", "list", "--json"))] == [1, 2, 3]
-    assert load(workspace("task", "list", "--status", "blocked", "--json")) == []
+    assert [each["number"] for each in load(workspace("task", "list", "--json"))["items"]] == [1, 2, 3]
+    assert load(workspace("task", "list", "--status", "blocked", "--json"))["items"] == []
     plan = load(workspace("task", "show", "1", "--json"))["plan"]
     assert (plan["path"], plan["resume"]) == ("specs/001_export/plan.md", "2")
     assert load(workspace("task", "phases", "1", "--json"))["resume"] == "2"
@@ -673,8 +673,8 @@ def test_every_command_gives_one_json_value(workspace: Inside) -> None:
     assert load(workspace("task", "block", "2", "--reason", "x", "--json"))["after"] == "BLOCKED"
     assert load(workspace("task", "link", "1", "a", "--json"))["files"] == ["specs/state.json"]
     assert load(workspace("task", "done", "1", "--json"))["after"] == "COMPLETED"
-    assert [each["number"] for each in load(workspace("task", "archive", "--json"))] == [1]
-    assert load(workspace("task", "archive", "--json")) == []
+    assert [each["number"] for each in load(workspace("task", "archive", "--json"))["items"]] == [1]
+    assert load(workspace("task", "archive", "--json"))["items"] == []
     assert load(workspace("task", "sync", "--json")) == {
         "agree": True, "done": [], "diagnostics": [], "files": [], "recovered": [], "interrupted": []
     }  # fmt: skip

@@ -71,7 +71,7 @@ def test_a_difference_is_shown_with_both_values(workspace: Inside) -> None:
 
 def test_every_format_says_the_same(workspace: Inside) -> None:
     workspace.write("specs/state.json", STATE + STATE)
-    (listed,) = json.loads(workspace("task", "sync", "--check", "--json").text)
+    (listed,) = json.loads(workspace("task", "sync", "--check", "--json").text)["items"]
     assert (listed["code"], listed["filename"]) == ("SYN001", "specs/state.json")
     assert workspace("task", "sync", "--check", "--output-format", "github").text.startswith(
         "::error file=specs/state.json,"
@@ -97,7 +97,7 @@ def test_a_workspace_without_tasks_is_fine(inside: Inside) -> None:
         0,
         snapshot("no tasks found in .opencode/specs, .claude/specs or specs: nothing to compare\n"),
     )
-    assert json.loads(inside("task", "sync", "--check", "--json").text) == []
+    assert json.loads(inside("task", "sync", "--check", "--json").text) == {"items": [], "total": 0}
 
 
 def test_a_file_that_cannot_be_read_is_told(workspace: Inside) -> None:
@@ -151,7 +151,7 @@ def read_words(*texts: str) -> set[str]:
 
 
 def list_statuses(remit: Remit) -> dict[int, str]:
-    return {each["number"]: each["marker"] for each in json.loads(remit("task", "list", "--json").out)}
+    return {each["number"]: each["marker"] for each in json.loads(remit("task", "list", "--json").out)["items"]}
 
 
 def assert_settled(remit: Remit, ended: Ended) -> None:
@@ -319,7 +319,7 @@ def test_two_branches_that_took_one_number_are_parted_after_a_merge(repository: 
     for args in (("task", "list"), ("task", "new", "x"), ("task", "sync")):
         assert "markers of an unfinished merge" in repository(*args).complaint
     assert {name: read(repository, name) for name in original} == original
-    checked = json.loads(repository("task", "sync", "--check", "--json").out)
+    checked = json.loads(repository("task", "sync", "--check", "--json").out)["items"]
     assert [(each["code"], each["filename"]) for each in checked] == [
         ("SYN001", "specs/state.json"), ("SYN019", "specs/TODO.md")
     ]  # fmt: skip
@@ -329,7 +329,7 @@ def test_two_branches_that_took_one_number_are_parted_after_a_merge(repository: 
     }
     assert kept == original
     assert ended.text.count("the original is kept in .remit/recovered/") == 2
-    tasks = json.loads(repository("task", "list", "--json").out)
+    tasks = json.loads(repository("task", "list", "--json").out)["items"]
     assert sorted((each["number"], each["title"]) for each in tasks if each["number"] > 13) == [
         (14, older), (15, newer)
     ]  # fmt: skip
@@ -382,7 +382,7 @@ def test_a_merge_by_hand_that_kept_both_is_parted(repository: Inside) -> None:
     ended = repository("task", "sync", "--repair")
     assert ended.code == 0
     assert_settled(repository, ended)
-    titles = {each["number"]: each["title"] for each in json.loads(repository("task", "list", "--json").out)}
+    titles = {each["number"]: each["title"] for each in json.loads(repository("task", "list", "--json").out)["items"]}
     assert sorted(titles) == [12, 13, 14, 15]
     assert {titles[14], titles[15]} == {"Cache images", "Send letters"}
     for number, title in titles.items():

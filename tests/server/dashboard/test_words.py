@@ -93,7 +93,7 @@ def test_what_is_forgotten_leaves_the_list(place: Place) -> None:
         place.seen.page.locator(".run-row", has_text="oldster").wait_for()
         with home.ledger.transaction() as db:
             db.execute("DELETE FROM runs WHERE session_id = ?", (name(60),))
-            add_event(db, "forgotten", {"delegations": 1})
+            add_event(db, "forgotten", {"runs": 1})
     place.seen.page.locator(".run-row", has_text="oldster").wait_for(state="detached")
     place.seen.check()
 

@@ -10,7 +10,7 @@ from remit.cli import options
 from remit.cli.commands import completion
 from remit.cli.output import get_paint, hand_over, name_file, say, say_json
 from remit.terminal import count_columns, cut, escape, quote
-from remit.views.json_objects import build_diagnostic
+from remit.views.json_objects import build_agent_summary, build_diagnostic, build_list
 from remit.views.render import ACCEPTED, NOT_ACCEPTED, count, render_line
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def upgrade(paths: tuple[str, ...], *, output_format: str, diff: bool, kind: str
 
     done = write.migrate_agents(paths, kind=kind, write=not diff)
     if output_format == "json":
-        say_json([_shape_migration(each) for each in done])
+        say_json(build_list(_shape_migration(each) for each in done))
     else:
         for each in done:
             _show_migration(each, diff=diff)
@@ -151,7 +151,7 @@ def build(paths: tuple[str, ...], *, to: str, check: bool, output_format: str) -
 
     done = write.compile_agents(paths, to=to, write=not check)
     if output_format == "json":
-        say_json([_shape(each) for each in done])
+        say_json(build_list(_shape(each) for each in done))
     else:
         for each in done:
             _show(each, output_format, check=check)
@@ -215,7 +215,7 @@ def list_agents(paths: tuple[str, ...], *, output_format: str) -> int:
 
     found = sorted(load_graph(paths).agents.values(), key=lambda agent: agent.name)
     if output_format == "json":
-        say_json([_shape_agent(agent) for agent in found])
+        say_json(build_list(build_agent_summary(agent) for agent in found))
         return ACCEPTED
     widths = [max(map(len, column), default=0) for column in zip(*map(_list_cells, found), strict=True)]
     room = max(_MIN_DESCRIPTION, count_columns() - sum(widths) - 2 * len(widths))
@@ -229,16 +229,6 @@ def list_agents(paths: tuple[str, ...], *, output_format: str) -> int:
 
 def _list_cells(agent: Definition) -> tuple[str, ...]:
     return escape(agent.name), escape(agent.kind or ""), escape(agent.path)
-
-
-def _shape_agent(agent: Definition) -> dict[str, str | None]:
-    return {
-        "name": agent.name,
-        "kind": agent.kind,
-        "profile": agent.profile,
-        "path": agent.path,
-        "description": agent.description,
-    }
 
 
 @click.command(cls=options.Command)

@@ -129,7 +129,9 @@ class JsonVerdicts:
 
     def close(self, verdicts: Sequence[VerdictName | None]) -> None:
         """Show all of it."""
-        say_json({"accepted": _decide_exit(verdicts) == ACCEPTED, "results": self.results})
+        from remit.views.json_objects import build_list
+
+        say_json({"accepted": _decide_exit(verdicts) == ACCEPTED, **build_list(self.results)})
 
 
 class GithubVerdicts:

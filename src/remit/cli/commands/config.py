@@ -29,7 +29,9 @@ def show(*, output_format: str) -> int:
 
     found = load_effective_settings()
     if output_format == "json":
-        say_json({"root": found.root, "settings": [row._asdict() for row in found.settings]})
+        from remit.views.json_objects import build_list
+
+        say_json({"root": found.root, **build_list(row._asdict() for row in found.settings)})
         return ACCEPTED
     paint = get_paint()
     say(f"{paint('strong', 'Workspace')} {escape(found.root)}")
@@ -68,7 +70,9 @@ def _list(*, as_json: bool) -> int:
 
     trusted = trust.list_trusted()
     if as_json:
-        say_json([{"root": each.root, "since": each.time} for each in trusted])
+        from remit.views.json_objects import build_list
+
+        say_json(build_list({"root": each.root, "since": each.time} for each in trusted))
     else:
         say("\n".join(f"{each.time}  {escape(each.root)}" for each in trusted) or "no workspace is trusted")
     return ACCEPTED

@@ -10,7 +10,7 @@ from remit.cli import options
 from remit.cli.output import get_paint, name_file, say, say_json
 from remit.errors import UsageError
 from remit.terminal import count_columns, escape, quote
-from remit.views.json_objects import build_error_group, build_error_groups, build_error_record
+from remit.views.json_objects import build_error_group, build_error_groups, build_error_record, build_error_records
 from remit.views.render import ACCEPTED, NOT_ACCEPTED, count
 
 if TYPE_CHECKING:
@@ -43,7 +43,9 @@ def list_errors(*, singly: bool, output_format: str, **asked: Any) -> int:  # no
     found = load_errors(**asked)
     broken = any(finding.severity == "error" for finding in found.diagnostics)
     if output_format == "json":
-        say_json(_build_list(found, singly=singly))
+        from remit.storage.settings import find_workspace
+
+        say_json((build_error_records if singly else build_error_groups)(found, find_workspace()))
     else:
         _show_list(found, singly=singly)
     return NOT_ACCEPTED if broken else ACCEPTED
@@ -62,7 +64,7 @@ def show(word: str, *, output_format: str) -> int:
     shown = show_errors(word)
     group, records = shown.chosen.group, shown.chosen.records
     if output_format == "json":
-        told = {"group": build_error_group(group), "errors": [build_error_record(record) for record in records]}
+        told = {"group": build_error_group(group), "records": [build_error_record(record) for record in records]}
         say_json({"filename": name_file(shown.file), "archived": shown.archived, **told})
         return ACCEPTED
     paint = get_paint()
@@ -95,7 +97,7 @@ def resolve(word: str, *, status: FixStatus | None, note: str | None, output_for
     records = marked.chosen.records
     if output_format == "json":
         told = {"fix_status": status, "changed": marked.changed, "original": marked.original}
-        say_json({"filename": name_file(marked.file), "errors": [record.id for record in records], **told})
+        say_json({"filename": name_file(marked.file), "records": [record.id for record in records], **told})
         return ACCEPTED
     say(f"{get_paint()('good', '✓')} {count(len(records), 'error')} marked {status}: {_cut(records[-1].message, 40)}")
     if not marked.changed:
@@ -189,16 +191,3 @@ def _cut(text: str, used: int) -> str:
     """A text on what is left of a line."""
     shown, room = escape(" ".join(text.split())), max(30, count_columns() - used)
     return shown if len(shown) <= room else f"{shown[: room - 1]}…"
-
-
-# For programs
-
-
-def _build_list(found: ErrorSelection, *, singly: bool) -> dict[str, Any]:
-    from remit.storage.settings import find_workspace
-
-    built: dict[str, Any] = {**build_error_groups(found, find_workspace())}
-    if singly:
-        del built["groups"]
-        built["errors"] = [build_error_record(each) for each in found.records]
-    return built

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -37,7 +37,9 @@ def explain(codes: tuple[str, ...], *, every: bool, output_format: str) -> int:
         return ACCEPTED
     known, paint = explanations.explain_all(), get_paint()
     if output_format == "json":
-        say_json([_shape(each) for each in known])
+        from remit.views.json_objects import build_explanation, build_list
+
+        say_json(build_list(build_explanation(each) for each in known))
     else:
         say("\n\n\n".join(_render(each, paint) for each in known) if every else _list(known, paint))
     return ACCEPTED
@@ -47,8 +49,10 @@ def _tell(found: list[CodeList], output_format: str) -> None:
     """What was asked for: a code with its documentation, many with a line each."""
     paint = get_paint()
     if output_format == "json":
-        shapes = [_shape(each) for codes in found for each in codes.explanations]
-        say_json(shapes[0] if len(found) == 1 and not found[0].about else shapes)
+        from remit.views.json_objects import build_explanation, build_list
+
+        built = [build_explanation(each) for codes in found for each in codes.explanations]
+        say_json(built[0] if len(found) == 1 and not found[0].about else build_list(built))
         return
     parts = [
         f"{about}\n\n{_list(explanations, paint)}" if about else _render(explanations[0], paint)
@@ -63,17 +67,6 @@ def _list(explanations: list[Explanation], paint: Paint) -> str:
     return "\n".join(
         f"{paint('strong', each.code)}  {each.name:<{width}}  {_first_line(each)}" for each in explanations
     )
-
-
-def _shape(explanation: Explanation) -> dict[str, Any]:
-    return {
-        "code": explanation.code,
-        "name": explanation.name,
-        "severity": explanation.severity,
-        "verdict": explanation.verdict,
-        "fix": explanation.fix,
-        "documentation": explanation.documentation,
-    }
 
 
 def _render(explanation: Explanation, paint: Paint) -> str:

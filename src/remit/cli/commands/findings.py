@@ -12,7 +12,7 @@ from remit.cli.output import complain, get_paint, name_file, say, say_json
 from remit.errors import InputError, UsageError
 from remit.manifest import parse_day, parse_slug
 from remit.terminal import count_columns, escape, quote
-from remit.views.json_objects import build_added_finding, build_finding, build_finding_details
+from remit.views.json_objects import build_added_finding, build_finding_details
 from remit.views.render import ACCEPTED, COULD_NOT_RUN, NOT_ACCEPTED, count, count_findings, render_losses
 
 if TYPE_CHECKING:
@@ -136,13 +136,12 @@ def list_findings(words: tuple[str, ...], *, pending: bool, **asked: Any) -> int
 
     opened = Manifest(asked["manifest"])
     query = make_query(words=words, pending=pending, **{name: asked[name] for name in FILTERS})
-    found = opened.find(query, limit=asked["limit"], page=asked["page"])
     if asked["output_format"] == "json":
-        entries = [build_finding(entry) for entry in found.entries]
-        say_json(
-            {"manifest": name_file(opened.file), "entries": entries, "page": asked["page"], "more": found.has_more}
-        )
+        from remit.views.stores import load_finding_page
+
+        say_json(load_finding_page(opened, query, limit=asked["limit"], page=asked["page"]))
     else:
+        found = opened.find(query, limit=asked["limit"], page=asked["page"])
         paint, columns = get_paint(), count_columns()
         width = max((len(_name(entry)) for entry in found.entries), default=0)
         for entry in found.entries:

@@ -206,7 +206,11 @@ def _check(names: Sequence[str], *, as_json: bool) -> int:
             could_run = False
             complain(error, as_json=as_json)
     if as_json:
-        say_json([each._asdict() | {"promises": [one._asdict() for one in each.promises]} for each in checked])
+        from remit.views.json_objects import build_list
+
+        say_json(
+            build_list(each._asdict() | {"promises": [one._asdict() for one in each.promises]} for each in checked)
+        )
     else:
         for each in checked:
             _show_checked(each)

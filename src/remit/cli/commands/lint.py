@@ -122,7 +122,9 @@ def _show(linted: LintReport, output_format: str, *, statistics: bool, changes: 
     if statistics:
         _show_statistics(named, output_format)
     elif output_format == "json":
-        _show_json(named)
+        from remit.views.json_objects import build_lint
+
+        say_json(build_lint(linted, {path: name_file(source.file) for path, source in linted.sources.items()}))
     elif output_format == "sarif":
         _show_sarif(named)
     elif output_format == "github":
@@ -216,19 +218,17 @@ def _show_statistics(named: dict[str, tuple[Diagnostic, ...]], output_format: st
             totals[finding.code] = totals.get(finding.code, 0) + 1
     rows = sorted(totals.items(), key=lambda row: (-row[1], row[0]))
     if output_format == "json":
+        from remit.views.json_objects import build_list
+
         say_json(
-            [{"code": code, "name": names[code].name, "count": total, "fix": names[code].fix} for code, total in rows]
+            build_list(
+                {"code": code, "name": names[code].name, "count": total, "fix": names[code].fix} for code, total in rows
+            )
         )
         return
     width = max((len(str(total)) for _, total in rows), default=0)
     for code, total in rows:
         say(f"{total:>{width}}  {code}  {'[*]' if names[code].fix else '[ ]'}  {names[code].name}")
-
-
-def _show_json(named: dict[str, tuple[Diagnostic, ...]]) -> None:
-    from remit.views.json_objects import build_diagnostic
-
-    say_json([build_diagnostic(finding, name) for name, found in named.items() for finding in found])
 
 
 def _show_sarif(named: dict[str, tuple[Diagnostic, ...]]) -> None:

@@ -106,18 +106,20 @@ def _show_raw(log: RunLog) -> int:
 
 def _make_show(output_format: str, *, last: int | None) -> Callable[[RunLog], int]:
     """A function that shows the lines, with a heading where another attempt begins; the first time only the last N."""
-    attempt, kind, is_first = 1, "", True
+    attempt, kind, number, is_first = 1, "", 0, True
 
     def show(log: RunLog) -> int:
-        nonlocal attempt, kind, is_first
-        lines: Iterable[LogLine] = log.read()
+        nonlocal attempt, kind, number, is_first
+        lines: Iterable[tuple[int, LogLine]] = enumerate(log.read(), number + 1)
         if is_first and last is not None:
             lines = deque(lines, maxlen=last)
         is_first, shown = False, 0
-        for line in lines:
+        for number, line in lines:
             shown += 1
             if output_format == "json":
-                say_json(line._asdict(), pretty=False)
+                from remit.views.json_objects import build_log_line
+
+                say_json(build_log_line(line, number), pretty=False)
                 continue
             if line.attempt != attempt:
                 say(get_paint()("strong", f"attempt {line.attempt}"))

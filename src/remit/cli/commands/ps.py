@@ -44,7 +44,7 @@ def ps(session: str | None, *, everything: bool, as_tree: bool, output_format: s
     """
     from remit.cluster.workers_status import watch
     from remit.runs.agent_lookup import load_settings_or_usual
-    from remit.views.json_objects import build_runs
+    from remit.views.json_objects import build_list, build_runs
     from remit.views.run_details import list_work, open_home
 
     if as_tree:
@@ -63,7 +63,7 @@ def ps(session: str | None, *, everything: bool, as_tree: bool, output_format: s
     finally:
         home.close()
     if output_format == "json":
-        say_json(runs)
+        say_json(build_list(runs))
     else:
         _show_all(found, cluster, everything=everything)
     return ACCEPTED
@@ -199,7 +199,7 @@ def _show_trees(session: str | None, output_format: str) -> int:
     """Print a run and all below it, or every tree in which a run is open."""
     from remit.cluster.workers_status import watch
     from remit.runs.agent_lookup import load_settings_or_usual
-    from remit.views.json_objects import build_tree_runs
+    from remit.views.json_objects import build_list, build_tree_runs
     from remit.views.run_details import find_session, list_roots, list_tree, open_home
 
     home = open_home()
@@ -213,7 +213,7 @@ def _show_trees(session: str | None, output_format: str) -> int:
     finally:
         home.close()
     if output_format == "json":
-        say_json(runs)
+        say_json(build_list(run for tree in runs for run in tree))
         return ACCEPTED
     for found in trees:
         for each in found:

@@ -13,7 +13,7 @@ from remit.cli import options
 from remit.cli.input import choose_sources, name_source
 from remit.cli.output import get_paint, hand_over, say, say_json
 from remit.manifest import parse_day, parse_slug
-from remit.views.json_objects import build_checked_return, build_diagnostic
+from remit.views.json_objects import build_checked_return, build_diagnostic, build_list
 from remit.views.render import ACCEPTED, NOT_ACCEPTED, escape_json, render_headline, render_losses
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def schema(name: str | None, *, output_format: str) -> int:
     if name is not None:
         say_json(check_message.schema(name), pretty=True)
     elif output_format == "json":
-        say_json(list(check_message.SCHEMAS))
+        say_json(build_list(check_message.SCHEMAS))
     else:
         say("\n".join(check_message.SCHEMAS))
     return ACCEPTED

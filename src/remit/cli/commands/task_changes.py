@@ -11,7 +11,7 @@ from remit.cli.commands import completion
 from remit.cli.output import get_paint, name_file, say, say_json
 from remit.runs.tasks.task_numbers import parse_number
 from remit.terminal import escape, quote
-from remit.views.json_objects import build_moved_task
+from remit.views.json_objects import build_list, build_moved_task
 from remit.views.render import ACCEPTED, count, render_line
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ def _tell(
     """Say what was done, and what there was to tell on the way."""
     if output_format == "json":
         shaped = [build_moved_task(each) for each in moved]
-        say_json(shaped if listed else shaped[0])
+        say_json(build_list(shaped) if listed else shaped[0])
         return ACCEPTED
     for each in moved:
         say(f"{get_paint()('good', '✓')} {sentence(each)}")

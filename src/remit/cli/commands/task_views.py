@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from remit.runs.tasks.workspace_tasks import ShownTask, Tasks
-    from remit.tasks.plan import Phase
     from remit.tasks.store import StoredTask
 
 _MAX_TITLE, _MAX_MARKER = 1_000, 40
@@ -53,7 +52,7 @@ def list_tasks(*, status: str | None, priority: str | None, everything: bool, ou
     """
     from remit.ledger.queries import count_by_task
     from remit.runs.tasks.workspace_tasks import Tasks, parse_marker
-    from remit.views.json_objects import build_task
+    from remit.views.json_objects import build_list, build_task
     from remit.views.run_details import has_ledger
 
     marker = None if status is None else parse_marker(status)
@@ -67,7 +66,7 @@ def list_tasks(*, status: str | None, priority: str | None, everything: bool, ou
     ]
     if output_format == "json":
         counts = count_by_task(tasks.home.ledger) if has_ledger(tasks.home) else {}
-        say_json([build_task(task, counts.get(task.number, (0, 0))) for task in found])
+        say_json(build_list(build_task(task, counts.get(task.number, (0, 0))) for task in found))
         return ACCEPTED
     focus = tasks.get_focus()
     for task in found:
@@ -177,8 +176,9 @@ def phases(number: int, *, output_format: str) -> int:
 
     plan = Tasks().load_plan(number)
     if output_format == "json":
-        listed = [_shape_phase(phase) for phase in plan.phases]
-        say_json({"plan": plan.path, "phases": listed, "resume": plan.resume and plan.resume.number})
+        from remit.views.json_objects import build_plan
+
+        say_json(build_plan(plan))
         return ACCEPTED
     for phase in plan.phases:
         mark = "→" if phase == plan.resume else " "
@@ -189,7 +189,3 @@ def phases(number: int, *, output_format: str) -> int:
         over = "every phase is over" if plan.phases else f"{escape(plan.path)} has no phases"
         say(f"no phase can be gone on with: {format_phases(plan.open)}" if plan.open else over)
     return ACCEPTED
-
-
-def _shape_phase(phase: Phase) -> dict[str, Any]:
-    return {"number": phase.number, "name": phase.name, "marker": phase.marker}

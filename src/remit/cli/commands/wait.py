@@ -12,11 +12,11 @@ from remit.cli.output import complain, get_paint, say, say_json, warn_of_setting
 from remit.cli.result_output import get_result_code, say_result
 from remit.cli.run_options import parse_duration
 from remit.terminal import escape
-from remit.views.json_objects import build_error, build_result
+from remit.views.json_objects import build_error, build_list, build_result
 from remit.views.render import ACCEPTED, NOT_ACCEPTED, get_exit_code
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from remit.runs.wait_cancel import WaitResult
     from remit.runs.workspace import Workspace
@@ -82,7 +82,7 @@ def _tell(waited: Sequence[WaitResult], *, output_format: str, as_list: bool) ->
 
     if output_format == "json":
         shaped = [_shape(each) for each in waited]
-        say_json(shaped if as_list else shaped[0])
+        say_json(build_list(shaped) if as_list else shaped[0])
     else:
         for each in waited:
             if each.result is not None:
@@ -101,7 +101,7 @@ def _get_code(waited: WaitResult) -> int:
     return NOT_ACCEPTED if waited.result is None else get_result_code(waited.result)
 
 
-def _shape(waited: WaitResult) -> dict[str, object]:
+def _shape(waited: WaitResult) -> Mapping[str, object]:
     if waited.result is None:
         told = {} if waited.trouble is None else {"error": build_error(waited.trouble)}
         from remit.runs.wait_cancel import describe_open

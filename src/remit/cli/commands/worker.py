@@ -115,8 +115,8 @@ def list_workers(*, output_format: str) -> int:
     from remit.cli.workers_output import render_cluster
     from remit.cluster.workers_status import watch
     from remit.runs.agent_lookup import load_settings_or_usual
+    from remit.views.json_objects import build_cluster
     from remit.views.run_details import open_home
-    from remit.views.workers import build_cluster
 
     home = open_home()
     try:
@@ -129,7 +129,7 @@ def list_workers(*, output_format: str) -> int:
     if cluster is not None and cluster.trouble is not None:
         raise cluster.trouble
     if output_format == "json":
-        say_json({"cluster": None if cluster is None else build_cluster(cluster)})
+        say_json(build_cluster(cluster))
     elif cluster is None:
         say("all work is done by this machine: no backend is set")
     else:
@@ -159,7 +159,7 @@ def drain(*, names: tuple[str, ...], everyone: bool, timeout: float | None, outp
                          hint="name workers, or say --all")  # fmt: skip
     drained = asyncio.run(drain_workers(names, everyone=everyone, timeout_s=timeout))
     if output_format == "json":
-        say_json({"told": [*drained.told], "left": [*drained.left]})
+        say_json({"drained": [*drained.told], "left": [*drained.left]})
         return NOT_ACCEPTED if drained.left else ACCEPTED
     paint = get_paint()
     for worker_id in drained.told:

@@ -33,7 +33,7 @@ export function page(root, params) {
 
   function draw() {
     if (!told) return;
-    if (!told.files.length) {
+    if (!told.items.length) {
       replace(place, empty("There are no agents here yet", "An agent is a file that says what it does. Make one:",
         "remit agent new research my-researcher"));
       return;
@@ -87,7 +87,7 @@ function renderHead(told, view, search, query, change) {
         count(told.counts[name], name)])),
       view === "files" && h("div", { class: "search" }, icon("search"), search)),
     h("div", { class: "tabs", role: "tablist", "aria-label": "Agents", onkeydown: step },
-      tab("files", "Files", told.files.length), tab("graph", "Graph", told.graph.edges.length)),
+      tab("files", "Files", told.items.length), tab("graph", "Graph", told.graph.edges.length)),
     view === "files" && h("div", { class: "chips", role: "group", "aria-label": "Which files" },
       Object.entries(SHOWN).map(([key, name]) => h("button", { class: "chip", type: "button",
         "aria-pressed": String(key === chosen), "data-key": `show-${key}`, onclick: () => change({ show: key }) },
@@ -114,7 +114,7 @@ function isWanted(file, query) {
 
 function renderFiles(told, query, change) {
   const rank = (file) => SEVERITIES.indexOf(findWorst(file.diagnostics) ?? "") >>> 0; // those without come last
-  const files = told.files.filter((file) => isWanted(file, query))
+  const files = told.items.filter((file) => isWanted(file, query))
     .sort((one, other) => rank(one) - rank(other) || one.path.localeCompare(other.path));
   if (!files.length) {
     return h("div", { class: "empty" }, h("h2", null, "Nothing matches"), h("p", null, "No agent file is like that."));
@@ -148,7 +148,7 @@ function nameRuns(agent) {
 
 function renderGraph(told, chosen, change) {
   const { graph } = told;
-  const worst = new Map(told.files.filter((each) => each.name).map((each) => [each.name, findWorst(each.diagnostics)]));
+  const worst = new Map(told.items.filter((each) => each.name).map((each) => [each.name, findWorst(each.diagnostics)]));
   const read = readGraph(graph, worst);
   const side = h("aside", { class: "graph-side", "aria-label": "Agent", "aria-live": "polite" });
   const show = (name) => replace(side, renderSide(told, read, name, pick));
@@ -188,7 +188,7 @@ function renderSide(told, read, name, pick) {
   const { graph } = told;
   if (name === null) return renderCircles(graph, pick);
   const vertex = read.vertices.get(name);
-  const file = told.files.find((each) => each.name === name);
+  const file = told.items.find((each) => each.name === name);
   const names = (list) => (list.length ? h("ul", { class: "plain-list" }, [...new Set(list)].map((each) => h("li", null,
     h("button", { class: "as-link foreign", type: "button", onclick: () => pick(each) },
       read.vertices.get(each)?.label ?? each)))) : null);

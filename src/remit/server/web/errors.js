@@ -46,17 +46,17 @@ export function page(root, params) {
 }
 
 function renderPage(told, isAll, unfolded) {
-  const open = told.groups.filter((each) => each.open);
-  const shown = isAll ? told.groups : open;
+  const open = told.items.filter((each) => each.open);
+  const shown = isAll ? told.items : open;
   const chip = (name, number, isOn, show) => h("a", { class: "chip", href: withQuery({ show }),
     "aria-current": String(isOn), "data-key": `show-${show}` }, name, h("span", { class: "num" }, String(number)));
   return [
     h("header", { class: "matter-head" },
       h("div", { class: "matter-top" }, h("h1", null, "Errors"),
-        h("p", { class: "soft" }, `${count(told.total, "error")} of ${count(told.groups.length, "cause")}`,
+        h("p", { class: "soft" }, `${count(told.errors, "error")} of ${count(told.items.length, "cause")}`,
           told.file && [" in ", h("code", { class: "foreign" }, told.file)])),
       h("div", { class: "chips", role: "group", "aria-label": "Which errors" },
-        chip("Open", open.length, !isAll, null), chip("All", told.groups.length, isAll, "all"))),
+        chip("Open", open.length, !isAll, null), chip("All", told.items.length, isAll, "all"))),
     told.diagnostics.length > 0 && h("div", { class: "problem" }, h("strong", null, "The file is not as it should be"),
       renderDiagnostics(told.diagnostics)),
     shown.length ? h("ul", { class: "cards" }, shown.map((each) => renderGroup(each, unfolded))) : renderNone(told),
@@ -64,9 +64,9 @@ function renderPage(told, isAll, unfolded) {
 }
 
 function renderNone(told) {
-  if (told.groups.length) {
+  if (told.items.length) {
     return h("div", { class: "empty" }, h("h2", null, "Nothing is open"),
-      h("p", null, `All ${count(told.groups.length, "cause")} are fixed or ignored.`),
+      h("p", null, `All ${count(told.items.length, "cause")} are fixed or ignored.`),
       h("a", { href: withQuery({ show: "all" }) }, "Show them"));
   }
   return empty("Nothing went wrong yet", "When a delegation fails, its error is kept here, with what caused it:",

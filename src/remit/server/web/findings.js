@@ -68,7 +68,7 @@ export function page(root, params) {
     const isNarrowed = FILTERS.some((name) => query.get(name));
     replace(note, told.total !== null ? count(told.total, "entry", "entries")
       : `${whole(told.items.length)}${told.next_cursor ? " and more" : ""} found`,
-      told.file && [" in ", h("code", { class: "foreign" }, told.file)],
+      told.manifest && [" in ", h("code", { class: "foreign" }, told.manifest)],
       told.bad_lines > 0 && [", ", h("span", { class: "badge tone-warn", title: "remit findings validate" },
         icon("warning"), `${count(told.bad_lines, "line")} cannot be read`)]);
     keepFocus(filters, () => replace(filters, renderFilters(told, query, change)));

@@ -58,9 +58,9 @@ export function followLines(path, how) {
       const told = await get(path, { after, limit: MOST_POLLED });
       if (mine !== own) return;
       how.onOpen();
-      told.lines.forEach(take);
+      told.items.forEach(take);
       if (told.over) finish();
-      else again = setTimeout(begin, told.lines.length < MOST_POLLED ? AGAIN_MS : 0);
+      else again = setTimeout(begin, told.items.length < MOST_POLLED ? AGAIN_MS : 0);
     } catch {
       if (mine === own) lose();
     }

@@ -454,8 +454,8 @@ function readInputs(text) {
 /** Agents with a file and those that have worked before, and who can run them. */
 async function loadChoice(known) {
   try {
-    const { files, runners } = await get("/agents");
-    return { agents: [...new Set([...files.map((each) => each.name).filter(Boolean), ...known])], runners };
+    const { items, runners } = await get("/agents");
+    return { agents: [...new Set([...items.map((each) => each.name).filter(Boolean), ...known])], runners };
   } catch {
     return { agents: known, runners: [] };
   }

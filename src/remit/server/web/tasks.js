@@ -87,15 +87,15 @@ function readNumber(query) {
 // --- the board -------------------------------------------------------------------------------------------------------
 
 function renderPage(told, chosen, unfolded, draw) {
-  if (told.outside.length && !told.tasks.length) return renderOutside(told.outside);
-  if (!told.tasks.length && !told.drift.length) {
+  if (told.outside.length && !told.items.length) return renderOutside(told.outside);
+  if (!told.items.length && !told.drift.length) {
     return empty("There are no tasks yet", "A task goes from research over a plan to done. Make the first one:",
       'remit task new "TITLE"');
   }
   const isOpen = (task) => !["COMPLETED", "ABANDONED"].includes(task.marker);
   return [
     h("header", { class: "matter-head" }, h("div", { class: "matter-top" }, h("h1", null, "Tasks"),
-      h("p", { class: "soft" }, `${count(told.tasks.length, "task")}, ${told.tasks.filter(isOpen).length} open`,
+      h("p", { class: "soft" }, `${count(told.items.length, "task")}, ${told.items.filter(isOpen).length} open`,
         told.folder && [" in ", h("code", null, told.folder)]))),
     told.drift.length > 0 && renderDrift(told.drift),
     h("div", { class: "board" }, group(told).map(([marker, tasks]) =>
@@ -123,7 +123,7 @@ function renderDrift(drift) {
 /** The markers that tasks have, in the order of work. @returns {[string, any[]][]} */
 function group(told) {
   const groups = new Map([...ORDER, ...told.markers, NO_MARKER].map((marker) => [marker, []]));
-  for (const task of told.tasks) groups.get(groups.has(task.marker) ? task.marker : NO_MARKER).push(task);
+  for (const task of told.items) groups.get(groups.has(task.marker) ? task.marker : NO_MARKER).push(task);
   return [...groups].filter(([, tasks]) => tasks.length);
 }
 
@@ -184,7 +184,7 @@ function renderTask(task, reload) {
         onclick: () => askMove(task, marker, reload) }, "→ ", nameMarker(marker)))),
     task.plan && section("Plan", h("code", { class: "foreign faint" }, task.plan.path),
       h("ul", { class: "plain-list" }, task.plan.phases.map((phase) => renderPhase(phase, task.plan.resume)))),
-    section("Runs", renderSessions(task)),
+    section("Runs", renderRuns(task)),
     section("Findings", renderEntries(task)),
     section("In TODO.md", task.section && h("pre", { class: "card foreign" }, task.section)),
   ];
@@ -207,13 +207,13 @@ function renderPhase(phase, resume) {
       String(phase.number) === String(resume) && ", work goes on here"));
 }
 
-function renderSessions(task) {
-  if (!task.sessions.length) {
+function renderRuns(task) {
+  if (!task.latest_runs.length) {
     return h("p", { class: "soft" }, "Nothing was delegated for it. Begin: ",
       h("code", { class: "command" }, `remit task research ${task.number}`));
   }
   return [
-    h("ul", { class: "session-list" }, task.sessions.slice(0, FEW).map((each) => h("li", null,
+    h("ul", { class: "session-list" }, task.latest_runs.slice(0, FEW).map((each) => h("li", null,
       badge(each),
       h("a", { class: "foreign", href: `/runs/${part(each.session_id)}`, title: shortId(each.session_id) }, each.agent),
       h("span", { class: "faint" }, since(each.created_ms))))),
