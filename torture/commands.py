@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.cli import run
-from remit.cli.output import complain
+from remit.cli.output import report_error
 from remit.errors import RemitError, StateError, StorageError
 from remit.git.repository import SCRATCH
 from remit.ledger.home import Home
@@ -106,7 +106,7 @@ def as_door(function: Callable[[Path], None]) -> Callable[[Path], int]:
         try:
             function(root)
         except RemitError as error:
-            complain(error)
+            report_error(error)
             return get_exit_code(error)
         return 0
 

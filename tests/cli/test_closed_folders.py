@@ -46,7 +46,7 @@ def workspace(tmp_path: Path, repository: None) -> Iterator[Closed]:
             (tmp_path / name).chmod(0o755)
 
 
-JUDGED = "can't be read, and agents in it are not judged; make it readable, or name it in lint.exclude"
+JUDGED = "can't be read, so its agents aren't checked; make it readable, or add it to lint.exclude"
 SENTENCE = "'.claude/agents' can't be read: permission denied"
 
 

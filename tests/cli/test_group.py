@@ -202,7 +202,7 @@ def test_a_word_of_other_programs_is_answered_with_the_one_that_is_here(
         ),
         pytest.param(
             "return prompt --format standard --path a,,b",
-            "'a,,b' has an empty name in it; write it like orchestrator,plan,planner",
+            "'a,,b' contains an empty name; write it like orchestrator,plan,planner",
             id="a path with a gap",
         ),
         pytest.param(
@@ -210,9 +210,7 @@ def test_a_word_of_other_programs_is_answered_with_the_one_that_is_here(
             "'../notes' isn't a topic; write it like upload-limits",
             id="a topic that leads elsewhere",
         ),
-        pytest.param(
-            "explain --all RET001", "--all and CODE do not go together; leave one of them out", id="all and one"
-        ),
+        pytest.param("explain --all RET001", "can't combine --all with CODE; leave one of them out", id="all and one"),
     ],
 )
 def test_a_line_that_does_not_fit_is_answered_in_one_sentence(args: str, sentence: str, inside: Inside) -> None:
@@ -264,7 +262,7 @@ def test_an_option_without_a_value_is_not_taken_for_one(option: str, value: str,
     """C1: a script whose variable is not set must not expect a session without a name."""
     ended = inside("check", inside.write("a.md", GOOD), option, value)
     assert (ended.code, ended.out) == (2, b"")
-    assert ended.complaint == f"{option} is empty; leave it out, or say what it is"
+    assert ended.complaint == f"{option} is empty; leave it out, or give a value"
 
 
 @pytest.mark.parametrize("option", ["--root", "--manifest"])

@@ -8,7 +8,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from remit.cli import live
-from remit.cli.live import Lines, Screen, Silent, Tree, make_watch, render_clock, render_state
+from remit.cli.live import Lines, Screen, Silent, Tree, make_display, render_clock, render_state
 from remit.ledger.events import add_event
 from remit.ledger.home import Home
 from remit.ledger.runs import Run, add_run, advance
@@ -68,7 +68,7 @@ def test_the_last_that_was_heard_is_told(home: Home) -> None:
         "running  1:05 of 5:00  1,200 tokens  $0.03  reading<U+001B>[2J<U+000A> the tests"
     )
     note(home, "one", "idle", seconds=61)
-    assert "nothing heard for 1:01" in render_state(following.look()[0])
+    assert "no output for 1:01" in render_state(following.look()[0])
     note(home, "one", "progress", said="writing", tokens=None, cost_usd=None)
     assert render_state(following.look()[0]) == snapshot("running  1:05 of 5:00  writing")
 
@@ -86,10 +86,10 @@ def test_a_log_gets_a_line_now_and_then(
     begin(home, "one")
     begin(home, "two", parent="one")
     watch = Lines(ProgressReader(home, "one"))
-    watch.look()
+    watch.update()
     assert capsys.readouterr().err == ""
-    monkeypatch.setattr(live, "TELL_EVERY_S", 0.0)
-    watch.look()
+    monkeypatch.setattr(live, "REPORT_INTERVAL_S", 0.0)
+    watch.update()
     out, err = capsys.readouterr()
     assert (out, err) == ("", "two: agent-two  running  1:05 of 5:00\n")
 
@@ -97,13 +97,13 @@ def test_a_log_gets_a_line_now_and_then(
 def test_a_log_hears_once_and_at_once_why_it_does_not_begin(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
     add_run(home.ledger, Run("one", "planner", 1, ("orchestrator",), root_id="one", created_ms=NOW_MS))
     watch = Lines(ProgressReader(home, "one"))
-    watch.look()
+    watch.update()
     assert capsys.readouterr().err == ""
     for _ in range(2):
-        note(home, "one", "progress", said="no worker is there: start one with `remit worker start`")
-        watch.look()
+        note(home, "one", "progress", said="no workers found: start one with `remit worker start`")
+        watch.update()
     assert capsys.readouterr().err == snapshot(
-        "one: planner is queued; no worker is there: start one with `remit worker start`\n"
+        "one: planner is queued; no workers found: start one with `remit worker start`\n"
     )
 
 
@@ -115,7 +115,7 @@ def test_no_line_is_wider_and_no_tree_higher_than_the_terminal(
         begin(home, f"child-{number}", parent="one")
     note(home, "one", "progress", said="looking at a great many things " * 9, tokens=1, cost_usd=1)
     monkeypatch.setattr(Screen, "get_size", staticmethod(lambda: (50, 10)))
-    Tree(ProgressReader(home, "one")).look()
+    Tree(ProgressReader(home, "one")).update()
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 8
     assert lines[-1] == snapshot("  … and 14 more: remit ps --tree")
@@ -124,8 +124,8 @@ def test_no_line_is_wider_and_no_tree_higher_than_the_terminal(
 
 def test_who_watches_decides_what_is_shown(home: Home) -> None:
     following = ProgressReader(home, "one")
-    assert isinstance(make_watch(following, output_format="json"), Silent)
-    assert isinstance(make_watch(following, output_format="full"), Lines)  # no terminal here
+    assert isinstance(make_display(following, output_format="json"), Silent)
+    assert isinstance(make_display(following, output_format="full"), Lines)  # no terminal here
 
 
 @pytest.mark.parametrize(

@@ -175,7 +175,7 @@ def test_a_shell_is_offered_the_words_that_are_known(words: str, refused: str, i
 def test_without_a_shell_one_is_to_be_named(inside: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SHELL", raising=False)
     ended = inside("completion")
-    complaint = "SHELL is not set, so nobody knows which shell you use; name it: remit completion bash"
+    complaint = "can't detect the shell: SHELL is not set; name it: remit completion bash"
     assert (ended.code, ended.complaint) == (2, complaint)
 
 

@@ -122,7 +122,7 @@ def stage(here: Inside, url: str, monkeypatch: pytest.MonkeyPatch) -> Stage:
 def test_without_an_engine_nothing_is_asked_and_the_list_stays_a_list(here: Inside) -> None:
     assert json.loads(here("ps", "--json").out)["items"] == []
     assert json.loads(here("worker", "list", "--json").out) == {"backend": "local"}
-    assert here("worker", "list").text == snapshot("all work is done by this machine: no backend is set\n")
+    assert here("worker", "list").text == snapshot("all runs are on this machine: no backend is set\n")
     assert shown.load_cluster(Home(str(here.folder))) == {"backend": "local"}
     assert not (here.folder / ".remit").exists()
 
@@ -155,10 +155,12 @@ def test_what_nobody_here_follows_is_asked_of_the_database(stage: Stage) -> None
     told = stage.remit("ps")
     lines = told.text.splitlines()
     assert told.code == 0
-    assert lines[0].split()[-2:] == ["DRIVER", "WORKER"]
+    assert lines[0].split()[-2:] == ["SUPERVISOR", "WORKER"]
     own = next(line for line in lines if line.startswith(OWN))
-    assert {"waiting", "1,234", "nobody", "alpha"} <= {*own.split()}, own
-    assert f"nobody here follows it, and it goes on at alpha: remit wait {OWN}" in told.text
+    assert {"waiting", "1,234", "none", "alpha"} <= {*own.split()}, own
+    assert (
+        f"no process here follows it, and it continues at alpha; to get its result, run: remit wait {OWN}" in told.text
+    )
     child = next(line for line in lines if line.startswith(CHILD))
     assert "its caller" in child, "the ledger knows it now, and nobody here drives it"
     assert any(line.split()[:4] == ["alpha", "host-of-alpha", "2/4", "active"] for line in lines), told.text
@@ -200,7 +202,7 @@ def test_what_waits_says_for_how_long_and_that_no_worker_is_there(stage: Stage) 
     assert not cluster["manned"]
     stage.meet()
     stage.play(lambda db: set_draining(db, None))
-    assert "all workers drain" in stage.remit("worker", "list").text
+    assert "all workers are draining" in stage.remit("worker", "list").text
 
 
 def test_what_the_database_does_not_know_of_yet_waits_too(stage: Stage) -> None:
@@ -233,7 +235,7 @@ def test_a_lease_that_has_run_out_is_told(stage: Stage) -> None:
     time.sleep(0.3)  # what is left is rounded to a tenth of a second
     told = stage.remit("ps").text
     assert re.search(r"alpha, lease \d+ s over", told)
-    assert "its worker alpha is not heard of" in told
+    assert "its worker alpha is silent" in told
     assert "silent" in told
     assert re.search(r"lease     \d+ s over", stage.remit("show", OWN).text)
 
@@ -243,7 +245,7 @@ def test_what_has_ended_elsewhere_waits_to_be_taken_in(stage: Stage) -> None:
     assert stage.play(lambda db: publish(db, OWN, 1))
     told = stage.remit("ps").text
     assert f"{OWN}  planner  ended" in told
-    assert f"nobody here follows it, and it has ended: remit wait {OWN} takes in what comes of it" in told
+    assert f"no process here follows it, and it has ended; to get its result, run: remit wait {OWN}" in told
 
 
 def test_show_names_worker_fence_and_how_long_it_waited(stage: Stage) -> None:
@@ -401,7 +403,7 @@ def test_what_runs_elsewhere_is_seen_and_ended_with_and_without_whoever_follows(
             if not is_followed:
                 os.kill(standing["driver_pid"], signal.SIGKILL)
                 wait_until(lambda: not look()["driven"], "nobody follows it")
-                assert "nobody here follows it" in remit("ps").text
+                assert "no process here follows it" in remit("ps").text
             assert remit("logs", session).text == "hello\n"
             ended = remit("cancel", session, "--reason", "enough", "--json")
             assert json.loads(ended.out)["errors"][0]["code"] == "CANCELLED", ended

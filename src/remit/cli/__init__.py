@@ -42,10 +42,10 @@ def run(args: list[str]) -> int:
     """Run one command line and return its exit code."""
     try:
         if any(name in os.environ for name in ENDPOINTS):
-            from remit.cli.output import asks_for_json, note
+            from remit.cli.output import asks_for_json, report_note
             from remit.telemetry.export import carry_out
 
-            return carry_out(args, _run, lambda text: note(text, as_json=asks_for_json(args)))
+            return carry_out(args, _run, lambda text: report_note(text, as_json=asks_for_json(args)))
         return _run(args)
     except KeyboardInterrupt:
         return 130
@@ -68,10 +68,10 @@ def _run(args: list[str]) -> int:
     except KeyboardInterrupt:
         return 130
     except Exception as error:  # noqa: BLE001 - the outermost function: the user gets a message for any error
-        from remit.cli.output import asks_for_json, complain
+        from remit.cli.output import asks_for_json, report_error
         from remit.views.render import get_exit_code
 
-        complain(error, as_json=asks_for_json(args))
+        report_error(error, as_json=asks_for_json(args))
         return get_exit_code(error)
     finally:
         _report_replaced_ledger(args)
@@ -138,9 +138,9 @@ def _report_replaced_ledger(args: list[str]) -> None:
     """Report on standard error that this process kept the ledger of an older version and created a new one."""
     store = sys.modules.get("remit.ledger.store")
     while store is not None and store.SET_ASIDE:
-        from remit.cli.output import asks_for_json, note
+        from remit.cli.output import asks_for_json, report_note
 
         kept = store.SET_ASIDE.pop()
         runs = f"; {kept.unfinished} of its runs had not finished" if kept.unfinished else ""
         text = f"the ledger of an older version was kept as '{kept.file}', and a new one was created{runs}"
-        note(text, as_json=asks_for_json(args))
+        report_note(text, as_json=asks_for_json(args))

@@ -1,13 +1,10 @@
-"""Findings as they come: shown in each of the output formats, none of which keeps them.
-
-Owns the showing of findings about files that may be too long to be held.
-"""
+"""Output of diagnostics in each output format. Diagnostics are printed in batches, so that memory use stays bounded."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from remit.cli.output import get_paint, hand_over, say
+from remit.cli.output import get_paint, print_lines, print_verbatim
 from remit.views.json_objects import build_diagnostic
 from remit.views.render import SEVERITIES, count, render_github, render_json, render_line
 
@@ -19,7 +16,7 @@ _BATCH = 500
 
 
 class DiagnosticOutput:
-    """Collects lines of output and sends them in batches; counts what it was given."""
+    """Prints diagnostics in batches and counts them by severity."""
 
     opening = closing = ""
 
@@ -30,68 +27,68 @@ class DiagnosticOutput:
 
     @property
     def failed(self) -> bool:
-        """Whether there was an error."""
+        """Return whether there was an error."""
         return self.totals["error"] > 0
 
-    def add(self, finding: Diagnostic, filename: str, text: SourceText) -> None:
-        """Show a finding about a part of a file."""
-        self.totals[finding.severity] += 1
-        line = self.render(finding, filename, text)
+    def add(self, diagnostic: Diagnostic, filename: str, text: SourceText) -> None:
+        """Print a diagnostic about a part of a file."""
+        self.totals[diagnostic.severity] += 1
+        line = self.render(diagnostic, filename, text)
         if line is not None:
             self._lines.append(line)
         if len(self._lines) >= _BATCH:
             self.flush()
 
-    def render(self, finding: Diagnostic, filename: str, text: SourceText) -> str | None:
-        """A finding in this format; None where it is not shown."""
+    def render(self, diagnostic: Diagnostic, filename: str, text: SourceText) -> str | None:
+        """Render a diagnostic in this format; return None if it isn't shown."""
         raise NotImplementedError
 
     def flush(self) -> None:
-        """Send what was collected."""
+        """Print the collected lines."""
         if self._lines:
-            say("\n".join(self._lines))
+            print_lines("\n".join(self._lines))
             self._lines = []
 
     def close(self, sentence: str) -> None:
-        """Send the rest, and for people a sentence that sums up."""
+        """Print the remaining lines, and in the formats for people a summary."""
         del sentence
         if self.closing:
             self._lines.append(self.closing)
         self.flush()
 
     def count(self) -> str:
-        """How many findings there were of each severity."""
+        """Render the number of diagnostics of each severity."""
         return ", ".join(count(total, severity) for severity, total in self.totals.items() if total)
 
 
 class ConciseDiagnostics(DiagnosticOutput):
-    """For editors and logs: a line for each finding."""
+    """For editors and logs: one line per diagnostic."""
 
-    def render(self, finding: Diagnostic, filename: str, text: SourceText) -> str | None:
-        """One line."""
+    def render(self, diagnostic: Diagnostic, filename: str, text: SourceText) -> str | None:
+        """Render one line."""
         del text
-        return render_line(finding, filename)
+        return render_line(diagnostic, filename)
 
     def close(self, sentence: str) -> None:
-        """Sum up."""
+        """Print the summary."""
         self.flush()
-        say(sentence)
+        print_lines(sentence)
 
 
 class FullDiagnostics(ConciseDiagnostics):
-    """For people: each finding with the line that it is about, up to a number that somebody reads."""
+    """For people: each diagnostic with an excerpt of the file, up to a maximum number."""
 
-    def render(self, finding: Diagnostic, filename: str, text: SourceText) -> str | None:
-        """The finding at length."""
+    def render(self, diagnostic: Diagnostic, filename: str, text: SourceText) -> str | None:
+        """Render the diagnostic with an excerpt."""
         from remit.terminal import count_columns
         from remit.views.excerpt import MAX_FINDINGS, render_finding
 
         if sum(self.totals.values()) > MAX_FINDINGS:
             return None
-        return f"{render_finding(finding, filename, text, paint=self.paint, columns=count_columns())}\n"
+        return f"{render_finding(diagnostic, filename, text, paint=self.paint, columns=count_columns())}\n"
 
     def close(self, sentence: str) -> None:
-        """Sum up, and say what was not shown."""
+        """Print the summary and the number of diagnostics that were not shown."""
         from remit.views.excerpt import MAX_FINDINGS
 
         more = sum(self.totals.values()) - MAX_FINDINGS
@@ -101,21 +98,21 @@ class FullDiagnostics(ConciseDiagnostics):
 
 
 class JsonDiagnostics(DiagnosticOutput):
-    """For programs: one list."""
+    """For programs: one JSON array."""
 
     opening = '{"items":['
 
     def flush(self) -> None:
-        """Send it in UTF-8, whatever the locale."""
+        """Print the collected lines, in UTF-8 for any locale."""
         if self._lines:
-            hand_over("\n".join(self._lines))
+            print_verbatim("\n".join(self._lines))
             self._lines = []
 
-    def render(self, finding: Diagnostic, filename: str, text: SourceText) -> str | None:
-        """One object of the list."""
+    def render(self, diagnostic: Diagnostic, filename: str, text: SourceText) -> str | None:
+        """Render one element of the array."""
         del text
         comma = "," if sum(self.totals.values()) > 1 else ""
-        return f"{comma}{render_json(build_diagnostic(finding, filename))}"
+        return f"{comma}{render_json(build_diagnostic(diagnostic, filename))}"
 
     def close(self, sentence: str) -> None:
         """End the list, and send the rest."""
@@ -125,12 +122,12 @@ class JsonDiagnostics(DiagnosticOutput):
 
 
 class GithubDiagnostics(DiagnosticOutput):
-    """For GitHub Actions: an annotation for each finding."""
+    """For GitHub Actions: one annotation per diagnostic."""
 
-    def render(self, finding: Diagnostic, filename: str, text: SourceText) -> str | None:
-        """One annotation."""
+    def render(self, diagnostic: Diagnostic, filename: str, text: SourceText) -> str | None:
+        """Render one annotation."""
         del text
-        return render_github(finding, filename)
+        return render_github(diagnostic, filename)
 
 
 DIAGNOSTIC_OUTPUTS: dict[str, type[DiagnosticOutput]] = {

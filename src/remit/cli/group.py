@@ -111,11 +111,11 @@ class Commands(options.Command, click.Group):
 
 def _show_group_help() -> int:
     """Print the help of a group that is called without a command."""
-    from remit.cli.output import say
+    from remit.cli.output import print_lines
 
     ctx = click.get_current_context()
     if ctx.invoked_subcommand is None:
-        say(ctx.get_help())
+        print_lines(ctx.get_help())
     return 0
 
 
@@ -132,12 +132,12 @@ def _show_group_help() -> int:
 @click.pass_context
 def root(ctx: click.Context, *, version: bool) -> int:
     """Remit runs AI coding agents and verifies what they say they did."""
-    from remit.cli.output import say
+    from remit.cli.output import print_lines
 
     if version:
         from remit import __version__
 
-        say(f"remit {__version__}")
+        print_lines(f"remit {__version__}")
         ctx.exit()
     if ctx.invoked_subcommand is None:
         _show_next_steps()
@@ -146,7 +146,7 @@ def root(ctx: click.Context, *, version: bool) -> int:
 
 def _show_next_steps() -> None:
     """Print what Remit is, the commands that are useful in this folder, and the command that lists all others."""
-    from remit.cli.output import get_paint, say
+    from remit.cli.output import get_paint, print_lines
     from remit.maintenance.next_steps import suggest_steps
     from remit.terminal import find_width, fold, quote
 
@@ -154,14 +154,14 @@ def _show_next_steps() -> None:
     steps = [*suggest_steps(), ("remit --help", "list all commands")]
     width = max(len(command) for command, _ in steps)
     columns = find_width()
-    say("\n".join(fold("Remit runs AI coding agents and verifies what they say they did.", columns)))
-    say("\nWhat you can do next in this folder:")
+    print_lines("\n".join(fold("Remit runs AI coding agents and verifies what they say they did.", columns)))
+    print_lines("\nWhat you can do next in this folder:")
     is_narrow = columns is not None and columns - width - 4 < _MIN_PURPOSE_COLUMNS
     margin = " " * (6 if is_narrow else width + 4)
     for command, purpose in steps:
         lines = fold(quote(purpose), None if columns is None else columns - len(margin))
         gap = f"\n{margin}" if is_narrow else " " * (width - len(command) + 2)
-        say(f"  {paint('strong', quote(command))}{gap}{f'{chr(10)}{margin}'.join(lines)}")
+        print_lines(f"  {paint('strong', quote(command))}{gap}{f'{chr(10)}{margin}'.join(lines)}")
 
 
 def invoke(args: list[str]) -> int:

@@ -1,7 +1,4 @@
-"""Messages: where a command gets its text from.
-
-Owns the choice between files that were named and standard input, and what standard input is called in answers.
-"""
+"""Input of commands: messages from files or standard input, and the user's answer to a question on the terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ STDIN = "<stdin>"
 
 
 def choose_sources(files: tuple[str, ...], *, command: str) -> tuple[str, ...]:
-    """Where the messages come from; standard input, unless somebody sits there who does not know it."""
+    """Return the files to read, or `-` for standard input; refuse to wait for input from a terminal."""
     if files.count("-") > 1:
         raise UsageError("standard input can be read only once", hint="give - once")
     if sys.stdin is None and (not files or "-" in files):
@@ -26,17 +23,17 @@ def choose_sources(files: tuple[str, ...], *, command: str) -> tuple[str, ...]:
 
 
 def name_source(source: str) -> str:
-    """What a source is called in answers."""
+    """Return the name of a source in output."""
     return STDIN if source == "-" else source
 
 
 def can_ask() -> bool:
-    """Whether a person reads the output and can answer."""
+    """Return whether standard input and output are terminals, so that a user can answer."""
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
 
 
 def ask(question: str, *, default: bool) -> bool:
-    """Ask once; an empty answer is the one in capitals, no answer at all is no."""
+    """Ask a yes-or-no question once. An empty line means the default, and the end of input means no."""
     write(f"{question} [{'Y/n' if default else 'y/N'}] ", stream=sys.stdout)
     answer = sys.stdin.readline(100)
     if not answer:

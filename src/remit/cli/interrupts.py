@@ -1,7 +1,7 @@
-"""Interrupts: Ctrl-C while an agent is at work, and the other signals that ask for an end.
+"""Ctrl-C and the other termination signals while an agent runs: the first cancels, the second kills.
 
-Owns what the first of them does, and what the second does. A signal that was ignored when the process was started stays
-so: that is how a shell keeps Ctrl-C from what runs in its background, and `nohup` the end of its terminal.
+A signal that was ignored when the process started stays ignored: a shell does this for Ctrl-C in background jobs, and
+`nohup` does it for SIGHUP.
 """
 
 from __future__ import annotations
@@ -17,37 +17,37 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Interrupts:
-    """Meets signals as long as it is entered. One that comes before it is said what to do is met then.
+    """Handles signals inside its `with` block. A signal that arrives before `set_handlers` is handled by that call.
 
-    Enter it before work is written down: between that and its being waited for, the work would have nobody who ends it.
+    Enter the block before the run is written to the ledger; otherwise a signal before the wait could not cancel it.
     """
 
     def __init__(self, loop: AbstractEventLoop) -> None:
         self._loop = loop
-        self._came = 0
+        self._signals = 0
         self._first: Callable[[], None] | None = None
         self._again: Callable[[], None] | None = None
-        self._met: list[signal.Signals] = []
+        self._handled: list[signal.Signals] = []
 
     def __enter__(self) -> Self:
         for number in _SIGNALS:
             if signal.getsignal(number) is not signal.SIG_IGN:
-                self._loop.add_signal_handler(number, self._meet)
-                self._met.append(number)
+                self._loop.add_signal_handler(number, self._handle)
+                self._handled.append(number)
         return self
 
     def __exit__(self, *_: object) -> None:
-        for number in self._met:
+        for number in self._handled:
             self._loop.remove_signal_handler(number)
 
-    def answer(self, *, first: Callable[[], None], again: Callable[[], None]) -> None:
-        """What a signal does from now on: `first` once, `again` from the second on."""
+    def set_handlers(self, *, first: Callable[[], None], again: Callable[[], None]) -> None:
+        """Call `first` on the first signal, and `again` on each later one."""
         self._first, self._again = first, again
-        if self._came:
+        if self._signals:
             first()
 
-    def _meet(self) -> None:
-        self._came += 1
-        call = self._first if self._came == 1 else self._again
+    def _handle(self) -> None:
+        self._signals += 1
+        call = self._first if self._signals == 1 else self._again
         if call is not None:
             call()

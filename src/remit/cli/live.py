@@ -1,7 +1,6 @@
-"""Live: what is shown of delegations while they run.
+"""Progress of runs: a tree that is redrawn on a terminal, or a few lines in a log.
 
-Owns the part of a terminal that is drawn over and over, and the few lines where there is no terminal. All of it goes to
-standard error, so that standard output has the result alone.
+All of it goes to standard error, so that standard output has only the result.
 """
 
 from __future__ import annotations
@@ -11,74 +10,74 @@ import sys
 import time
 from typing import TYPE_CHECKING, Protocol
 
-from remit.cli.output import get_paint, is_quiet, say
+from remit.cli.output import get_paint, is_quiet, print_lines
 from remit.terminal import cut, escape, quote, write
 
 if TYPE_CHECKING:
     from remit.runs.progress import ProgressReader, RunProgress
 
-TELL_EVERY_S = 30.0
-_DRAW_EVERY_S = 0.25
+REPORT_INTERVAL_S = 30.0
+_DRAW_INTERVAL_S = 0.25
 _SPINNER = "|/-\\"
 _DEFAULT_SIZE = (100, 24)
 _HOUR_S = 3600
 _STYLES = {"completed": "good", "partial": "warning", "blocked": "warning"}
 
 
-class Watch(Protocol):
-    """Somebody who is shown how it goes."""
+class ProgressDisplay(Protocol):
+    """Shows the progress of a run."""
 
-    every_s: float
+    interval_s: float
 
     def begin(self, sentence: str) -> None:
-        """It has begun."""
+        """Show that the run has started."""
         ...
 
-    def look(self) -> None:
-        """Show how it stands."""
+    def update(self) -> None:
+        """Show the current state."""
         ...
 
-    def tell(self, sentence: str) -> None:
-        """Say something besides."""
+    def report(self, sentence: str) -> None:
+        """Show a message."""
         ...
 
     def end(self) -> None:
-        """It is over."""
+        """Show that the run has ended."""
         ...
 
 
 class Silent:
-    """Nobody watches: a program reads the result."""
+    """Shows nothing, for programs that read the result."""
 
-    every_s = 1.0
+    interval_s = 1.0
 
     def begin(self, sentence: str) -> None:
-        """Nothing."""
+        """Do nothing."""
 
-    def look(self) -> None:
-        """Nothing."""
+    def update(self) -> None:
+        """Do nothing."""
 
-    def tell(self, sentence: str) -> None:
-        """Nothing."""
+    def report(self, sentence: str) -> None:
+        """Do nothing."""
 
     def end(self) -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
 class Screen:
-    """The last lines of a terminal, which are drawn over."""
+    """The last lines of a terminal, which are redrawn in place."""
 
     def __init__(self) -> None:
         self._shown = 0
 
     @staticmethod
-    def is_there() -> bool:
-        """Whether standard error is a terminal on which something can be drawn over."""
+    def is_available() -> bool:
+        """Return whether standard error is a terminal whose lines can be redrawn."""
         return not is_quiet() and sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
     @staticmethod
     def get_size() -> tuple[int, int]:
-        """Columns and lines."""
+        """Return the columns and lines of the terminal."""
         try:
             found = os.get_terminal_size(sys.stderr.fileno())
         except (OSError, ValueError):
@@ -86,55 +85,55 @@ class Screen:
         return found.columns or _DEFAULT_SIZE[0], found.lines or _DEFAULT_SIZE[1]
 
     def draw(self, lines: list[str]) -> None:
-        """Put lines where the last ones are. None of them is wider than the terminal."""
+        """Replace the lines drawn last. No line may be wider than the terminal."""
         back = f"\x1b[{self._shown}A\r\x1b[J" if self._shown else ""
         self._shown = len(lines)
         write(back + "".join(f"{line}\n" for line in lines), stream=sys.stderr)
 
     def keep(self) -> None:
-        """Leave what is drawn; what follows goes below."""
+        """Keep the drawn lines; later output goes below them."""
         self._shown = 0
 
 
 class Tree:
-    """A delegation and all below it on a terminal."""
+    """Draws a run and its nested runs on a terminal."""
 
-    every_s = _DRAW_EVERY_S
+    interval_s = _DRAW_INTERVAL_S
 
-    def __init__(self, following: ProgressReader) -> None:
-        self.following = following
+    def __init__(self, reader: ProgressReader) -> None:
+        self.reader = reader
         self.screen = Screen()
-        self._said = ""
-        self._turn = 0
+        self._message = ""
+        self._frame = 0
 
     def begin(self, sentence: str) -> None:
-        """Draw the tree, which says it."""
+        """Draw the tree, which shows the same as the sentence."""
         del sentence
-        self.look()
+        self.update()
 
-    def look(self) -> None:
+    def update(self) -> None:
         """Draw the tree."""
-        self._turn += 1
-        seen = self.following.look()
+        self._frame += 1
+        seen = self.reader.look()
         columns, height = self.screen.get_size()
         room = max(1, height - 3)
         lines = [self._render(each, columns) for each in seen[:room]]
         if len(seen) > room:
             lines.append(f"  … and {len(seen) - room} more: remit ps --tree")
-        if self._said:
-            lines.append(cut(self._said, columns - 1))
+        if self._message:
+            lines.append(cut(self._message, columns - 1))
         self.screen.draw(lines)
 
-    def tell(self, sentence: str) -> None:
-        """Say something below the tree, as long as it is there."""
-        self._said = escape(sentence)
-        self.look()
+    def report(self, sentence: str) -> None:
+        """Show a message below the tree until it is removed."""
+        self._message = escape(sentence)
+        self.update()
 
     def end(self) -> None:
-        """A tree stays on the screen; a single agent makes room for its result."""
-        self._said = ""
-        self.look()
-        if len(self.following.look()) > 1:
+        """Keep a tree of several runs on the screen; remove that of a single run, whose result follows."""
+        self._message = ""
+        self.update()
+        if len(self.reader.look()) > 1:
             self.screen.keep()
         else:
             self.screen.draw([])
@@ -153,63 +152,63 @@ class Tree:
             return "✓" if row.status == "completed" else "✗", _STYLES.get(row.status or "", "error")
         if row.state == "admitted":
             return "·", "note"
-        return _SPINNER[self._turn % len(_SPINNER)], "warning" if seen.idle_s else "note"
+        return _SPINNER[self._frame % len(_SPINNER)], "warning" if seen.idle_s else "note"
 
 
 class Lines:
-    """A line at the beginning, and one now and then: for a log."""
+    """Prints a line at the start and one at intervals, for a log."""
 
-    every_s = 1.0
+    interval_s = 1.0
 
-    def __init__(self, following: ProgressReader) -> None:
-        self.following = following
-        self._told_s = time.monotonic()
-        self._may_be_held = True
+    def __init__(self, reader: ProgressReader) -> None:
+        self.reader = reader
+        self._reported_s = time.monotonic()
+        self._may_be_queued = True
 
     def begin(self, sentence: str) -> None:
-        """Say it."""
-        self.tell(sentence)
+        """Print the sentence."""
+        self.report(sentence)
 
-    def look(self) -> None:
-        """Tell how it stands, if that was not told for long, and at once why it does not begin."""
-        if self._may_be_held:
-            self._tell_held()
-        if time.monotonic() - self._told_s < TELL_EVERY_S:
+    def update(self) -> None:
+        """Print the state at intervals, and at once why a run is queued."""
+        if self._may_be_queued:
+            self._report_queued()
+        if time.monotonic() - self._reported_s < REPORT_INTERVAL_S:
             return
-        self._told_s = time.monotonic()
-        open_ones = [each for each in self.following.look() if each.row.ended_ms is None]
+        self._reported_s = time.monotonic()
+        open_ones = [each for each in self.reader.look() if each.row.ended_ms is None]
         if open_ones:
-            last = open_ones[-1]  # whoever was called last is at work, and those above it wait
-            self.tell(f"{last.row.session_id}: {last.row.agent}  {render_state(last)}")
+            last = open_ones[-1]  # the run that was called last is active, and its callers wait for it
+            self.report(f"{last.row.session_id}: {last.row.agent}  {render_state(last)}")
 
-    def _tell_held(self) -> None:
-        """Say what is said of one that has not begun, such as that no worker is there: once, it may be so for long."""
-        own = next(iter(self.following.look()), None)
+    def _report_queued(self) -> None:
+        """Print once why the run has not started, such as that no worker is available."""
+        own = next(iter(self.reader.look()), None)
         if own is None or own.row.state != "admitted":
-            self._may_be_held = False
+            self._may_be_queued = False
         elif own.said:
-            self._may_be_held = False
-            self.tell(f"{own.row.session_id}: {own.row.agent} is queued; {own.said}")
+            self._may_be_queued = False
+            self.report(f"{own.row.session_id}: {own.row.agent} is queued; {own.said}")
 
-    def tell(self, sentence: str) -> None:
-        """Say it."""
-        say(quote(sentence), stderr=True)
+    def report(self, sentence: str) -> None:
+        """Print the sentence."""
+        print_lines(quote(sentence), stderr=True)
 
     def end(self) -> None:
-        """Nothing: the result follows."""
+        """Do nothing: the result follows."""
 
 
-def make_watch(following: ProgressReader, *, output_format: str) -> Watch:
-    """How a delegation is shown while it runs: drawn on a terminal, told in a log, or not at all."""
+def make_display(reader: ProgressReader, *, output_format: str) -> ProgressDisplay:
+    """Return the progress display for the output format: a tree on a terminal, lines in a log, or none for JSON."""
     if output_format == "json":
         return Silent()
-    return Tree(following) if Screen.is_there() else Lines(following)
+    return Tree(reader) if Screen.is_available() else Lines(reader)
 
 
 def render_state(seen: RunProgress) -> str:
-    """How a delegation stands, on one line, escaped."""
+    """Render the state of a run on one line, escaped."""
     row = seen.row
-    facts = [*_tell_time(seen)]
+    facts = [*_render_time(seen)]
     if seen.worker:
         facts.append(f"at {escape(seen.worker)}")
     if seen.tokens is not None:
@@ -217,17 +216,17 @@ def render_state(seen: RunProgress) -> str:
     if seen.cost_usd is not None:
         facts.append(f"${seen.cost_usd:.2f}")
     if seen.idle_s and row.ended_ms is None:
-        facts.append(f"nothing heard for {render_clock(seen.idle_s)}")
+        facts.append(f"no output for {render_clock(seen.idle_s)}")
     if seen.said and row.ended_ms is None:
         facts.append(" ".join(escape(seen.said).split()))
     return "  ".join(facts)
 
 
-def _tell_time(seen: RunProgress) -> list[str]:
-    """Its state, and its time against its deadline."""
+def _render_time(seen: RunProgress) -> list[str]:
+    """Render the state, and the elapsed time with the time limit."""
     row, now_s = seen.row, time.time()
     if row.started_ms is None or row.state == "admitted":
-        waits = "waits for a slot" if seen.is_held else "starting"
+        waits = "waiting for a slot" if seen.is_held else "starting"
         word = row.status or row.stop_reason if row.ended_ms is not None else waits
         return [escape(word or row.state)]
     begun_s = row.started_ms / 1000
@@ -239,7 +238,7 @@ def _tell_time(seen: RunProgress) -> list[str]:
 
 
 def render_clock(seconds: float) -> str:
-    """A duration as a clock shows it: `0:12`, `1:02:03`."""
+    """Render a duration like a clock: `0:12`, `1:02:03`."""
     whole = max(0, int(seconds))
     minutes, rest = divmod(whole % _HOUR_S, 60)
     return f"{whole // _HOUR_S}:{minutes:02}:{rest:02}" if whole >= _HOUR_S else f"{minutes}:{rest:02}"

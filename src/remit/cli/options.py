@@ -1,8 +1,4 @@
-"""Options: what several commands have in common.
-
-Owns how a command is declared: its help is printed like every other answer, `--json` is short for
-`--output-format json`, and a word that is not known is answered with the one that was probably meant.
-"""
+"""Options that several commands share, and the base class of commands."""
 
 from __future__ import annotations
 
@@ -28,37 +24,37 @@ _CLICK_LEAST = 52
 def _show_help(ctx: click.Context, param: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's protocol
     del param
     if value and not ctx.resilient_parsing:
-        from remit.cli.output import say
+        from remit.cli.output import print_lines
         from remit.terminal import count_columns
 
         columns = count_columns()
-        if columns < _CLICK_LEAST:  # click itself never goes below
+        if columns < _CLICK_LEAST:  # click's own minimum
             ctx.terminal_width = columns - 2
             ctx.formatter_class = _Narrow
-        say(ctx.get_help())
+        print_lines(ctx.get_help())
         ctx.exit()
 
 
 class _Narrow(click.HelpFormatter):
-    """Help on a screen that has no room for options and what they are for in columns of the usual width."""
+    """Formats help for a screen that is too narrow for two columns of the usual width."""
 
     def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
-        """Write names and what they are for."""
+        """Write names and descriptions in two columns."""
         super().write_dl(rows, min(col_max, self.width // 3), col_spacing)
 
 
 class Command(click.Command):
-    """A command whose help is printed like every other answer: nobody reading it is no error."""
+    """A command that prints its help like every other output, so that a closed pipe is no error."""
 
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
-        """The option `--help`."""
+        """Return the option `--help`."""
         option = super().get_help_option(ctx)
         if option is not None:
             option.callback = _show_help
         return option
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse a command line; what is wrong with it is said of this command, not of the whole program."""
+        """Parse a command line. Errors refer to the help of this command."""
         try:
             rest = super().parse_args(ctx, args)
         except click.UsageError as error:
@@ -67,13 +63,13 @@ class Command(click.Command):
         for param in self.params:
             value = ctx.params.get(param.name or "")
             if isinstance(param, click.Option) and isinstance(value, str) and not value.strip():
-                # A script's variable that was never set: nobody means to expect a session called "".
-                raise UsageError(f"{param.opts[0]} is empty", hint="leave it out, or say what it is")
+                # A script's variable may be unset; no user wants a session named "".
+                raise UsageError(f"{param.opts[0]} is empty", hint="leave it out, or give a value")
         return rest
 
 
 def offer(*words: str) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
-    """What a shell is offered where only these words fit."""
+    """Return a completion function that offers these words."""
 
     def complete(ctx: click.Context, param: click.Parameter, start: str) -> list[CompletionItem]:
         from remit.cli.commands.completion import make_items
@@ -85,21 +81,21 @@ def offer(*words: str) -> Callable[[click.Context, click.Parameter, str], list[C
 
 
 def parse_depth(value: str) -> int:
-    """A depth of delegation: 0 for a person's own agent, more below."""
+    """Parse a delegation depth: 0 for a run that the user started, more for nested runs."""
     if not (value.isascii() and value.isdigit() and len(value) < MAX_DIGITS):
         raise UsageError(f"'{value}' is not a depth", hint="give a whole number from 0")
     return int(value)
 
 
 def parse_number(value: str) -> int:
-    """A whole number from 1."""
+    """Parse a positive whole number."""
     if not (value.isascii() and value.isdigit() and len(value) < MAX_DIGITS and int(value) > 0):
-        raise UsageError(f"'{value}' is not a number from 1", hint="give a whole number")
+        raise UsageError(f"'{value}' isn't a positive number", hint="give a whole number from 1")
     return int(value)
 
 
 def parse_seconds(value: str) -> float:
-    """A duration in seconds, with or without a fraction."""
+    """Parse a number of seconds, with or without a fraction."""
     whole, _, fraction = value.partition(".")
     if not (value.isascii() and f"{whole}{fraction}".isdigit() and whole and len(value) <= 2 * MAX_DIGITS):
         raise UsageError(f"'{value}' is not a duration", hint="give it in seconds, such as 90 or 4.8")
@@ -107,24 +103,24 @@ def parse_seconds(value: str) -> float:
 
 
 def parse_path(value: str) -> Path:
-    """A path, as the app wants it."""
-    from pathlib import Path  # 8 ms, and most command lines name none
+    """Parse a path."""
+    from pathlib import Path  # takes 8 ms, and most command lines have no path
 
-    if not value:  # which would be the current folder
+    if not value:  # it would mean the current folder
         raise UsageError("a path is empty", hint="leave the option out, or name a file or folder")
     return Path(value)
 
 
 def parse_names(value: str) -> tuple[str, ...]:
-    """Names with commas between them, none of them empty."""
+    """Parse names separated by commas. None may be empty."""
     names = tuple(name.strip() for name in value.split(","))
     if not all(names):
-        raise UsageError(f"'{value}' has an empty name in it", hint="write it like orchestrator,plan,planner")
+        raise UsageError(f"'{value}' contains an empty name", hint="write it like orchestrator,plan,planner")
     return names
 
 
-session = click.option("--session", "session_id", metavar="ID", help="Session ID that was issued.")
-agent = click.option("--agent", metavar="NAME", help="Agent that was asked.")
+session = click.option("--session", "session_id", metavar="ID", help="Session ID that Remit issued for the run.")
+agent = click.option("--agent", metavar="NAME", help="Agent that was expected to return.")
 offer_formats = offer("standard", "hyper", "manifest")
 format = click.option(
     "--format",
@@ -141,7 +137,7 @@ day = click.option("--date", type=parse_day, metavar="YYYY-MM-DD", help="Day of 
 
 
 def output_format(*formats: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
-    """Give a command `--output-format` and `--json`; it receives the format that was meant."""
+    """Add `--output-format` and `--json` to a command, which receives the chosen format."""
 
     def parse_format(value: str) -> str:
         if value not in formats:

@@ -1,7 +1,4 @@
-"""The options of commands that hand work to an agent, and the request that they make.
-
-Owns how durations, inputs and limits are written on a command line.
-"""
+"""Options of commands that run an agent, and the request fields that they set."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ _HINT = "write it like 90, 90s, 15m or 2h"
 
 
 def parse_duration(value: str) -> float:
-    """A duration in seconds: `90`, `90s`, `15m`, `2h`."""
+    """Parse a duration and return seconds: `90`, `90s`, `15m`, `2h`."""
     number, unit = (value[:-1], value[-1]) if value[-1:] in _UNITS else (value, "s")
     whole, _, fraction = number.partition(".")
     if not (number.isascii() and f"{whole}{fraction}".isdigit() and whole and len(number) <= options.MAX_DIGITS):
@@ -34,7 +31,7 @@ def parse_duration(value: str) -> float:
 
 
 def parse_count(value: str) -> int:
-    """A whole number."""
+    """Parse a whole number, with or without thousands separators."""
     plain = value.replace("_", "").replace(",", "")
     if not (plain.isascii() and plain.isdigit() and len(plain) < 2 * options.MAX_DIGITS):
         raise UsageError(f"'{value}' is not a number", hint="give a whole number, such as 20")
@@ -51,12 +48,12 @@ def parse_dollars(value: str) -> float:
 
 
 def parse_inputs(given: tuple[str, ...]) -> dict[str, str]:
-    """What is given as NAME=VALUE, each name once."""
+    """Parse NAME=VALUE items. Each name may occur once."""
     inputs: dict[str, str] = {}
     for each in given:
         name, sign, value = each.partition("=")
         if not sign or not name.strip():
-            raise UsageError(f"'{each}' is no input", hint="write it as NAME=VALUE")
+            raise UsageError(f"'{each}' isn't an input", hint="write it as NAME=VALUE")
         if name.strip() in inputs:
             raise UsageError(f"the input '{name.strip()}' is given twice", hint="give it once")
         inputs[name.strip()] = value
@@ -113,54 +110,54 @@ _OPTIONS = (
         help="Commit the agent's changes, skipping git hooks. Default: only for task runs.",
     ),
 )
-"""In the order in which the help shows them."""
+"""In the order of the help."""
 
 worktree = click.option("--worktree", is_flag=True, help="Run in a separate git worktree.")
-"""Not for the commands that work on a task: they link and commit where the task is."""
+"""Not for task commands, which link and commit in the task's own tree."""
 task = click.option("--task", "task_id", type=parse_task, metavar="N", help="Task that the agent works on.")
 
 
-def delegating(function: Callable[..., int]) -> Callable[..., int]:
-    """Give a command the options of a delegation; `gather` makes of them what a request takes."""
-    function = _telling_refusals(function)
+def with_run_options(function: Callable[..., int]) -> Callable[..., int]:
+    """Add the options of a run to a command; `gather` converts their values to request fields."""
+    function = _report_state_errors(function)
     for option in reversed(_OPTIONS):
         function = option(function)
     return function
 
 
-def limiting(function: Callable[..., int]) -> Callable[..., int]:
-    """Give a command the options that say how long and how much; `gather_limits` makes of them what a request takes."""
-    function = _telling_refusals(function)
+def with_limit_options(function: Callable[..., int]) -> Callable[..., int]:
+    """Add the limit options to a command; `gather_limits` converts their values to request fields."""
+    function = _report_state_errors(function)
     for option in reversed((_TIMEOUT, *_BUDGET)):
         function = option(function)
     return function
 
 
-def _telling_refusals(function: Callable[..., int]) -> Callable[..., int]:
-    """End with another code than work that came to nothing, where the state of the workspace lets none begin."""
+def _report_state_errors(function: Callable[..., int]) -> Callable[..., int]:
+    """Return exit code 2 if the state of the workspace prevents a run, since 1 means an unsuccessful run."""
 
     @wraps(function)
     def command(*, as_json: bool, output_format: str, **rest: object) -> int:
         try:
             return function(as_json=as_json, output_format=output_format, **rest)
         except StateError as error:
-            from remit.cli.output import complain
+            from remit.cli.output import report_error
 
-            complain(error, as_json=as_json or output_format == "json")
+            report_error(error, as_json=as_json or output_format == "json")
             return COULD_NOT_RUN
 
     return command
 
 
 def gather_limits(given: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a request that were given, of the options that `limiting` gave."""
+    """Return the request fields of the limit options that were given."""
     budget = _make_budget(given)
     fields: dict[str, Any] = {} if given["timeout"] is None else {"timeout_s": given["timeout"]}
     return fields | ({} if all(limit is None for limit in budget) else {"budget": budget})
 
 
 def gather(given: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a request, of the options that `delegating` gave."""
+    """Return the request fields of the run options."""
     fields: dict[str, Any] = {name: given[name] for name in ("runner", "command", "return_format", "format", "confine")}
     fields["inputs"] = parse_inputs(given["inputs"])
     fields["timeout_s"] = given["timeout"]

@@ -1,10 +1,10 @@
-"""What `remit ps` shows of other machines: who is there, what waits, and for how long."""
+"""Tables of the workers and queues of other machines, for `remit ps` and `remit worker list`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from remit.cli.commands.ps import lay_out
+from remit.cli.commands.ps import align_columns
 from remit.cli.live import render_clock
 from remit.cluster.workers_status import NOBODY
 from remit.terminal import cut, escape, quote
@@ -27,38 +27,38 @@ _STYLES = {"active": "good", "draining": "warning", "silent": "error"}
 def render_cluster(
     cluster: ClusterStatus, *, paint: Paint, is_first: bool = False, is_waited: bool = False
 ) -> Iterator[str]:  # fmt: skip
-    """Workers and queues as two short tables, and what is worth a look.
+    """Render workers and queues as two short tables, with warnings and a summary.
 
-    `is_waited`: something waits here that the database may not know of yet.
+    `is_waited`: a run of this workspace is queued that the database may not have yet.
     """
     if not is_first:
         yield ""
     if cluster.look is None:
-        yield render_trouble(cluster, paint=paint)
+        yield render_cluster_error(cluster, paint=paint)
         return
     workers = [each for each in cluster.look.workers if each.state != "gone"]
     if workers:
         yield from _render_table(_WORKERS, [_render_worker(each) for each in workers], paint, state=3)
     if not cluster.is_manned:
         is_draining = any(each.is_live for each in workers)
-        told = "all workers drain: start another with remit worker start" if is_draining else NOBODY
-        yield f"{paint('warning', '!')} {told}"
+        text = "all workers are draining; start another one: remit worker start" if is_draining else NOBODY
+        yield f"{paint('warning', '!')} {text}"
     if cluster.look.queues:
         yield ""
         yield from _render_table(_QUEUES, [_render_queue(each) for each in cluster.look.queues], paint)
     yield f"\n{_sum_up(cluster, workers, is_waited=is_waited)}"
 
 
-def render_trouble(cluster: ClusterStatus, *, paint: Paint) -> str:
-    """Why nothing is known of other machines now, on one line."""
-    told = str(cluster.trouble) if cluster.trouble is not None else "nothing is known of other machines"
-    return f"{paint('warning', '!')} {quote(told)}"
+def render_cluster_error(cluster: ClusterStatus, *, paint: Paint) -> str:
+    """Render on one line why the state of other machines is unknown."""
+    text = str(cluster.trouble) if cluster.trouble is not None else "the state of other machines is unknown"
+    return f"{paint('warning', '!')} {quote(text)}"
 
 
 def _render_table(
     headings: Sequence[str], rows: Sequence[Sequence[str]], paint: Paint, *, state: int | None = None
 ) -> Iterator[str]:  # fmt: skip
-    lines = lay_out([headings, *rows[:_MOST]])
+    lines = align_columns([headings, *rows[:_MOST]])
     yield paint("strong", "  ".join(next(lines)).rstrip())
     for cells in lines:
         if state is not None:

@@ -129,8 +129,8 @@ class BackendSuite:
         async def act(ws: Workspace) -> Result:
             session = (await ws.start(_ask(agent))).row.session_id
             await _until(lambda: bool(agent.did("hung")))
-            told = await ws.cancel(session, reason="enough")
-            _check(session in told and not agent.list_living(), (told, agent.list_living()))
+            text = await ws.cancel(session, reason="enough")
+            _check(session in text and not agent.list_living(), (text, agent.list_living()))
             return await ws.wait(session)
 
         result = self._run(tmp_path, act)
@@ -176,8 +176,8 @@ class BackendSuite:
         async def act(ws: Workspace) -> Result:
             session = (await ws.start(_ask(above, name="first"))).row.session_id
             await _until(lambda: bool(below.did("hung")))
-            told = await ws.cancel(session)
-            _check(len(told) == 2 and not below.list_living() and not above.list_living(), told)
+            text = await ws.cancel(session)
+            _check(len(text) == 2 and not below.list_living() and not above.list_living(), text)
             return await ws.wait(session)
 
         _check(self._run(tmp_path, act).stop_reason == "cancelled", above.acts)
@@ -344,6 +344,6 @@ async def _until(holds: Callable[[], bool]) -> None:
         await asyncio.sleep(0.02)
 
 
-def _check(holds: bool, told: object) -> None:  # noqa: FBT001 - as `assert`, which others may have switched off
+def _check(holds: bool, text: object) -> None:  # noqa: FBT001 - as `assert`, which others may have switched off
     if not holds:
-        raise AssertionError(told)
+        raise AssertionError(text)

@@ -128,6 +128,6 @@ def _break(sample: dict[str, Any]) -> Iterator[dict[str, Any]]:
                             for inner in each)  # fmt: skip
 
 
-def _check(holds: bool, told: object) -> None:  # noqa: FBT001 - as `assert`, which others may have switched off
+def _check(holds: bool, text: object) -> None:  # noqa: FBT001 - as `assert`, which others may have switched off
     if not holds:
-        raise AssertionError(told)
+        raise AssertionError(text)

@@ -87,13 +87,13 @@ def main() -> None:
     name, home, file, called = sys.argv[1:]
     cli = cast("CliName", name)
     with ScriptedModel(make_scripts(cli, called)) as model:
-        told = {
+        text = {
             "environ": model.environ(cli, home, called),
             "sessions": SESSIONS[name],
             "prompts": {script: f"{model.mark(script)} Do it." for script in (*SESSIONS[name], "run")},
             "words": {"lie": LIE, "honest": HONEST, "denied": DENIED, "written": WRITTEN, "ran": RAN},
         }
-        sys.stdout.write(f"{json.dumps(told)}\n")
+        sys.stdout.write(f"{json.dumps(text)}\n")
         sys.stdout.flush()
         sys.stdin.read()
         requests = [

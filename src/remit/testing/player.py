@@ -35,8 +35,8 @@ class Player:
     def __init__(self, log: str, program: str, python: str) -> None:
         self.log, self.program, self.python = log, program, python
         self.prompt = "" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.read()
-        told = _TOLD.findall(self.prompt)
-        name, session, depth, path = told[-1] if told else ("command", "", "1", "orchestrator → command")
+        text = _TOLD.findall(self.prompt)
+        name, session, depth, path = text[-1] if text else ("command", "", "1", "orchestrator → command")
         self.agent, self.depth, self.path = name, int(depth), path.split(" → ")
         self.session = os.environ.get("REMIT_SESSION_ID", session)
         self.run = 0
@@ -140,17 +140,17 @@ class Player:
         if how == "nohup":
             self._spawn_nohup()
             return
-        hear, told = os.pipe()
+        hear, text = os.pipe()
         child = os.fork()
         if child == 0:
-            self._descend(how, told, acts, holds=holds)
-        os.close(told)
+            self._descend(how, text, acts, holds=holds)
+        os.close(text)
         if how == "double fork":
             os.waitpid(child, 0)
         os.read(hear, 1)  # not before it stands on its own
         os.close(hear)
 
-    def _descend(self, how: str, told: int, acts: list[list[Any]], *, holds: bool) -> None:
+    def _descend(self, how: str, text: int, acts: list[list[Any]], *, holds: bool) -> None:
         """What the process does that was left behind; it does not come back."""
         try:
             if how != "child":
@@ -164,8 +164,8 @@ class Player:
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
             signal.signal(signal.SIGHUP, signal.SIG_IGN)
             self.record("forked", how=how)
-            os.write(told, b"x")
-            os.close(told)
+            os.write(text, b"x")
+            os.close(text)
             self.perform(acts)
             time.sleep(_FOREVER_S)
         finally:

@@ -83,8 +83,8 @@ class RunnerSuite:
     def test_it_says_what_it_tells_of_its_usage(self) -> None:
         """So that nobody counts on a limit that cannot be held; and what it holds itself."""
         runner = self.make_runner()
-        told = dict(runner.tells_usage)
-        _check(told.keys() <= _COUNTED and set(told.values()) <= {"live", "end"}, told)
+        text = dict(runner.tells_usage)
+        _check(text.keys() <= _COUNTED and set(text.values()) <= {"live", "end"}, text)
         _check({*runner.holds} <= _COUNTED, runner.holds)
 
     def test_a_launch_can_be_executed(self, tmp_path: Path) -> None:
@@ -132,8 +132,8 @@ class RunnerSuite:
         for sample in self.samples:
             heard = self._read_output(order, sample, [sample.out])
             _check(heard.text == sample.text, (sample, heard))
-            told = None if heard.tools is None else tuple(use.name for use in heard.tools)
-            _check(told == sample.tools and (told is None or self.make_runner().tells_tools), (sample, heard))
+            text = None if heard.tools is None else tuple(use.name for use in heard.tools)
+            _check(text == sample.tools and (text is None or self.make_runner().tells_tools), (sample, heard))
             _check(heard.text is not None or bool(heard.cause and heard.trouble), heard)
 
     def test_usage_is_told_as_it_says(self, tmp_path: Path) -> None:
@@ -193,8 +193,8 @@ class RunnerSuite:
 
 def _list_counted(heard: RunOutput) -> set[str]:
     usage = heard.usage
-    told = {"turns": usage.turns, "tokens": usage.tokens, "usd": usage.cost_usd}
-    return {counted for counted, count in told.items() if count is not None}
+    text = {"turns": usage.turns, "tokens": usage.tokens, "usd": usage.cost_usd}
+    return {counted for counted, count in text.items() if count is not None}
 
 
 def _list_garbage(samples: tuple[Sample, ...]) -> Iterator[bytes]:
@@ -231,6 +231,6 @@ def _gather(launch: Launch) -> str:
     return "\n".join((*launch.argv, *launch.environ.values(), *texts))
 
 
-def _check(holds: bool, told: object) -> None:  # noqa: FBT001 - as `assert`, which others may have switched off
+def _check(holds: bool, text: object) -> None:  # noqa: FBT001 - as `assert`, which others may have switched off
     if not holds:
-        raise AssertionError(told)
+        raise AssertionError(text)

@@ -13,7 +13,7 @@ TREE = """\
 └─ planner (planning, 1800 s)
    └─ researcher (planning, depth 2, 600 s)
 
-2 agents, 1 call, 0 circles
+2 agents, 1 call, 0 cycles
 """
 
 
@@ -40,7 +40,7 @@ def test_a_circle_is_red_and_1(remit: Remit) -> None:
     ended = remit("agent", "graph", env={"FORCE_COLOR": "1"})
     assert ended.code == 1
     assert "\x1b[1;31ma (planning, a circle)\x1b[0m" in ended.text
-    assert ended.text.endswith("3 agents, 3 calls, 1 circle\n")
+    assert ended.text.endswith("3 agents, 3 calls, 1 cycle\n")
     assert "\x1b" not in remit("agent", "graph").text
 
 

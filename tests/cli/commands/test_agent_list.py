@@ -30,7 +30,7 @@ def test_a_program_gets_each_agent_with_its_description(inside: Inside) -> None:
 
 
 def test_without_agents_it_says_how_to_create_one(inside: Inside) -> None:
-    assert inside("agent", "list").text == "no agent files found; `remit agent new` creates one\n"
+    assert inside("agent", "list").text == "no agent files found; to create one, run: remit agent new\n"
     assert json.loads(inside("agent", "list", "--json").out)["items"] == []
 
 

@@ -75,7 +75,7 @@ def test_a_new_agent_lies_with_its_like_and_lints_clean(inside: Inside, profile:
         created = load(inside("agent", "new", kind, f"my-{kind}", "--profile", profile, "--json"))["created"]
         assert created[0] == f"{place}/my-{kind}.{stop_reason}"
         ended = inside("lint")
-        assert (ended.code, "nothing to say" in ended.text, ended.err) == (0, True, b""), ended.text
+        assert (ended.code, "no problems" in ended.text, ended.err) == (0, True, b""), ended.text
     assert set(files) < set(list_files(inside.folder)) or not files
 
 
@@ -104,8 +104,8 @@ def test_what_it_needs_is_made_once(inside: Inside) -> None:
 ✓ agents/a.md
 ✓ docs/context/index.md
 ✓ docs/context/subagent-return-format.md
-Fill in what is particular to your agent, then: remit lint agents/a.md
-To have it work: remit run a PROMPT; on a task: remit task plan N --agent a
+Fill in the details of your agent, then run: remit lint agents/a.md
+To run it: remit run a PROMPT; on a task: remit task plan N --agent a
 """
     )
     assert load(inside("agent", "new", "planning", "b", "--json")) == {"created": ["agents/b.md"]}
@@ -145,7 +145,7 @@ def test_a_folder_may_be_named(inside: Inside, folder: str) -> None:
     path = f"{folder}/a.md".removeprefix("./")
     assert load(inside("agent", "new", "utility", "a", "--folder", folder, "--json"))["created"][0] == path
     ended = inside("lint", path)
-    assert (ended.code, ended.text) == (0, snapshot("✓ 1 file: nothing to say\n"))
+    assert (ended.code, ended.text) == (0, snapshot("✓ 1 file: no problems\n"))
 
 
 def test_paths_are_told_as_seen_from_here(remit: Remit) -> None:
@@ -157,7 +157,7 @@ def test_paths_are_told_as_seen_from_here(remit: Remit) -> None:
     full = str(remit.folder / INDEX)
     assert load(ended)["created"] == ["agents/a.md", full, full.replace("index", "subagent-return-format")]
     assert (below / "agents/a.md").is_file()
-    assert remit("lint").text == snapshot("✓ 1 file: nothing to say\n")
+    assert remit("lint").text == snapshot("✓ 1 file: no problems\n")
 
 
 NAME = "an agent's name is at most 64 of a-z, 0-9 and single hyphens, not "
@@ -304,10 +304,10 @@ def test_what_is_passed_over_is_told(inside: Inside, tmp_path_factory: pytest.Te
     before = list_files(inside.folder)
     ended = inside("agent", "upgrade", ".")
     assert (ended.code, ended.text.splitlines()) == (0, snapshot([
-        ".claude/agents/a.md: left as it is: compiled from prompts/a.md",
-        ".claude/agents/b.md: left as it is: a link that leads out of the workspace",
-        ".claude/commands/do.md: left as it is: a command, not an agent",
-        ".codex/agents/x.toml: left as it is: an agent of Codex, which is TOML",
+        ".claude/agents/a.md: unchanged: compiled from prompts/a.md",
+        ".claude/agents/b.md: unchanged: a link that leads out of the workspace",
+        ".claude/commands/do.md: unchanged: a command, not an agent",
+        ".codex/agents/x.toml: unchanged: an agent of Codex, which is TOML",
     ]))  # fmt: skip
     assert list_files(inside.folder) == before
     assert outside.read_text() == CLAUDE
@@ -399,7 +399,7 @@ def test_agents_are_compiled_and_checked(remit: Remit, to: str) -> None:
     assert written.keys() - before.keys() == {path}
     assert remit("agent", "build", "--to", to, "--check").text == f"✓ {path}: up to date\n1 agent: 1 up to date\n"
     lint = remit("lint")
-    assert (lint.code, lint.text) == (0, snapshot("✓ 2 files: nothing to say\n"))
+    assert (lint.code, lint.text) == (0, snapshot("✓ 2 files: no problems\n"))
 
     stamp = (remit.folder / path).stat().st_mtime_ns
     assert remit("agent", "build", "--to", to).text.endswith("1 agent: 1 up to date\n")
@@ -459,7 +459,7 @@ def test_a_source_is_not_written_over(inside: Inside) -> None:
     ended = inside("agent", "build", "--to", "claude")
     assert ended.code == 1
     assert "CMP007 error the compiled file would overwrite its source\n" in ended.text
-    assert "✗ .claude/agents/a.md: cannot be compiled\n" in ended.text
+    assert "✗ .claude/agents/a.md: can't be built\n" in ended.text
     assert ".claude/agents/deep/b.md:1:1: CMP006 warning " in ended.text.replace(":2:1", ":1:1")
     assert (inside.folder / ".claude/agents/a.md").read_text() == write_source("a")
     assert (inside.folder / ".claude/agents/b.md").is_file()
@@ -475,7 +475,7 @@ def test_a_file_that_somebody_wrote_is_not_written_over(inside: Inside, check: t
     ended = inside("agent", "build", "--to", "claude", *check)
     assert ended.code == 1
     told = ".claude/agents/a.md is there already, and was not made by `remit agent build`"
-    assert f"agents/a.md:2:1: CMP007 error {told}\n✗ agents/a.md: cannot be compiled\n" in ended.text
+    assert f"agents/a.md:2:1: CMP007 error {told}\n✗ agents/a.md: can't be built\n" in ended.text
     assert (inside.folder / ".claude/agents/a.md").read_text() == HAND_WRITTEN
     assert (inside.folder / ".claude/agents/b.md").exists() is not bool(check)
 
@@ -547,7 +547,7 @@ def test_a_broken_source_stops_no_other(inside: Inside) -> None:
     assert ended.code == 1
     assert "agents/b.md:2:1: CMP007 error the frontmatter can't be read reliably: " in ended.text
     assert "CMP007 error the file can't be compiled: it isn't UTF-8\n" in ended.text
-    assert ended.text.endswith("4 agents: 2 written, 2 cannot be compiled\n")
+    assert ended.text.endswith("4 agents: 2 written, 2 can't be built\n")
     assert {file.name for file in (inside.folder / ".claude/agents").glob("*.md")} == {"a.md", "c.md"}
 
 
@@ -574,8 +574,10 @@ def test_a_compiled_file_whose_source_is_gone_is_told(inside: Inside, to: str) -
         ended = inside("agent", "build", "--to", to, *check)
         assert ended.code == 1
         told = "CMP009 error this file was compiled from agents/a.md, which no longer defines this agent"
-        assert re.search(rf"^{re.escape(path)}:\d:1: {told}\n✗ {re.escape(path)}: left over$", ended.text, re.MULTILINE)
-        assert ended.text.endswith("2 agents: 1 up to date, 1 left over\n")
+        assert re.search(
+            rf"^{re.escape(path)}:\d:1: {told}\n✗ {re.escape(path)}: source is gone$", ended.text, re.MULTILINE
+        )
+        assert ended.text.endswith("2 agents: 1 up to date, 1 source is gone\n")
     assert list_files(inside.folder) == before
     assert inside("agent", "build", "--to", to, "agents").code == 0, "nobody asked for the others"
     (inside.folder / path).unlink()
@@ -586,7 +588,7 @@ def test_an_agent_with_another_name_leaves_its_old_file(inside: Inside) -> None:
     make_sources(inside, "a")
     inside("agent", "build", "--to", "claude")
     put(inside, "agents/a.md", write_source("b"))
-    assert inside("agent", "build", "--to", "claude").text.endswith("2 agents: 1 written, 1 left over\n")
+    assert inside("agent", "build", "--to", "claude").text.endswith("2 agents: 1 written, 1 source is gone\n")
 
 
 def test_a_source_outside_of_the_folders_is_not_gone(inside: Inside) -> None:
@@ -594,14 +596,14 @@ def test_a_source_outside_of_the_folders_is_not_gone(inside: Inside) -> None:
     put(inside, "prompts/a.md", write_source("a"))
     inside("agent", "build", "--to", "claude", "prompts/a.md")
     ended = inside("agent", "build", "--to", "claude", "--check")
-    assert (ended.code, ended.text.startswith("no agent of the standard found; ")) == (0, True)
+    assert (ended.code, ended.text.startswith("no standard agents found; ")) == (0, True)
 
 
 def test_a_broken_source_is_not_gone(inside: Inside) -> None:
     make_sources(inside, "a")
     inside("agent", "build", "--to", "claude")
     put(inside, "agents/a.md", write_source("a").replace("description: ", "description: ["))
-    assert inside("agent", "build", "--to", "claude").text.endswith("1 agent: 1 cannot be compiled\n")
+    assert inside("agent", "build", "--to", "claude").text.endswith("1 agent: 1 can't be built\n")
 
 
 def test_a_workspace_without_sources_is_told(inside: Inside) -> None:
@@ -609,7 +611,7 @@ def test_a_workspace_without_sources_is_told(inside: Inside) -> None:
     ended = inside("agent", "build", "--to", "claude")
     assert ended.code == 0
     assert ended.text == snapshot(
-        "no agent of the standard found; `remit agent new` makes one, `remit agent upgrade` brings one to it\n"
+        "no standard agents found; to create one, run: remit agent new; to convert one: remit agent upgrade\n"
     )
     assert load(inside("agent", "build", "--to", "claude", "--json"))["items"] == []
 
@@ -661,7 +663,7 @@ def test_what_a_new_agent_is_compiled_to_lints_clean(inside: Inside) -> None:
         inside("agent", "new", kind, f"my-{kind}")
     for to in TARGETS:
         assert inside("agent", "build", "--to", to).text.endswith("5 agents: 5 written\n")
-    assert inside("lint").text == snapshot("✓ 20 files: nothing to say\n")
+    assert inside("lint").text == snapshot("✓ 20 files: no problems\n")
 
 
 # Help

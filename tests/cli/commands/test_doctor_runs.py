@@ -1,4 +1,4 @@
-"""`remit doctor` on delegations: hangs, loops, wrong limits and failing returns, named from the ledger (R2.19)."""
+"""`remit doctor` on runs: hangs, loops, wrong limits and failing returns, named from the ledger (R2.19)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def remit(inside: Inside) -> Inside:
 
 
 def read(ended: Ended) -> dict[str, list[tuple[str, str, str]]]:
-    """The rows about delegations: state, message, hint."""
+    """The rows about runs: state, message, hint."""
     rows: dict[str, list[tuple[str, str, str]]] = {}
     for check in json.loads(ended.out)["checks"]:
         if check["name"] in ROWS:

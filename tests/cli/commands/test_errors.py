@@ -65,16 +65,16 @@ def test_open_are_errors_and_not_causes_as_everywhere(workspace: Inside) -> None
     workspace.write("specs/errors.json", json.dumps({"errors": [ignored, late, *fails]}))
     for options in ((), ("--all",)):
         assert workspace("errors", "list", *options).text.endswith(": 5 errors of 2 causes · 3 open\n")
-    assert workspace("errors", "list", "--open").text.endswith(": 3 errors of 1 cause · 3 open · 2 not asked for\n")
-    assert "\nerrors     3 open, of 1 cause; see: remit errors list\n" in workspace("status").text
+    assert workspace("errors", "list", "--open").text.endswith(": 3 errors of 1 cause · 3 open · 2 not listed\n")
+    assert "\nerrors     3 open, 1 cause; see: remit errors list\n" in workspace("status").text
 
 
 def test_what_came_back_after_a_fix_is_marked(workspace: Inside) -> None:
     again = {**BUILD, "id": "err_4", "timestamp": "2026-02-01T00:00:00Z", "fix_status": "unfixed"}
     workspace.write("specs/errors.json", json.dumps({"errors": [BUILD, again]}))
     ended = workspace("errors", "list")
-    assert "came back after a fix (1x)" in ended.text.splitlines()[1]
-    assert ended.text.endswith("2 errors of 1 cause · 1 open · 1 came back after a fix\n")
+    assert "recurred after a fix (1x)" in ended.text.splitlines()[1]
+    assert ended.text.endswith("2 errors of 1 cause · 1 open · 1 recurred after a fix\n")
 
 
 def test_every_error_is_listed_by_itself(workspace: Inside) -> None:
@@ -190,7 +190,7 @@ def test_a_cause_is_shown_with_its_errors(workspace: Inside) -> None:
 
 def test_an_error_that_went_into_the_archive_is_found(workspace: Inside) -> None:
     workspace.write("specs/errors-archive.jsonl", json.dumps(make_entry(99)) + "\n{torn")
-    assert "it has left errors.json for the archive" in workspace("errors", "show", "err_99").text
+    assert "it was moved from errors.json to the archive" in workspace("errors", "show", "err_99").text
     assert read(workspace, "show", "err_99")["archived"] is True
 
 
@@ -200,7 +200,7 @@ def test_an_error_that_went_into_the_archive_is_found(workspace: Inside) -> None
         (["show", "err_77"], "there is no error 'err_77'; did you mean 'err_17'?"),
         (["show", "err_1"], "'err_1' is ambiguous: 2 ids start with it (err_17, err_18); give more of the id"),
         (["show"], "ID is missing; see 'remit errors show --help'"),
-        (["resolve", "err_17"], "nothing is said about the error; give --fixed, --ignored or --open"),
+        (["resolve", "err_17"], "a status is missing; add --fixed, --ignored or --open"),
         (["lost"], "there is no command 'errors lost'; did you mean 'remit errors list'?"),
         (["list", "--opne"], "there is no option --opne; did you mean --open?"),
     ],
@@ -223,7 +223,7 @@ def test_a_cause_is_marked(workspace: Inside) -> None:
     assert errors[1]["fix_note"] == "more time"
     assert workspace("errors", "list", "--open").text.startswith("specs/errors.json: 0 errors")
     again = workspace("errors", "resolve", key, "--fixed")
-    assert again.text.endswith("\n  it was so already\n")
+    assert again.text.endswith("\n  nothing to change\n")
     assert read(workspace, "resolve", key, "--open")["changed"] == 2
 
 

@@ -35,7 +35,7 @@ def test_the_workspaces_manifest_is_found(workspace: Inside) -> None:
     assert workspace("findings", "validate").text == snapshot("no manifest found; name a file\n")
     workspace.write("MANIFEST.jsonl", make_line())
     ended = workspace("findings", "validate")
-    assert (ended.code, ended.text, ended.err) == (0, snapshot("✓ 1 manifest: nothing to say\n"), b"")
+    assert (ended.code, ended.text, ended.err) == (0, snapshot("✓ 1 manifest: no problems\n"), b"")
     (workspace.folder / "claudedocs/agent-outputs").mkdir(parents=True)
     workspace.write("claudedocs/agent-outputs/MANIFEST.jsonl", "nonsense\n")
     assert workspace("findings", "validate").code == 1
@@ -72,12 +72,12 @@ def test_an_existing_manifest_is_checked_from_now_on_with_a_baseline(
     made = workspace(*validate)
     assert (made.code, made.text) == (
         0,
-        snapshot("known.json was made, with 5 findings.\n✓ 1 manifest: nothing to say\n"),
+        snapshot("known.json was created with 5 diagnostics.\n✓ 1 manifest: no problems\n"),
     )
     again = workspace(*validate)
     assert (again.code, again.text) == (
         0,
-        snapshot("5 findings left out: known from the baseline.\n✓ 1 manifest: nothing to say\n"),
+        snapshot("5 diagnostics ignored: listed in the baseline.\n✓ 1 manifest: no problems\n"),
     )
     assert workspace("findings", "validate", "--json").code == 1, "without the baseline all of it is told"
 
@@ -92,7 +92,7 @@ def test_an_existing_manifest_is_checked_from_now_on_with_a_baseline(
     assert workspace("findings", "validate", "--no-files", "--baseline", "known.json").code == 1
     assert (workspace.folder / "known.json").read_bytes() == kept, "what isn't read isn't forgotten"
     workspace.write("MANIFEST.jsonl", old)
-    assert workspace(*validate).text.startswith("known.json now holds 4 findings.\n")
+    assert workspace(*validate).text.startswith("known.json now has 4 diagnostics.\n")
     workspace.write(FINDINGS_FILE, PAGE.replace("## Sources", "## Origins"))
     assert FINDINGS_FILE in workspace(*validate).text, "what comes back is new"
 
@@ -158,7 +158,7 @@ def test_what_is_no_findings_file_is_not_opened(workspace: Inside, make: Callabl
 def test_a_findings_file_that_is_very_long_is_read_in_part(workspace: Inside) -> None:
     workspace.write(FINDINGS_FILE, PAGE + "x" * 2_000_000 + "\n\n{{LATE}}\n")
     workspace.write("MANIFEST.jsonl", make_line())
-    assert workspace("findings", "validate").text == snapshot("✓ 1 manifest: nothing to say\n")
+    assert workspace("findings", "validate").text == snapshot("✓ 1 manifest: no problems\n")
 
 
 def test_the_workspaces_own_words_count(workspace: Inside) -> None:
@@ -208,4 +208,4 @@ def test_a_manifest_larger_than_memory_is_judged(remit: Remit) -> None:
         file.writelines(make_line(id=f"topic{number}-2026-01-19", title="x" * 4000) for number in range(50_000))
     assert (remit.folder / "m.jsonl").stat().st_size > 200_000_000
     ended = remit("findings", "validate", "m.jsonl", prelude=("-c", LIMITED))
-    assert (ended.code, ended.text, ended.err) == (0, snapshot("✓ 1 manifest: nothing to say\n"), b"")
+    assert (ended.code, ended.text, ended.err) == (0, snapshot("✓ 1 manifest: no problems\n"), b"")

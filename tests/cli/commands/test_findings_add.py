@@ -58,7 +58,7 @@ def test_the_first_entry_makes_the_manifest_and_its_file(workspace: Inside) -> N
     page = (workspace.folder / DEFAULT / f"{TODAY}_upload-limits.md").read_text()
     assert page.startswith("# Upload limits\n\n## Summary\n\nTwo have a cap. One has none.\n\n## Findings\n")
     assert workspace("findings", "validate").text.endswith("✓ 1 manifest: 2 warnings\n")
-    assert workspace("findings", "validate", "--no-files").text == snapshot("✓ 1 manifest: nothing to say\n")
+    assert workspace("findings", "validate", "--no-files").text == snapshot("✓ 1 manifest: no problems\n")
 
 
 def test_the_first_entry_needs_no_repository_and_no_workspace(inside: Inside) -> None:
@@ -72,7 +72,7 @@ def test_a_page_of_remits_own_has_nothing_wrong_with_it_without_a_task(workspace
         workspace, "--summary", "Two have a cap. One has none.", "--recommendation", "Go.", "--source", "Their pages."
     )
     assert ended.text == f"✓ upload-limits-{TODAY} added to {DEFAULT}/MANIFEST.jsonl\n"
-    assert workspace("findings", "validate").text == snapshot("✓ 1 manifest: nothing to say\n")
+    assert workspace("findings", "validate").text == snapshot("✓ 1 manifest: no problems\n")
 
 
 def test_without_its_file_an_entry_is_not_added_and_the_way_out_is_told(workspace: Inside) -> None:
@@ -214,7 +214,7 @@ def test_json_that_is_no_entry_is_told(workspace: Inside, text: str, sentence: s
     [
         (
             (),
-            "there is nothing to add; give --title TEXT, --finding TEXT (3 to 7 of them) and --write-file, or --entry",
+            "--title or --entry is missing; give --title TEXT, --finding TEXT (3 to 7 of them) and --write-file, or --entry",
         ),
         (("--title", "認証"), "can't make an id from the title"),
         (("--title", "x", "--slug", "A b"), "'A b' isn't a topic"),

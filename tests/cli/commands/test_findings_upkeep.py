@@ -35,8 +35,8 @@ def test_a_manifest_in_numbers(workspace: Inside) -> None:
         "pending      3\n"
         "actionable   3\n"
         "topics       auth (3)\n"
-        "doubled ids  auth-2026-01-19 (2 times)\n"
-        "bad lines    1; remit findings validate tells why\n"
+        "duplicates   auth-2026-01-19 (2 times)\n"
+        "bad lines    1; for details, run: remit findings validate\n"
     )
     told = json.loads(workspace("findings", "stats", "--json").text)
     assert (told["entries"], told["statuses"], told["doubled_ids"]) == (3, {"complete": 3}, {"auth-2026-01-19": 2})
@@ -48,8 +48,8 @@ def test_a_last_line_that_is_cut_off_is_told(workspace: Inside) -> None:
     workspace.write("MANIFEST.jsonl", make_line() + make_line(id="x")[:-9])
     ended = workspace("findings", "stats")
     assert ended.text.startswith("entries      1 on 1 line\n")
-    assert ended.text.endswith("last line    cut off; remit findings validate tells where\n")
-    assert b"line 2 is no entry" in workspace("findings", "export").err
+    assert ended.text.endswith("last line    cut off; for details, run: remit findings validate\n")
+    assert b"line 2 isn't a valid entry" in workspace("findings", "export").err
 
 
 def test_entries_are_exported_as_json(workspace: Inside) -> None:

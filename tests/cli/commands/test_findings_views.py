@@ -87,7 +87,7 @@ def test_bad_lines_are_told_on_the_side(workspace: Inside) -> None:
     workspace.write("MANIFEST.jsonl", LINES + "bad\n[]\n")
     ended = workspace("findings", "list")
     assert (ended.code, ended.text.endswith("3 entries\n")) == (0, True)
-    assert ended.err == b"note: lines 4, 5 are no entries; remit findings validate tells why\n"
+    assert ended.err == b"note: lines 4, 5 aren't valid entries; for details, run: remit findings validate\n"
 
 
 def test_an_entry_is_shown_with_all_that_belongs_to_it(workspace: Inside) -> None:
@@ -101,13 +101,13 @@ complete, actionable, <date>, line 2
   - Rotate the keys each month.
 file:        2026-01-19_auth.md
 topics:      auth
-names tasks: T12
+tasks:       T12
 """)
 
 
 def test_a_file_that_is_gone_is_told(workspace: Inside) -> None:
     (workspace.folder / FINDINGS_FILE).unlink()
-    assert f"file:        {FINDINGS_FILE} (not there)\n" in workspace("findings", "show", "auth-2026-01-19").text
+    assert f"file:        {FINDINGS_FILE} (missing)\n" in workspace("findings", "show", "auth-2026-01-19").text
 
 
 def test_a_link_is_seen_from_both_ends(workspace: Inside) -> None:
@@ -129,7 +129,7 @@ def test_entries_that_share_an_id_are_told_and_shown_by_line(workspace: Inside) 
     workspace.write("MANIFEST.jsonl", LINES + make_line(title="Again"))
     ended = workspace("findings", "show", "auth-2026-01-19")
     assert ended.text.startswith("auth-2026-01-19  Authentication\n")
-    assert ended.err == b"note: the same id is on line 4, too; show --line shows it\n"
+    assert ended.err == b"note: line 4 has the same ID; to see it, use: --line N\n"
     assert workspace("findings", "show", "--line", "4").text.startswith("auth-2026-01-19  Again\n")
     assert json.loads(workspace("findings", "show", "auth-2026-01-19", "--json").text)["same_id"] == [4]
 
@@ -145,19 +145,22 @@ def test_tasks_that_cannot_be_read_do_not_hide_the_entry(workspace: Inside) -> N
     ended = workspace("findings", "show", "auth-2026-01-19")
     assert ended.code == 0
     assert ended.text.startswith("auth-2026-01-19  Authentication\n")
-    assert ended.err.startswith(b"note: the tasks could not be asked: ")
+    assert ended.err.startswith(b"note: the tasks could not be read: ")
 
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("show",), "an entry is shown by its id or by its line; give ID or --line N"),
-        (("show", "a", "--line", "1"), "an entry is shown by its id or by its line; give ID or --line N"),
+        (("show",), "expected either ID or --line; give one of the two"),
+        (("show", "a", "--line", "1"), "expected either ID or --line; give one of the two"),
         (("show", "zzz"), "there is no entry 'zzz'; remit findings list shows what there is"),
         (("show", "--line", "77"), "there is no entry on line 77; remit findings validate tells of every line"),
-        (("show", "--line", "x"), "'x' is not a number from 1; give a whole number"),
+        (("show", "--line", "x"), "'x' isn't a positive number; give a whole number from 1"),
         (("list", "!!"), "no word to search for; give words with letters or digits"),
-        (("list", "--limit", "5000"), "5000 entries are too many for a page; give at most 1000, or use export"),
+        (
+            ("list", "--limit", "5000"),
+            "5000 entries per page are too many; give at most 1000, or use: remit findings export",
+        ),
         (("list", "--manifest", "gone.jsonl"), "can't be read: no such file or directory"),
     ],
 )
@@ -211,9 +214,12 @@ def test_a_last_line_that_is_cut_off_is_told_everywhere(workspace: Inside, *, wi
         ("show", "auth-2026-01-19"),
     ):
         ended = workspace("findings", *command)
-        assert (ended.code, ended.err) == (0, b"note: line 4 is no entry; remit findings validate tells why\n")
+        assert (ended.code, ended.err) == (
+            0,
+            b"note: line 4 isn't a valid entry; for details, run: remit findings validate\n",
+        )
     ended = workspace("findings", "show", "torn-2026-04-01")
-    assert (ended.code, b"line 4 is no entry" in ended.err) == (2, True)
+    assert (ended.code, b"line 4 isn't a valid entry" in ended.err) == (2, True)
     assert "error[MAN002]" in workspace("findings", "validate").text
 
 

@@ -361,7 +361,7 @@ def test_a_worktree_with_claimed_files_on_no_branch_stays_and_is_named(workspace
     worktree = isolate(workspace, agent, {"ok.md": "Done.\n", "ignored/n.txt": "The real work.\n"})
     ended = workspace("gc")
     assert ended.code == 0
-    shown = f"! .remit/worktrees/{worktree.name} stays, it holds what is on no branch: ignored/n.txt\n"
+    shown = f"! .remit/worktrees/{worktree.name} was kept, because no branch has its changes: ignored/n.txt\n"
     assert ended.text.startswith(shown)
     told = load(workspace("gc", "--json"))
     assert (told["worktrees"], told["kept"]) == ([], {worktree.name: ["ignored/n.txt"]})

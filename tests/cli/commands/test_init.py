@@ -56,7 +56,7 @@ def test_yes_writes_what_was_shown_and_a_second_run_finds_nothing_to_do(reposito
         assert (repository.folder / each["path"]).read_text() == each["added"]
     before = list_files(repository.folder)
     again = repository("init")
-    assert (again.code, again.text.split("\n")[-2]) == (0, snapshot("✓ nothing to do: everything is there"))
+    assert (again.code, again.text.split("\n")[-2]) == (0, snapshot("✓ nothing to do: everything exists"))
     assert load(repository("init", "--yes", "--json"))["writes"] == []
     assert list_files(repository.folder) == before
 
@@ -130,7 +130,7 @@ def test_folders_for_tasks_and_entries_are_not_made(repository: Inside) -> None:
 def test_without_git_nothing_is_written_for_it(inside: Inside) -> None:
     ended = inside("init", "--yes")
     assert ended.code == 0
-    assert "no repository here" in ended.text
+    assert "no repository" in ended.text
     assert sorted(path.name for path in inside.folder.iterdir()) == [".remit", "remit.toml"]
 
 
@@ -353,7 +353,7 @@ def test_git_without_a_repository_that_it_likes_is_told(inside: Inside) -> None:
     inside.write(".git/HEAD", "ref: refs/heads/main\n")
     assert subprocess.run(["git", "status"], cwd=inside.folder, capture_output=True, check=False).returncode
     ended = inside("init", "--yes")
-    assert (ended.code, ended.text.split("\n")[-2]) == (1, snapshot("✗ written, but not everything"))
+    assert (ended.code, ended.text.split("\n")[-2]) == (1, snapshot("✗ only a part was written"))
     assert ended.complaint == snapshot(
         ".gitattributes is not written: git finds no checkout here; run git status to see why"
     )
@@ -364,7 +364,7 @@ def test_git_without_a_repository_that_it_likes_is_told(inside: Inside) -> None:
 def test_something_by_the_name_of_git_is_no_repository(inside: Inside) -> None:
     (inside.folder / ".git").mkdir()
     ended = inside("init", "--yes")
-    assert (ended.code, "no repository here" in ended.text, ended.err) == (0, True, b"")
+    assert (ended.code, "no repository" in ended.text, ended.err) == (0, True, b"")
 
 
 def test_without_the_program_git_it_says_what_it_did_not_write(
@@ -379,7 +379,7 @@ def test_without_the_program_git_it_says_what_it_did_not_write(
         "it isn't in PATH; check that git is installed and starts, then try again"
     )
     assert (planned.code, json.loads(planned.out)["undone"]) == (1, [undone])
-    for ended, verdict in ((first, "written, but not everything"), (again, "nothing was written, and something is")):
+    for ended, verdict in ((first, "only a part was written"), (again, "nothing was written, and something is")):
         assert (ended.code, ended.complaint) == (1, undone)
         assert ended.text.split("\n")[-2].startswith(f"✗ {verdict}")
     assert (repository.folder / "remit.toml").exists()

@@ -72,7 +72,7 @@ def test_a_clean_workspace_is_0_and_one_line(remit: Remit) -> None:
     """The standard's own good example must not fail (R1.23, C17)."""
     make_clean(remit)
     ended = remit("lint")
-    assert (ended.code, ended.text, ended.err) == (0, snapshot("✓ 2 files: nothing to say\n"), b"")
+    assert (ended.code, ended.text, ended.err) == (0, snapshot("✓ 2 files: no problems\n"), b"")
 
 
 def test_a_finding_is_1(remit: Remit) -> None:
@@ -98,7 +98,7 @@ def test_files_of_an_agents_folder_that_are_no_agents_are_named(inside: Inside) 
     put(inside, "agents/x.md", "text\n")
     ended = inside("lint")
     assert ended.code == 0
-    assert ended.text.startswith("no agent files found: 'agents/x.md' has no frontmatter, without which ")
+    assert ended.text.startswith("no agent files found: 'agents/x.md' has no frontmatter, which an agent file ")
     assert "'agents/x.md' has no frontmatter" in json.loads(inside("lint", "--json").err)["note"]
     put(inside, "agents/z.md", "text\n")
     assert "'agents/x.md' and 1 other have no frontmatter" in inside("lint").text
@@ -130,8 +130,8 @@ def test_a_program_hears_beside_its_answer_that_nothing_was_looked_at(options: t
         ("--fail-on eror", "there is no severity 'eror'; did you mean 'error'?"),
         ("--output-format xml", "there is no output format 'xml'; available: full, concise, json, github, sarif"),
         ("--unsafe-fixes", "--unsafe-fixes needs --fix or --diff; add one of them"),
-        ("--watch --fix", "--watch only looks; leave out --fix and --diff"),
-        ("--watch --diff", "--watch only looks; leave out --fix and --diff"),
+        ("--watch --fix", "can't combine --watch with --fix or --diff; leave one of them out"),
+        ("--watch --diff", "can't combine --watch with --fix or --diff; leave one of them out"),
         ("--baseline none/known.json", "'none/known.json' can't be written: no such file or directory; "),
         ("--zzz", "there is no option --zzz; see 'remit lint --help'"),
     ],
@@ -457,7 +457,7 @@ def test_fix_puts_right_what_is_safe(inside: Inside) -> None:
     first, *rest = ended.text.splitlines()
     assert " AGT005 error " in first
     assert rest == [
-        "1 finding fixed in 1 file.",
+        "1 diagnostic fixed in 1 file.",
         "✗ 3 files: 1 error",
         "1 can be fixed with `remit lint --fix --unsafe-fixes`.",
     ]
@@ -468,7 +468,7 @@ def test_unsafe_fixes_go_further(inside: Inside) -> None:
     put(inside, STANDARD_PATH, TWICE)
     ended = inside("lint", "--fix", "--unsafe-fixes", "--select", "AGT004,AGT005")
     assert ended.code == 0
-    assert ended.text == snapshot("2 findings fixed in 2 files.\n✓ 3 files: nothing to say\n")
+    assert ended.text == snapshot("2 diagnostics fixed in 2 files.\n✓ 3 files: no problems\n")
     assert (inside.folder / STANDARD_PATH).read_text() == STANDARD
 
 
@@ -584,7 +584,7 @@ def test_a_diff_changes_nothing_and_git_applies_it(remit: Remit) -> None:
     for command in (("lint", "--diff", *options), ("lint", "--fix", "--diff", *options)):
         ended = remit(*command)
         assert ended.code == 1
-        assert ended.err == b"3 findings in 3 files would be fixed.\n"
+        assert ended.err == b"3 diagnostics in 3 files would be fixed.\n"
         assert {name: (remit.folder / name).read_bytes() for name in files} == before
     git(remit.folder, "apply", data=ended.out)
     applied = {name: (remit.folder / name).read_bytes() for name in files}
@@ -598,16 +598,16 @@ def test_a_diff_changes_nothing_and_git_applies_it(remit: Remit) -> None:
 def test_a_diff_of_nothing_is_0(inside: Inside) -> None:
     make_clean(inside)
     ended = inside("lint", "--diff")
-    assert (ended.code, ended.out, ended.err) == (0, b"", b"0 findings in 0 files would be fixed.\n")
+    assert (ended.code, ended.out, ended.err) == (0, b"", b"0 diagnostics in 0 files would be fixed.\n")
 
 
 def test_a_diff_tells_of_what_only_unsafe_fixes_would_change(inside: Inside) -> None:
     put(inside, ".claude/agents/a.md", "---\nname: a\ndescription: Plans it\nmodel: sonet\n---\n\nPlan.\n")
     assert "1 can be fixed with `remit lint --fix --unsafe-fixes`" in inside("lint").text
     told = inside("lint", "--fix", "--diff").err.decode()
-    assert told == snapshot("0 findings in 0 files would be fixed, 1 more with --unsafe-fixes.\n")
+    assert told == snapshot("0 diagnostics in 0 files would be fixed, 1 more with --unsafe-fixes.\n")
     told = inside("lint", "--fix", "--diff", "--unsafe-fixes").err.decode()
-    assert told == snapshot("1 finding in 1 file would be fixed.\n")
+    assert told == snapshot("1 diagnostic in 1 file would be fixed.\n")
 
 
 def test_a_diff_in_colour_is_for_eyes(remit: Remit) -> None:
@@ -658,9 +658,12 @@ def test_a_baseline_is_made_once_and_only_shrinks(inside: Inside) -> None:
     make_faulty(inside)
     options = ("--baseline", "known.json", *only("AGT004,AGT005"))
     made = inside("lint", *options)
-    assert (made.code, made.text) == (0, snapshot("known.json was made, with 1 finding.\n✓ 3 files: nothing to say\n"))
+    assert (made.code, made.text) == (
+        0,
+        snapshot("known.json was created with 1 diagnostic.\n✓ 3 files: no problems\n"),
+    )
     known = inside("lint", *options)
-    left_out = "1 finding left out: known from the baseline.\n✓ 3 files: nothing to say\n"
+    left_out = "1 diagnostic ignored: listed in the baseline.\n✓ 3 files: no problems\n"
     assert (known.code, known.text) == (0, left_out)
 
     put(inside, STANDARD_PATH, TWICE)
@@ -675,7 +678,7 @@ def test_a_baseline_is_made_once_and_only_shrinks(inside: Inside) -> None:
 
     put(inside, UNQUOTED_PATH, FIXED)
     shrunk = inside("lint", *options)
-    assert "known.json now holds 0 findings." in shrunk.text
+    assert "known.json now has 0 diagnostics." in shrunk.text
     assert load_baseline(inside) == {}
     put(inside, UNQUOTED_PATH, UNQUOTED)
     assert " AGT004 " in inside("lint", *options).text, "what is gone and comes back is new"
@@ -696,7 +699,7 @@ def test_a_baseline_keeps_what_was_not_looked_at_and_forgets_removed_files(insid
     ended = inside("lint", "--baseline", "known.json", UNQUOTED_PATH)
     assert set(load_baseline(inside)) == set(before) - {".claude/agents/b.md"}
     total = sum(sum(counts.values()) for counts in load_baseline(inside).values())
-    assert f"known.json now holds {total} findings." in ended.text
+    assert f"known.json now has {total} diagnostics." in ended.text
 
 
 def test_a_baseline_is_a_file(inside: Inside) -> None:
@@ -780,11 +783,11 @@ def test_watching_lints_again_whenever_a_file_changes_until_it_is_interrupted(re
     make_clean(remit)
     watcher = Watcher(remit, *only("AGT004"))
     try:
-        assert "AGT004" not in watcher.wait_for("watching 2 files; Ctrl-C ends it")
+        assert "AGT004" not in watcher.wait_for("watching 2 files; press Ctrl-C to stop")
         put(remit, UNQUOTED_PATH, UNQUOTED)
         assert f"{UNQUOTED_PATH}:3:" in watcher.wait_for("watching 3 files")
         put(remit, UNQUOTED_PATH, FIXED)
-        watcher.wait_for("✓ 3 files: nothing to say")
+        watcher.wait_for("✓ 3 files: no problems")
         put(remit, "remit.toml", "[lint\n")
         watcher.wait_for("error: ")
         put(remit, "remit.toml", '[lint]\nexclude = [".claude"]\n')

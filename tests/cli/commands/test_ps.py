@@ -56,10 +56,10 @@ def add_row(folder: Path, name: str, agent: str = "planner", **given: Any) -> No
 
 
 def test_where_nothing_was_delegated_nothing_is_made(inside: Inside) -> None:
-    assert inside("ps").text == snapshot("nothing is at work; remit ps --all shows what was\n")
-    assert inside("ps", "--all").text == snapshot("nothing was delegated yet\n")
+    assert inside("ps").text == snapshot("no open runs; to include finished runs, use: remit ps --all\n")
+    assert inside("ps", "--all").text == snapshot("no runs yet\n")
     assert load(inside("ps", "--json"))["items"] == []
-    assert inside("ps", "--tree").text == snapshot("nothing was delegated yet\n")
+    assert inside("ps", "--tree").text == snapshot("no runs yet\n")
     assert smooth(inside("show").complaint) == snapshot("nothing was delegated here yet; start with: remit run PROMPT")
     assert not (inside.folder / ".remit").exists()
 
@@ -98,7 +98,17 @@ def test_somebody_elses_agent_is_seen_at_work(remit: Remit, agent: ScriptedAgent
         assert 280_000 < each["left_ms"] <= 300_000
         assert each["heard_ms"] >= each["started_ms"]
         table = remit("ps").text.splitlines()
-        assert table[0].split() == ["SESSION", "AGENT", "STATE", "TOOK", "LEFT", "HEARD", "TOKENS", "COST", "DRIVER"]
+        assert table[0].split() == [
+            "SESSION",
+            "AGENT",
+            "STATE",
+            "TOOK",
+            "LEFT",
+            "OUTPUT",
+            "TOKENS",
+            "COST",
+            "SUPERVISOR",
+        ]
         assert table[1].startswith(f"{session}  agent  running  0:")
         assert table[1].endswith(f"process {each['driver_pid']}")
         assert "looking around" in remit("ps", "--tree").text
@@ -162,7 +172,7 @@ def test_a_tree_is_shown_and_ended_as_a_whole(remit: Remit, agent: ScriptedAgent
     lines = remit("ps", "--tree").text.splitlines()
     assert lines[0].startswith(f"· parent  {rows['parent'].session_id}  waiting for child")
     assert lines[1].startswith(f"  · child  {rows['child'].session_id}")
-    assert lines[-1] == snapshot("2 delegations, 2 open")
+    assert lines[-1] == snapshot("2 runs, 2 open")
     assert remit("show", "-").text.startswith("· parent: waiting")
     told = {each["agent"]: each for each in load(remit("ps", "--json"))["items"]}
     drivers = {name: told[name]["driver_pid"] for name in ("parent", "child")}
@@ -192,8 +202,8 @@ def test_nothing_heard_for_long_is_told(inside: Inside) -> None:
     text = inside("ps").text
     assert "1,234" in text
     assert "$0.50" in text
-    assert "! nothing was heard for 1:4" in text
-    assert "! nobody drives it, and its agent has ended: remit wait sess_1 takes it over" in text
+    assert "! no output for 1:4" in text
+    assert "! no process supervises it, and its agent has ended; to take over, run: remit wait sess_1" in text
     assert each["state"] == "abandoned"
 
 
@@ -236,7 +246,7 @@ def test_whoever_waits_takes_over_what_nobody_drives(remit: Remit, agent: Script
     session = detach(remit, agent.sleeps(2).obeys())
     kill_driver(remit, session)
     told = remit("ps").text
-    assert f"! nobody drives it, and its agent is alive: remit wait {session} takes it over" in told
+    assert f"! no process supervises it, and its agent is alive; to take over, run: remit wait {session}" in told
     assert list_rows(remit.folder)[0].state == "running"  # ps only tells
     ended = remit("wait", session, "--json")
     assert ended.code == 0, ended
@@ -294,7 +304,7 @@ def test_who_has_not_begun_is_starting_unless_there_is_no_room(remit: Remit) -> 
             advance(db, "sess_1", "running", started_ms=2_000)
         assert look() == {"1": "running", "2": "starting", "3": "queued", "4": "queued"}
         assert "worker  sess_2  starting" in remit("ps", "--tree", "sess_2").text
-        assert "worker  sess_3  waits for a slot" in remit("ps", "--tree", "sess_3").text
+        assert "worker  sess_3  waiting for a slot" in remit("ps", "--tree", "sess_3").text
     finally:
         supervisor.end()
         home.close()
@@ -337,9 +347,9 @@ def test_show_tells_what_was_claimed_and_what_was_done(remit: Remit, agent: Scri
     ended = remit("show")
     assert ended.code == 0
     assert "· report.md  report, unchanged (its content did not change since the run began)" in ended.text
-    assert "work      Write a report." in ended.text
+    assert "prompt    Write a report." in ended.text
     assert "attempts\n  1  exited, fabricated: EVD001" in ended.text
-    assert "finished\n  errors    done" in ended.text
+    assert "finish steps\n  errors    done" in ended.text
     told = load(remit("show", "--json"))
     assert told["result"]["remit"]["grades"][0]["grade"] == "unchanged"
     assert told["attempts"][0]["verdict"] == "fabricated"

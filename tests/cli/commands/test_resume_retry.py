@@ -308,7 +308,8 @@ def test_who_follows_what_nobody_drives_is_told(remit: Remit, agent: ScriptedAge
     wait_until(lambda: not load(remit("ps", "--json"))["items"][0]["driven"], "its driver is gone")
     ended = remit("logs", "-f", session)
     assert (ended.code, ended.out) == (0, b"one\ntwo\n")
-    assert ended.err.decode() == f"nobody drives it, and its agent has ended: remit wait {session} takes it over\n"
+    sentence = f"no process supervises the run, and its agent has ended; to recover it, run: remit wait {session}\n"
+    assert ended.err.decode() == sentence
 
 
 @pytest.mark.slow

@@ -63,7 +63,7 @@ def test_a_source_that_is_not_accepted_is_not_converted(inside: Inside) -> None:
     told = ended.err.decode()
     assert told.startswith("✗ a.md: invalid · standard · 1 error\n\nerror[RET050]: ")
     assert "\n --> a.md:8:32\n" in told
-    assert told.endswith("\n\nNothing was converted: the source is not accepted.\n")
+    assert told.endswith("\n\nNothing was converted, because the source isn't accepted.\n")
 
 
 def test_json_holds_the_text_the_object_and_the_losses(inside: Inside) -> None:

@@ -44,7 +44,7 @@ def test_work_that_holds_comes_back_on_standard_output(remit: Remit, agent: Scri
     (row,) = list_rows(remit.folder)
     assert lines[-1] == f"  see: remit show {row.session_id} --full"
     told = ended.err.decode().splitlines()
-    assert told == [f"{row.session_id}: agent is at work; follow it with: remit logs -f {row.session_id}"]
+    assert told == [f"{row.session_id}: agent is running; follow it with: remit logs -f {row.session_id}"]
     assert row.details["work"] == "Write a report."
 
 
@@ -224,12 +224,12 @@ def test_limits_that_cannot_be_held_are_told_before_and_afterwards(inside: Insid
         (("parent",), "'parent' is an agent, and there is no prompt for it; add the prompt: remit run parent"),
         (("-", "x", "--command", "true"), "'-' isn't the name of an agent; to run without an agent file, leave the"),
         (("", "x", "--command", "true"), "no agent is named; give an agent's name"),
-        (("Fix", "the", "typo"), "remit run takes an agent and a prompt, and 3 arguments are given; put the prompt in"),
+        (("Fix", "the", "typo"), "expected an agent and a prompt, got 3 arguments; put the prompt in"),
         (("x", "--runner", "clade"), "clade"),
         (("nobody", "x"), "there is no agent 'nobody'"),
         (("x", "--timeout", "soon"), "'soon' is not a duration; write it like 90, 90s, 15m or 2h"),
         (("x", "--timeout", "0", "--command", "true"), "cannot be 0"),
-        (("x", "--input", "topic"), "'topic' is no input; write it as NAME=VALUE"),
+        (("x", "--input", "topic"), "'topic' isn't an input; write it as NAME=VALUE"),
         (("x", "--input", "a=1", "--input", "a=2"), "the input 'a' is given twice; give it once"),
         (("x", "--max-turns", "few"), "'few' is not a number; give a whole number, such as 20"),
         (("x", "--max-usd", "much"), "'much' is not an amount; give it in dollars, such as 0.50"),
@@ -404,7 +404,7 @@ def test_ctrl_c_on_a_terminal_cancels(remit: Remit, agent: ScriptedAgent) -> Non
     code, out = terminal.end()
     assert code == 1
     assert out.startswith("✗ agent: failed · cancelled")
-    assert "cancelling; once more does not wait for it" in terminal.screen
+    assert "cancelling; Ctrl-C again kills the run" in terminal.screen
     assert agent.list_living() == []
 
 

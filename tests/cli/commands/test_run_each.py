@@ -41,7 +41,7 @@ def test_each_line_has_its_result_in_order(remit: Remit, agent: ScriptedAgent) -
     assert ended.code == 0, ended
     lines = ended.text.splitlines()
     assert [line[0] for line in lines if "completed · " in line] == ["1", "3", "4"]
-    assert lines[-1] == snapshot("3 delegations: 3 completed")
+    assert lines[-1] == snapshot("3 runs: 3 completed")
     assert ended.err == b"3 delegations; follow them with: remit ps\n"
     works = [row.details["work"] for row in reversed(list_rows(remit.folder))]
     assert works == ["Write one.", "Write two.", "Write three."]
@@ -78,9 +78,9 @@ def test_bad_lines_are_refused_before_anything_starts(remit: Remit, agent: Scrip
 @pytest.mark.parametrize(
     ("args", "sentence"),
     [
-        (("a", "Do it.", "--each", "p"), "--each takes an agent and no prompt, and 2 arguments are given"),
-        (("--each", "p", "--detach"), "--each waits for all, and --detach for none"),
-        (("Do it.", "--again"), "--concurrency and --again are for --each"),
+        (("a", "Do it.", "--each", "p"), "expected an agent and no prompt with --each, got 2 arguments"),
+        (("--each", "p", "--detach"), "can't combine --each with --detach"),
+        (("Do it.", "--again"), "--concurrency and --again need --each"),
         (("--each", "nowhere.jsonl"), "'nowhere.jsonl' can't be read"),
     ],
 )
@@ -109,7 +109,7 @@ def test_killed_and_run_again_nothing_is_lost_or_done_twice(remit: Remit, agent:
     assert begun <= {each["remit"]["session_id"] for each in told}
     assert len(agent.did("began")) == 4
     third = remit(*args)
-    assert b"4 of 4 were done before; --again does them anew" in third.err
+    assert b"4 of 4 were already completed; --again runs them again" in third.err
     assert len(agent.did("began")) == 4
     assert remit(*args, "--again").code == 0
     assert len(agent.did("began")) == 8
@@ -141,8 +141,8 @@ def test_a_signal_ends_what_runs_and_begins_nothing_more(remit: Remit, agent: Sc
     assert process.returncode == 1
     assert agent.list_living() == []
     assert len(agent.did("began")) == 1
-    assert out.decode().splitlines()[-1] == snapshot("3 delegations: 3 failed")
-    assert b"cancelling; once more does not wait for it" in err
+    assert out.decode().splitlines()[-1] == snapshot("3 runs: 3 failed")
+    assert b"cancelling; Ctrl-C again kills the run" in err
 
 
 @pytest.mark.slow
@@ -154,4 +154,4 @@ def test_a_bar_on_a_terminal(remit: Remit, agent: ScriptedAgent) -> None:
     terminal.wait_for("[########----------------] 1 of 3")
     code, out = terminal.end()
     assert code == 0
-    assert out.splitlines()[-1] == snapshot("3 delegations: 3 completed")
+    assert out.splitlines()[-1] == snapshot("3 runs: 3 completed")

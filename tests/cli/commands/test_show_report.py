@@ -70,7 +70,7 @@ def test_an_option_goes_before_the_ending(inside: Inside, tmp_path: Path) -> Non
         (["--format", "htm"], "there is no report format 'htm'; did you mean 'html'?"),
         (
             ["-o", "a.html", "--full"],
-            "--full and --json don't go with a report; use --format json for a report as JSON",
+            "can't combine --full or --json with a report; use --format json for a report as JSON",
         ),
     ],
 )

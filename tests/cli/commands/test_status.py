@@ -59,11 +59,11 @@ def test_an_empty_folder_says_what_to_do_next_and_stays_empty(inside: Inside) ->
     assert (ended.code, ended.err) == (0, b"")
     assert smooth(ended.text) == snapshot("""\
 workspace  <folder>
-tasks      none yet; begin with: remit task new TITLE
-work       nothing was delegated yet
-manifest   none yet; it begins with: remit findings add --title TEXT --finding TEXT --write-file
+tasks      none yet; to create one, run: remit task new TITLE
+runs       none yet
+manifest   none yet; to create it, run: remit findings add --title TEXT --finding TEXT --write-file
 errors     none open
-ledger     none yet; it is made when there is something to keep
+ledger     none yet; the first run creates it
 """)
     assert list(inside.folder.iterdir()) == []
 
@@ -113,7 +113,7 @@ def test_delegations_that_are_open_and_the_last_that_were_settled(workspace: Ins
     found = load(workspace("status", "--json"))["runs"]
     supervisor.end()
     home.close()
-    start = lines.index("work       2 delegations open")
+    start = lines.index("runs       2 open")
     assert lines[start + 1] == snapshot(
         "             planner                   task 9     running 1 min, 1,200 tokens, …"
     )
@@ -159,7 +159,7 @@ def test_open_errors_are_counted(workspace: Inside) -> None:
     put(
         workspace, "specs/errors.json", json.dumps({"errors": [entry | {"id": f"err_{number}"} for number in range(3)]})
     )
-    assert "\nerrors     3 open, of 1 cause; see: remit errors list\n" in workspace("status").text
+    assert "\nerrors     3 open, 1 cause; see: remit errors list\n" in workspace("status").text
 
 
 def test_it_fits_the_screen_whatever_is_there(workspace: Inside) -> None:
@@ -181,7 +181,7 @@ def test_it_fits_the_screen_whatever_is_there(workspace: Inside) -> None:
         "workspace",
         "tasks",
         "drift",
-        "work",
+        "runs",
         "finished",
         "manifest",
         "errors",
@@ -208,7 +208,7 @@ def test_what_is_broken_does_not_hide_the_rest(workspace: Inside) -> None:
 
 def test_an_outside_system_is_told(workspace: Inside) -> None:
     workspace.write("remit.toml", '[tasks]\nshow = "tool {id}"\n')
-    assert "\ntasks      kept by an outside system; " in workspace("status").text
+    assert "\ntasks      managed by an outside system; " in workspace("status").text
     assert load(workspace("status", "--json"))["outside"] == ["tool {id}"]
 
 

@@ -104,16 +104,18 @@ def test_alone_it_says_what_there_is(inside: Inside) -> None:
 
 def test_the_first_task_makes_both_files(repository: Inside) -> None:
     ended = repository("task", "new", "Export", "button", "--language", "python", "--description", "It is missing.")
-    assert (ended.code, ended.text, ended.err) == (0, snapshot("✓ task 1 made: Export button\n"), b"")
+    assert (ended.code, ended.text, ended.err) == (0, snapshot("✓ task 1 created: Export button\n"), b"")
     assert "### 1. Export button\n- **Status**: [NOT STARTED]\n" in read_todo(repository)
     assert load_state(repository)["active_projects"][0]["description"] == "It is missing."
     assert git(repository.folder, "status", "--porcelain").split() == ["??", "specs/"]
 
 
 def test_a_task_goes_its_way(workspace: Inside) -> None:
-    assert workspace("task", "start", "1").text == snapshot("✓ task 1: NOT STARTED → IN PROGRESS, in focus\n")
-    assert workspace("task", "start").text == "task 1 is in focus\n"
-    assert workspace("task", "start", "#1").text == "✓ task 1: in focus\n"
+    assert workspace("task", "start", "1").text == snapshot(
+        "✓ task 1: NOT STARTED → IN PROGRESS, now the current task\n"
+    )
+    assert workspace("task", "start").text == "task 1 is the current task\n"
+    assert workspace("task", "start", "#1").text == "✓ task 1 is now the current task\n"
     assert workspace("task", "block", "2", "--reason", "No  key\n yet").text == snapshot(
         "✓ task 2: NOT STARTED → BLOCKED\n"
     )
@@ -122,14 +124,14 @@ def test_a_task_goes_its_way(workspace: Inside) -> None:
         "*    1  [IN PROGRESS]    Export button\n     2  [BLOCKED]        Login page\n2 tasks\n"
     )
     assert workspace("task", "done", "1").text == snapshot("✓ task 1: IN PROGRESS → COMPLETED\n")
-    assert workspace("task", "start").text == snapshot("no task is in focus: remit task start N takes one up\n")
-    assert workspace("task", "archive").text == "✓ task 1 put away\n"
-    assert workspace("task", "archive").text == snapshot("no task is over: nothing to put away\n")
+    assert workspace("task", "start").text == snapshot("no current task; to start one, run: remit task start N\n")
+    assert workspace("task", "archive").text == "✓ task 1 archived\n"
+    assert workspace("task", "archive").text == snapshot("no finished tasks to archive\n")
     assert workspace("task", "list").text == snapshot("     2  [BLOCKED]        Login page\n1 task\n")
     assert workspace("task", "list", "--all").text.endswith("     1  [COMPLETED]      Export button\n2 tasks\n")
     shown = workspace("task", "show", "1").text
     assert shown.startswith("1. Export button  [COMPLETED]\n- **Status**: [COMPLETED]\n")
-    assert shown.endswith("It has ended and can't change.\n")
+    assert shown.endswith("It is archived and can't change.\n")
     assert workspace("task", "start", "1").complaint == snapshot("task 1 is over; remit task list shows what is open")
     assert workspace("task", "sync", "--check").code == 0
 
@@ -142,8 +144,8 @@ def test_a_task_is_shown_with_all_that_belongs_to_it(workspace: Inside) -> None:
 - **Status**: [IN PROGRESS]
 - **Priority**: High
 - **Created**: <date>
-It is in focus.
-Plan: specs/001_export/plan.md: goes on at phase 2, Walls
+It is the current task.
+Plan: specs/001_export/plan.md: continues at phase 2, Walls
 Can become: COMPLETED, BLOCKED, ABANDONED, EXPANDED, ON HOLD
 """)
     assert workspace("task", "phases", "1").text == snapshot(
@@ -156,7 +158,7 @@ def test_a_phase_moves_in_the_plan(workspace: Inside) -> None:
     ended = workspace("task", "set-status", "1", "--phase", "2", "completed")
     assert (ended.code, ended.text) == (0, snapshot("✓ task 1, phase 2: COMPLETED\n"))
     assert "### Phase 2: Walls [COMPLETED]" in plan.read_text()
-    assert workspace("task", "phases", "1").text.endswith("every phase is over\n")
+    assert workspace("task", "phases", "1").text.endswith("all phases are finished\n")
     assert smooth(workspace("task", "set-status", "1", "--phase", "9", "completed").complaint) == snapshot(
         "the plan has no phase 9; check the plan: each phase needs a heading such as ### Phase 1: Name [NOT STARTED]"
     )
@@ -199,7 +201,7 @@ def test_a_list_can_be_narrowed(workspace: Inside) -> None:
         workspace("task", "start", number)
         workspace("task", "done", number)
     workspace("task", "archive", "1", "1", "2")
-    assert workspace("task", "list").text == snapshot("no open tasks, 2 put away: see --all\n")
+    assert workspace("task", "list").text == snapshot("no open tasks, 2 archived; to include them, use: --all\n")
 
 
 @pytest.mark.parametrize(
@@ -295,9 +297,9 @@ def test_what_is_missing_is_named(workspace: Inside, args: tuple[str, ...]) -> N
     [
         (("nwe",), "there is no command 'task nwe'; did you mean 'remit task new'?"),
         (("new", "x", "--priority", "urgent"), "'urgent' isn't a priority; available: high, medium, low"),
-        (("new", "x", "--priority", ""), "--priority is empty; leave it out, or say what it is"),
-        (("block", "1", "--reason", " "), "--reason is empty; leave it out, or say what it is"),
-        (("list", "--status", ""), "--status is empty; leave it out, or say what it is"),
+        (("new", "x", "--priority", ""), "--priority is empty; leave it out, or give a value"),
+        (("block", "1", "--reason", " "), "--reason is empty; leave it out, or give a value"),
+        (("list", "--status", ""), "--status is empty; leave it out, or give a value"),
         (("archive", "1"), "task 1 hasn't ended: its status is NOT STARTED; complete or abandon it first"),
         (("archive", "9"), "there is no active task 9; list the tasks with: remit task list"),
     ],
@@ -349,7 +351,7 @@ def test_a_title_is_one_line_whatever_it_holds(workspace: Inside, title: str, ke
         assert ended.code == 2
         assert ended.complaint == snapshot("the title is empty; describe the task in a few words")
         return
-    assert (ended.code, ended.text) == (0, f"✓ task 3 made: {kept}\n")
+    assert (ended.code, ended.text) == (0, f"✓ task 3 created: {kept}\n")
     assert f"\n### 3. {kept}\n" in read_todo(workspace)
     assert [each["project_number"] for each in load_state(workspace)["active_projects"]] == [1, 2, 3]
     assert load_state(workspace)["active_projects"][2]["title"] == kept
@@ -631,7 +633,7 @@ def test_from_a_worktree_the_tasks_of_the_main_checkout_move(workspace: Inside) 
     assert workspace("task", "start", "1").code == 0
     assert git(workspace.folder, "status", "--porcelain") == " M specs/TODO.md\n M specs/state.json\n"
     assert git(workspace.folder.parent / "linked", "status", "--porcelain") == ""
-    assert workspace("task", "start").text == "task 1 is in focus\n"
+    assert workspace("task", "start").text == "task 1 is the current task\n"
 
 
 def test_the_root_can_be_named(workspace: Inside, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -690,9 +692,9 @@ def test_every_command_gives_one_json_value(workspace: Inside) -> None:
 def test_an_edit_by_hand_is_taken_in_and_told(workspace: Inside) -> None:
     put(workspace, "specs/TODO.md", read_todo(workspace).replace("[NOT STARTED]", "[PLANNING]", 1))
     listed = workspace("task", "list")
-    assert listed.err == b"note: state.json and TODO.md disagree in 1 place: see remit task sync --check\n"
+    assert listed.err == b"note: state.json and TODO.md differ in 1 place; see: remit task sync --check\n"
     ended = workspace("task", "new", "Three")
-    assert (ended.code, ended.text) == (0, snapshot("✓ task 3 made: Three\n"))
+    assert (ended.code, ended.text) == (0, snapshot("✓ task 3 created: Three\n"))
     assert ended.err.decode() == snapshot(
         "note: set task 1 to PLANNING in state.json, as in TODO.md (it was not_started)\n"
     )
@@ -706,13 +708,13 @@ def test_many_edits_by_hand_are_told_in_few_lines(workspace: Inside) -> None:
     put(workspace, "specs/TODO.md", read_todo(workspace).replace("[NOT STARTED]", "[PLANNING]"))
     ended = workspace("task", "new", "More")
     assert ended.err.count(b"\n") == 4
-    assert ended.err.endswith(b"note: 5 more edits were taken in\n")
+    assert ended.err.endswith(b"note: 5 more edits were picked up\n")
     put(workspace, "specs/TODO.md", read_todo(workspace).replace("[PLANNING]", "[COMPLETED]"))
     told = load(workspace("task", "new", "More", "--json"))["diagnostics"]
     assert [(each["code"], each["filename"]) for each in told] == [("SYN018", "specs/TODO.md")] * 8
     ended = workspace("task", "new", "More")
     assert ended.err.count(b"\n") == 4
-    assert ended.err.endswith(b"note: state.json and TODO.md disagree in 8 places: see remit task sync --check\n")
+    assert ended.err.endswith(b"note: state.json and TODO.md differ in 8 places; see: remit task sync --check\n")
 
 
 def test_an_edit_by_hand_that_is_not_legal_is_not_written_over(workspace: Inside) -> None:

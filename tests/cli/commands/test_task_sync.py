@@ -39,13 +39,13 @@ def test_a_priority_that_differs_is_not_called_agreement(workspace: Inside) -> N
     ended = workspace("task", "sync", "--check")
     assert (ended.code, ended.text.splitlines()[-1]) == (
         1,
-        snapshot("✗ specs: 3 tasks · state.json and TODO.md do not agree · 1 warning"),
+        snapshot("✗ specs: 3 tasks · state.json and TODO.md differ · 1 warning"),
     )
     assert "[SYN022]" in ended.text
     ended = workspace("task", "sync")
     assert (ended.code, ended.text.splitlines()[-1]) == (
         1,
-        snapshot("✗ state.json and TODO.md do not agree · 1 warning"),
+        snapshot("✗ state.json and TODO.md differ · 1 warning"),
     )
     assert "state.json and TODO.md do not agree: 1 difference" in workspace("doctor").text
     assert "drift      1 difference" in workspace("status").text
@@ -65,7 +65,7 @@ def test_a_difference_is_shown_with_both_values(workspace: Inside) -> None:
         "   = help: If planned is right: remit task sync --from state. If [COMPLETED] is right: remit task sync --from todo.\n"
         "   = see: remit explain SYN004\n"
         "\n"
-        "✗ specs: 3 tasks · state.json and TODO.md do not agree · 1 error\n"
+        "✗ specs: 3 tasks · state.json and TODO.md differ · 1 error\n"
     )
 
 
@@ -204,7 +204,7 @@ def test_a_status_edited_illegally_is_told_with_both_values_and_the_command(repo
             "   = help: If [COMPLETED] is right: remit task sync --from todo. If not: remit task sync --from state.\n"
             "   = see: remit explain SYN018\n"
             "\n"
-            "✗ state.json and TODO.md do not agree · 1 error\n"
+            "✗ state.json and TODO.md differ · 1 error\n"
         )
     assert list_files(repository.folder / "specs") == before
     assert repository("task", "sync", "--output-format", "concise").text.startswith(
@@ -234,9 +234,9 @@ def test_a_status_edited_in_both_is_for_a_person(repository: Inside, side: str, 
 
 def test_the_options_exclude_each_other(repository: Inside) -> None:
     for args in (("--check", "--repair"), ("--check", "--from", "todo")):
-        assert repository("task", "sync", *args).complaint.startswith("--check changes nothing")
+        assert repository("task", "sync", *args).complaint.startswith("can't combine --check")
     assert repository("task", "sync", "--from", "tod").complaint == snapshot(
-        "'tod' is neither of the two files; did you mean 'todo'?"
+        "expected todo or state, got 'tod'; did you mean 'todo'?"
     )
     assert repository("task", "sync", "--from", "").code == 2
     assert repository("task", "sync", "extra").code == 2
@@ -289,7 +289,7 @@ def test_a_file_that_is_gone_is_made_from_the_other(repository: Inside, missing:
 def branch(remit: Remit, name: str, title: str) -> None:
     """A branch off the first commit that has made a task."""
     git(remit.folder, "checkout", "-q", "-b", name, "main")
-    assert remit("task", "new", title, "--description", f"Words of {name}.").text == f"✓ task 14 made: {title}\n"
+    assert remit("task", "new", title, "--description", f"Words of {name}.").text == f"✓ task 14 created: {title}\n"
     assert remit("task", "set-status", "12", "IMPLEMENTING" if name == "left" else "REVISING").code == 0
     commit(remit, name)
 
@@ -339,7 +339,7 @@ def test_two_branches_that_took_one_number_are_parted_after_a_merge(repository: 
     assert left <= {"REVISING", "IMPLEMENTING", "revising", "implementing"}
     assert not any(mark in read(repository, name) for mark in ("<<<", ">>>", "\n===") for name in original)
     assert_settled(repository, ended)
-    assert repository("task", "new", "Next").text == snapshot("✓ task 16 made: Next\n")
+    assert repository("task", "new", "Next").text == snapshot("✓ task 16 created: Next\n")
 
 
 def test_what_else_carries_an_old_number_is_told(repository: Inside) -> None:

@@ -349,7 +349,7 @@ def test_a_phase_that_is_set_aside_is_still_to_be_done(
     assert f"task 1: phase 3 is {marker}, and there is no other phase to go on with" in ended.complaint
     assert len(worker.runs) == 1
     assert f"Plan: {FOLDER}/plans/implementation-001.md: phase 3 is {marker}\n" in inside("task", "show", "1").text
-    assert inside("task", "phases", "1").text.endswith(f"no phase can be gone on with: phase 3 is {marker}\n")
+    assert inside("task", "phases", "1").text.endswith(f"work can't continue at any phase: phase 3 is {marker}\n")
 
 
 def test_what_is_left_ends_the_command_with_1(inside: Inside, worker: Worker, tmp_path: Path) -> None:
@@ -856,7 +856,7 @@ def test_a_plan_without_phases_is_told_and_the_work_says_so(inside: Inside, clum
     """R1.32."""
     told = load(inside("task", "plan", "1", *clumsy("."), "--json"))
     assert "SET003" in {each["code"] for each in told["remit"]["diagnostics"]}
-    assert "implementation-001.md: it has no phases" in inside("task", "show", "1").text
+    assert "implementation-001.md: no phases" in inside("task", "show", "1").text
     ended = inside("task", "implement", "1", *clumsy("code.py"))
     assert ended.code == 0, (ended.text, ended.err)
     assert "it has no phases, and the task is done as a whole" in ended.text + ended.err.decode()

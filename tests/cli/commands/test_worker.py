@@ -61,7 +61,7 @@ def test_without_the_extra_nothing_is_delegated(tmp_path: Path) -> None:
     done = run(tmp_path, *words, code=code, REMIT_BACKEND="postgresql://127.0.0.1/work")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("error: psycopg, which speaks to PostgreSQL, is not here\nhint: install Remit again")
-    assert "nothing is at work" in run(tmp_path, "ps").stdout
+    assert "no open runs" in run(tmp_path, "ps").stdout
 
 
 def test_without_the_extra_it_is_said_how_to_get_it(tmp_path: Path) -> None:
@@ -78,8 +78,8 @@ def test_without_the_extra_it_is_said_how_to_get_it(tmp_path: Path) -> None:
     [
         (("worker", "start", "--concurrency", "0"), "'0' is not a number of agents"),
         (("worker", "start", "--name", "../up"), "'../up' cannot be the name of a worker"),
-        (("worker", "drain"), "no worker is named"),
-        (("worker", "drain", "one", "--all"), "--all has no names beside it"),
+        (("worker", "drain"), "WORKER is missing"),
+        (("worker", "drain", "one", "--all"), "can't combine --all with worker names"),
     ],
 )
 def test_what_does_not_fit_is_said(tmp_path: Path, words: tuple[str, ...], told: str) -> None:

@@ -1,4 +1,4 @@
-"""`remit agent new`, `upgrade` and `build`: create agent files, and write them for a harness."""
+"""`remit agent new`, `list`, `graph`, `can`, `upgrade` and `build`: manage agent files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import click
 
 from remit.cli import options
 from remit.cli.commands import completion
-from remit.cli.output import get_paint, hand_over, name_file, say, say_json
+from remit.cli.output import get_paint, name_file, print_json, print_lines, print_verbatim
 from remit.terminal import count_columns, cut, escape, quote
 from remit.views.json_objects import build_agent_summary, build_diagnostic, build_list
 from remit.views.render import ACCEPTED, NOT_ACCEPTED, count, render_line
@@ -44,17 +44,17 @@ def new(kind: str, name: str, *, output_format: str, **asked: Any) -> int:  # no
 
     paths = [name_file(path) for path in write.new(kind, name, **asked)]
     if output_format == "json":
-        say_json({"created": paths})
+        print_json({"created": paths})
         return ACCEPTED
     for path in paths:
-        say(f"{get_paint()('good', '✓')} {escape(path)}")
-    say(f"Fill in what is particular to your agent, then: remit lint {escape(paths[0])}")
-    say(f"To have it work: {_tell_use(kind, escape(name))}")
+        print_lines(f"{get_paint()('good', '✓')} {escape(path)}")
+    print_lines(f"Fill in the details of your agent, then run: remit lint {escape(paths[0])}")
+    print_lines(f"To run it: {_describe_use(kind, escape(name))}")
     return ACCEPTED
 
 
-def _tell_use(kind: str, name: str) -> str:
-    """How an agent of a kind is set to work: by a prompt, or on a task."""
+def _describe_use(kind: str, name: str) -> str:
+    """Return the command that runs an agent of this kind: with a prompt, or on a task."""
     from remit.runs.tasks.task_commands import COMMANDS
 
     command = next((each.name for each in COMMANDS.values() if each.kind == kind), None)
@@ -82,12 +82,12 @@ def upgrade(paths: tuple[str, ...], *, output_format: str, diff: bool, kind: str
 
     done = write.migrate_agents(paths, kind=kind, write=not diff)
     if output_format == "json":
-        say_json(build_list(_shape_migration(each) for each in done))
+        print_json(build_list(_shape_migration(each) for each in done))
     else:
         for each in done:
             _show_migration(each, diff=diff)
         if not done:
-            say("no agent files found; name a file or a folder with agents", stderr=diff)
+            print_lines("no agent files found; name a file or a folder with agents", stderr=diff)
     return NOT_ACCEPTED if any(each.migration.left for each in done) else ACCEPTED
 
 
@@ -111,22 +111,22 @@ def _shape_migration(each: MigratedFile) -> dict[str, Any]:
 
 
 def _show_migration(each: MigratedFile, *, diff: bool) -> None:
-    from remit.cli.output import say_diff
+    from remit.cli.output import print_diff
     from remit.terminal import escape, quote
 
     name, paint = name_file(each.source.file), get_paint(stderr=diff)
     if diff:
-        say_diff(name, each.before, each.migration.text)
+        print_diff(name, each.before, each.migration.text)
     if each.passed_over:
-        say(f"{paint('strong', escape(name))}: left as it is: {quote(each.passed_over)}", stderr=diff)
+        print_lines(f"{paint('strong', escape(name))}: unchanged: {quote(each.passed_over)}", stderr=diff)
         return
     state = "" if each.migration.done or each.migration.left else ": nothing to do"
-    say(f"{paint('strong', escape(name))}{state}", stderr=diff)
+    print_lines(f"{paint('strong', escape(name))}{state}", stderr=diff)
     for step in each.migration.done:
-        say(f"  {paint('good', '✓')} {quote(step)}", stderr=diff)
+        print_lines(f"  {paint('good', '✓')} {quote(step)}", stderr=diff)
     for left in each.migration.left:
         mark = f"{paint('warning', 'to write')} (line {left.place.line}):" if left.place else paint("error", "✗")
-        say(f"  {mark} {quote(left.message)}", stderr=diff)
+        print_lines(f"  {mark} {quote(left.message)}", stderr=diff)
 
 
 @click.command(cls=options.Command)
@@ -151,17 +151,17 @@ def build(paths: tuple[str, ...], *, to: str, check: bool, output_format: str) -
 
     done = write.compile_agents(paths, to=to, write=not check)
     if output_format == "json":
-        say_json(build_list(_shape(each) for each in done))
+        print_json(build_list(_shape(each) for each in done))
     else:
         for each in done:
             _show(each, output_format, check=check)
         if output_format != "github":
-            say(f"{count(len(done), 'agent')}: {_sum_up(done)}" if done else _NOTHING)
+            print_lines(f"{count(len(done), 'agent')}: {_sum_up(done)}" if done else _NOTHING)
     failed = any(finding.severity == "error" for each in done for finding in each.compiled.findings)
     return NOT_ACCEPTED if failed else ACCEPTED
 
 
-_NOTHING = "no agent of the standard found; `remit agent new` makes one, `remit agent upgrade` brings one to it"
+_NOTHING = "no standard agents found; to create one, run: remit agent new; to convert one: remit agent upgrade"
 
 
 def _shape(each: CompiledFile) -> dict[str, Any]:
@@ -180,18 +180,18 @@ def _show(each: CompiledFile, output_format: str, *, check: bool) -> None:
 
     name = name_file(each.source.file)
     for finding in each.compiled.findings:
-        if finding.severity == "error" or not check:  # what is lost was told when it was written
-            say(render_github(finding, name) if output_format == "github" else render_line(finding, name))
+        if finding.severity == "error" or not check:  # losses were reported when the file was written
+            print_lines(render_github(finding, name) if output_format == "github" else render_line(finding, name))
     if output_format == "full":
         good = each.state in ("written", "up to date")
         mark = get_paint()("good", "✓") if good else get_paint()("error", "✗")
         shown = name if each.state == "refused" else name_file(each.file)
-        say(f"{mark} {escape(shown)}: {_WORDS[each.state]}")
+        print_lines(f"{mark} {escape(shown)}: {_WORDS[each.state]}")
 
 
 _WORDS = {
-    "written": "written", "up to date": "up to date", "out of date": "out of date", "refused": "cannot be compiled",
-    "left over": "left over",
+    "written": "written", "up to date": "up to date", "out of date": "out of date", "refused": "can't be built",
+    "left over": "source is gone",
 }  # fmt: skip
 
 
@@ -215,15 +215,15 @@ def list_agents(paths: tuple[str, ...], *, output_format: str) -> int:
 
     found = sorted(load_graph(paths).agents.values(), key=lambda agent: agent.name)
     if output_format == "json":
-        say_json(build_list(build_agent_summary(agent) for agent in found))
+        print_json(build_list(build_agent_summary(agent) for agent in found))
         return ACCEPTED
     widths = [max(map(len, column), default=0) for column in zip(*map(_list_cells, found), strict=True)]
     room = max(_MIN_DESCRIPTION, count_columns() - sum(widths) - 2 * len(widths))
     for agent in found:
         name, *cells = (cell.ljust(width) for cell, width in zip(_list_cells(agent), widths, strict=True))
         description = cut(quote(" ".join(agent.description.split())), room)
-        say("  ".join((get_paint()("strong", name), *cells, description)).rstrip())
-    say(count(len(found), "agent") if found else "no agent files found; `remit agent new` creates one")
+        print_lines("  ".join((get_paint()("strong", name), *cells, description)).rstrip())
+    print_lines(count(len(found), "agent") if found else "no agent files found; to create one, run: remit agent new")
     return ACCEPTED
 
 
@@ -244,11 +244,11 @@ def graph(paths: tuple[str, ...], *, output_format: str) -> int:
 
     found = lint.load_graph(paths)
     if output_format == "json":
-        say_json(graph_render.shape_graph(found))
+        print_json(graph_render.shape_graph(found))
     elif output_format == "tree":
         _show_graph(found)
     else:
-        hand_over(lint.render_graph(found, output_format))
+        print_verbatim(lint.render_graph(found, output_format))
     return NOT_ACCEPTED if found.cycles else ACCEPTED
 
 
@@ -258,14 +258,14 @@ def _show_graph(found: Graph) -> None:
 
     paint = get_paint()
     if not found.agents:
-        say("no agent files found; name a file or a folder")
+        print_lines("no agent files found; name a file or a folder")
         return
     for line in graph_render.render_tree(found):
         text = escape(line.text)
         shown = paint("error", text) if line.fault else text if line.lead else paint("strong", text)
-        say(f"{paint('frame', line.lead)}{shown}")
+        print_lines(f"{paint('frame', line.lead)}{shown}")
     calls = sum(len(targets) for targets in found.edges.values())
-    say(f"\n{count(len(found.agents), 'agent')}, {count(calls, 'call')}, {count(len(found.cycles), 'circle')}")
+    print_lines(f"\n{count(len(found.agents), 'agent')}, {count(calls, 'call')}, {count(len(found.cycles), 'cycle')}")
 
 
 _ANSWER_STYLES = {"allow": ("good", "✓"), "ask": ("warning", "?"), "deny": ("error", "✗")}
@@ -288,14 +288,14 @@ def can(*, agent: str, tool: str, subject: str, output_format: str) -> int:
     """
     from remit.hooks.explain_permission import explain_call
 
-    told = explain_call(agent, tool, subject)
-    decision = told.decision
+    answer = explain_call(agent, tool, subject)
+    decision = answer.decision
     if output_format == "json":
-        say_json({**told._asdict(), "decision": decision.answer, "reason": decision.reason, "rule": decision.rule})
+        print_json({**answer._asdict(), "decision": decision.answer, "reason": decision.reason, "rule": decision.rule})
     else:
         style, mark = _ANSWER_STYLES[decision.answer]
         reason = f": {escape(decision.reason)}" if decision.reason else ""
-        say(f"{get_paint()(style, f'{mark} {decision.answer}')}{reason}")
-        if told.note:
-            say(f"note: {told.note}")
+        print_lines(f"{get_paint()(style, f'{mark} {decision.answer}')}{reason}")
+        if answer.note:
+            print_lines(f"note: {answer.note}")
     return ACCEPTED if decision.answer == "allow" else NOT_ACCEPTED

@@ -1,7 +1,4 @@
-"""`remit check`: judge final messages.
-
-Owns the order in which messages are read and their verdicts shown, in each of the output formats.
-"""
+"""`remit check`: check final messages, and show the verdicts in each output format."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ import click
 
 from remit.cli import options
 from remit.cli.input import STDIN, choose_sources, name_source
-from remit.cli.output import complain, get_paint, say, say_json
+from remit.cli.output import get_paint, print_json, print_lines, report_error
 from remit.errors import InputError
 from remit.model import ACCEPTABLE
 from remit.views.render import (
@@ -61,8 +58,8 @@ def check(files: tuple[str, ...], *, quiet: bool, output_format: str, **asked: A
             message = check_message.load_message(source)
             verdict = check_message.check(message, **asked)
         except InputError as error:
-            if str(error) not in complaints:  # one manifest that is not there is told once, not for each message
-                complain(error, as_json=output_format == "json")
+            if str(error) not in complaints:  # report a missing manifest once, not for each message
+                report_error(error, as_json=output_format == "json")
             complaints.add(str(error))
             verdicts.append(None)
             continue
@@ -73,84 +70,84 @@ def check(files: tuple[str, ...], *, quiet: bool, output_format: str, **asked: A
 
 
 def _decide_exit(verdicts: Sequence[VerdictName | None]) -> int:
-    """One message that could not be read outweighs one that is not accepted."""
+    """Return the exit code: 2 if a message couldn't be read, else 1 if one isn't accepted."""
     if None in verdicts:
         return COULD_NOT_RUN
     return ACCEPTED if all(verdict in ACCEPTABLE for verdict in verdicts) else NOT_ACCEPTED
 
 
 class FullVerdicts:
-    """For people: a line for each message, and each finding with the line that it is about."""
+    """For people: one line per message, and each diagnostic with an excerpt."""
 
     def __init__(self, *, quiet: bool) -> None:
         self.quiet = quiet
         self.paint: Paint = get_paint()
 
     def add(self, verdict: Verdict, filename: str, message: bytes) -> None:
-        """Show what became of one message."""
+        """Print the verdict of a message."""
         if self.quiet and verdict.accepted:
             return
-        say("\n".join([render_headline(verdict, filename, paint=self.paint), *render_repairs(verdict)]))
+        print_lines("\n".join([render_headline(verdict, filename, paint=self.paint), *render_repairs(verdict)]))
         if verdict.findings:
             from remit.views.excerpt import render_findings
 
-            say(f"\n{render_findings(verdict.findings, filename, message, paint=self.paint)}\n")
+            print_lines(f"\n{render_findings(verdict.findings, filename, message, paint=self.paint)}\n")
 
     def close(self, verdicts: Sequence[VerdictName | None]) -> None:
-        """Sum up, where there was more than one message."""
+        """Print a summary if there was more than one message."""
         if len(verdicts) > 1 and not self.quiet:
-            say(render_summary(verdicts))
+            print_lines(render_summary(verdicts))
 
 
 class ConciseVerdicts(FullVerdicts):
-    """For editors and logs: a line for each finding, then one for the message."""
+    """For editors and logs: one line per diagnostic, then one for the message."""
 
     def add(self, verdict: Verdict, filename: str, message: bytes) -> None:
-        """Show what became of one message."""
+        """Print the verdict of a message."""
         del message
         if not (self.quiet and verdict.accepted):
             lines = [render_line(finding, filename) for finding in verdict.findings]
-            say("\n".join([*lines, render_headline(verdict, filename, paint=self.paint)]))
+            print_lines("\n".join([*lines, render_headline(verdict, filename, paint=self.paint)]))
 
 
 class JsonVerdicts:
-    """For programs: one object at the end."""
+    """For programs: one JSON object at the end."""
 
     def __init__(self, *, quiet: bool) -> None:
-        del quiet  # a program picks for itself
+        del quiet  # programs filter the output themselves
         self.results: list[object] = []
 
     def add(self, verdict: Verdict, filename: str, message: bytes) -> None:
-        """Keep what became of one message."""
+        """Collect the verdict of a message."""
         from remit.views.json_objects import build_checked_message
 
         del message
         self.results.append(build_checked_message(verdict, filename))
 
     def close(self, verdicts: Sequence[VerdictName | None]) -> None:
-        """Show all of it."""
+        """Print all verdicts."""
         from remit.views.json_objects import build_list
 
-        say_json({"accepted": _decide_exit(verdicts) == ACCEPTED, **build_list(self.results)})
+        print_json({"accepted": _decide_exit(verdicts) == ACCEPTED, **build_list(self.results)})
 
 
 class GithubVerdicts:
-    """For GitHub Actions: an annotation for each finding, on the lines of the message's file."""
+    """For GitHub Actions: one annotation per diagnostic, on the lines of the message's file."""
 
     def __init__(self, *, quiet: bool) -> None:
         self.quiet = quiet
 
     def add(self, verdict: Verdict, filename: str, message: bytes) -> None:
-        """Show the findings of one message."""
+        """Print the diagnostics of a message."""
         from remit.views.render import render_github
 
         del message
         file = None if filename == STDIN else filename
         for finding in () if self.quiet and verdict.accepted else verdict.findings:
-            say(render_github(finding, file))
+            print_lines(render_github(finding, file))
 
     def close(self, verdicts: Sequence[VerdictName | None]) -> None:
-        """An annotation stands for itself."""
+        """Print nothing: annotations need no summary."""
 
 
 VERDICT_OUTPUTS: dict[str, type[FullVerdicts | JsonVerdicts | GithubVerdicts]] = {

@@ -1,6 +1,6 @@
-"""`remit completion`: what a shell needs in order to complete command lines, and what it is offered then.
+"""`remit completion`: the completion scripts of shells, and the words that complete arguments.
 
-What is offered was written by agents and repositories: only plain words are, and what is said of them is escaped.
+Agents and repositories wrote some of these words: only plain words are offered, and their descriptions are escaped.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from remit.cli import options
-from remit.cli.output import hand_over
+from remit.cli.output import print_verbatim
 from remit.errors import UsageError
 from remit.spelling import did_you_mean
 from remit.views.render import ACCEPTED
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 SHELLS = ("bash", "zsh", "fish")
-_TOLD_CHARS = 60
+_MAX_HELP_CHARS = 60
 _ZSH_BEGINS = "#compdef remit\n"
 _ZSH_LOADS = "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit }\n"
-"""A zsh whose owner has not set up completion has no `compdef`."""
+"""A zsh without completion set up has no `compdef`."""
 
 
 @click.command(cls=options.Command)
@@ -48,19 +48,19 @@ def completion(shell: str | None) -> int:
 
     name = shell or os.environ.get("SHELL", "").rpartition("/")[2]
     if not name:
-        raise UsageError("SHELL is not set, so nobody knows which shell you use", hint="name it: remit completion bash")
+        raise UsageError("can't detect the shell: SHELL is not set", hint="name it: remit completion bash")
     made = get_completion_class(name) if name in SHELLS else None
     if made is None:
         raise UsageError(f"there is no completion for '{name}'", hint=did_you_mean(name, SHELLS))
-    # Not click's own way, which starts a bash for its version: one that is older than 4.4 says so itself.
+    # click's own method starts bash to check its version. A bash before 4.4 reports the problem itself.
     writer = made(root, {}, "remit", "_REMIT_COMPLETE")
     script = (writer.source_template % writer.source_vars()).strip()
-    hand_over(script.replace(_ZSH_BEGINS, _ZSH_BEGINS + _ZSH_LOADS, 1))
+    print_verbatim(script.replace(_ZSH_BEGINS, _ZSH_BEGINS + _ZSH_LOADS, 1))
     return ACCEPTED
 
 
 def complete_agents(ctx: click.Context, param: click.Parameter, start: str) -> list[CompletionItem]:
-    """The agents of this workspace."""
+    """Offer the agents of this workspace."""
     from remit.maintenance.next_steps import offer_agents
 
     del ctx, param
@@ -68,12 +68,12 @@ def complete_agents(ctx: click.Context, param: click.Parameter, start: str) -> l
 
 
 def complete_agent_first(ctx: click.Context, param: click.Parameter, start: str) -> list[CompletionItem]:
-    """The agents of this workspace, for the first word; the next one is the prompt."""
+    """Offer the agents of this workspace for the first argument; the second is the prompt."""
     return [] if ctx.params.get(param.name or "") else complete_agents(ctx, param, start)
 
 
 def complete_sessions(ctx: click.Context, param: click.Parameter, start: str) -> list[CompletionItem]:
-    """The delegations that are known here, newest first."""
+    """Offer the runs of this workspace, newest first."""
     from remit.maintenance.next_steps import offer_sessions
 
     del ctx, param
@@ -81,7 +81,7 @@ def complete_sessions(ctx: click.Context, param: click.Parameter, start: str) ->
 
 
 def complete_tasks(ctx: click.Context, param: click.Parameter, start: str) -> list[CompletionItem]:
-    """The open tasks."""
+    """Offer the open tasks."""
     from remit.maintenance.next_steps import offer_tasks
 
     del ctx, param
@@ -89,7 +89,7 @@ def complete_tasks(ctx: click.Context, param: click.Parameter, start: str) -> li
 
 
 def complete_codes(ctx: click.Context, param: click.Parameter, start: str) -> list[CompletionItem]:
-    """Every code that a finding can have."""
+    """Offer every diagnostic code."""
     from remit.views.explanations import explain_all
 
     del ctx, param
@@ -97,16 +97,16 @@ def complete_codes(ctx: click.Context, param: click.Parameter, start: str) -> li
 
 
 def make_items(start: str, found: Iterable[tuple[str, str]]) -> list[CompletionItem]:
-    """Those words that begin so and are plain, each with what is said of it."""
+    """Return the plain words with the given beginning, each with its description."""
     from click.shell_completion import CompletionItem
 
     from remit.terminal import escape
 
-    def tell(text: str) -> dict[str, Any]:
-        return {"help": escape(text[:_TOLD_CHARS])} if text else {}
+    def describe(text: str) -> dict[str, Any]:
+        return {"help": escape(text[:_MAX_HELP_CHARS])} if text else {}
 
     return [
-        CompletionItem(word, **tell(text))
+        CompletionItem(word, **describe(text))
         for word, text in found
         if word.startswith(start) and word.isprintable() and not set(word) & set(" \t,'\"$`\\;&|<>()")
     ]

@@ -1,4 +1,4 @@
-"""`remit config show` and `trust`: the settings of a workspace, and consent to the programs that they run."""
+"""`remit config show` and `trust`: show the settings of a workspace, and trust the programs that they run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from remit.cli import options
-from remit.cli.output import get_paint, say, say_json
+from remit.cli.output import get_paint, print_json, print_lines
 from remit.errors import UsageError
 from remit.terminal import escape, quote
 from remit.views.render import ACCEPTED, NOT_ACCEPTED, render_json
@@ -31,15 +31,15 @@ def show(*, output_format: str) -> int:
     if output_format == "json":
         from remit.views.json_objects import build_list
 
-        say_json({"root": found.root, **build_list(row._asdict() for row in found.settings)})
+        print_json({"root": found.root, **build_list(row._asdict() for row in found.settings)})
         return ACCEPTED
     paint = get_paint()
-    say(f"{paint('strong', 'Workspace')} {escape(found.root)}")
+    print_lines(f"{paint('strong', 'Workspace')} {escape(found.root)}")
     width = max(len(escape(row.name)) for row in found.settings)
     for row in found.settings:
         value = "not set" if row.value is None else escape(render_json(row.value))
         style = "frame" if row.source == DEFAULT else "strong"
-        say(f"  {escape(row.name):<{width}}  {value}  {paint(style, f'({row.source})')}")
+        print_lines(f"  {escape(row.name):<{width}}  {value}  {paint(style, f'({row.source})')}")
     return ACCEPTED
 
 
@@ -56,7 +56,7 @@ def trust(*, yes: bool, show: bool, revoke: bool, listing: bool, output_format: 
     trusted; 1: it is not trusted; 2: could not run.
     """
     if yes + show + revoke + listing > 1:
-        raise UsageError("--yes, --show, --revoke and --list exclude each other", hint="give one of them")
+        raise UsageError("can't combine --yes, --show, --revoke and --list", hint="give one of them")
     as_json = output_format == "json"
     if listing:
         return _list(as_json=as_json)
@@ -72,9 +72,9 @@ def _list(*, as_json: bool) -> int:
     if as_json:
         from remit.views.json_objects import build_list
 
-        say_json(build_list({"root": each.root, "since": each.time} for each in trusted))
+        print_json(build_list({"root": each.root, "since": each.time} for each in trusted))
     else:
-        say("\n".join(f"{each.time}  {escape(each.root)}" for each in trusted) or "no workspace is trusted")
+        print_lines("\n".join(f"{each.time}  {escape(each.root)}" for each in trusted) or "no workspace is trusted")
     return ACCEPTED
 
 
@@ -83,10 +83,10 @@ def _revoke(*, as_json: bool) -> int:
 
     root, was_trusted = workspace_trust.revoke_trust()
     if as_json:
-        say_json({"root": root, "revoked": was_trusted})
+        print_json({"root": root, "revoked": was_trusted})
     else:
-        told = "is no longer trusted" if was_trusted else "was not trusted: nothing to take back"
-        say(f"{get_paint()('good', '✓')} {escape(root)} {told}")
+        text = "is no longer trusted" if was_trusted else "was not trusted"
+        print_lines(f"{get_paint()('good', '✓')} {escape(root)} {text}")
     return ACCEPTED
 
 
@@ -102,23 +102,25 @@ def _agree(*, yes: bool, only_show: bool, as_json: bool) -> int:
             workspace_trust.grant_trust(found)
             found = found._replace(reason="")
             if not as_json:
-                say(f"{get_paint()('good', '✓')} trusted, until one of them changes")
+                print_lines(f"{get_paint()('good', '✓')} trusted until one of them changes")
         elif not can_ask() and not as_json:
-            say("\nNothing was agreed to; to agree, run: remit config trust --yes")
+            print_lines("\nNothing was trusted; to trust these programs, run: remit config trust --yes")
     if as_json:
         commands = [{"setting": name, "command": command} for name, command in found.executing.commands]
-        say_json({"root": found.root, "needed": found.is_needed, "trusted": found.is_trusted, "commands": commands})
+        print_json({"root": found.root, "needed": found.is_needed, "trusted": found.is_trusted, "commands": commands})
     return ACCEPTED if found.is_trusted or not found.is_needed else NOT_ACCEPTED
 
 
 def _show(found: TrustRequest) -> None:
-    """Every command in full: what is cut off could be the part that matters."""
+    """Print every command in full, because a cut could hide the dangerous part."""
     paint = get_paint()
     if not found.is_needed:
-        say(f"{paint('good', '✓')} {escape(found.root)}: no setting runs a program")
+        print_lines(f"{paint('good', '✓')} {escape(found.root)}: no setting runs a program")
         return
-    say(f"{paint('strong', 'Workspace')} {escape(found.root)}")
+    print_lines(f"{paint('strong', 'Workspace')} {escape(found.root)}")
     width = max(len(name) for name, _ in found.executing.commands)
     for name, command in found.executing.commands:
-        say(f"  {escape(name):<{width}}  {escape(command)}")
-    say(f"{paint('good', '✓')} trusted" if found.is_trusted else f"{paint('warning', '!')} {quote(found.reason)}")
+        print_lines(f"  {escape(name):<{width}}  {escape(command)}")
+    print_lines(
+        f"{paint('good', '✓')} trusted" if found.is_trusted else f"{paint('warning', '!')} {quote(found.reason)}"
+    )

@@ -1,4 +1,4 @@
-"""`remit doctor`: look whether everything that Remit needs is there and whole."""
+"""`remit doctor`: check the installation and the workspace for problems."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from remit.cli import options
-from remit.cli.output import get_paint, say, say_json
+from remit.cli.output import get_paint, print_json, print_lines
 from remit.terminal import escape, find_width, fold, quote, shorten
 from remit.views.render import ACCEPTED, NOT_ACCEPTED, count
 
@@ -35,7 +35,7 @@ def doctor(*, output_format: str) -> int:
 
     health = doctor.check_health()
     if output_format == "json":
-        say_json(_shape(health))
+        print_json(_shape(health))
     else:
         _show(health)
     return ACCEPTED if health.is_well else NOT_ACCEPTED
@@ -52,12 +52,12 @@ def _show(health: DoctorReport) -> None:
     room, margin = (None if columns is None else max(_MIN_ROOM, columns - width - 4)), f"\n{'':<{width + 4}}"
     for check in health.checks:
         style, mark = _MARKS[check.state]
-        said = escape("; ".join(map(shorten, check.message.split("; "))))  # a list is shown as a whole
-        say(f"{paint(style, mark)} {check.name:<{width}}  {margin.join(fold(said, room))}")
+        said = escape("; ".join(map(shorten, check.message.split("; "))))  # show all items of a list
+        print_lines(f"{paint(style, mark)} {check.name:<{width}}  {margin.join(fold(said, room))}")
         if check.hint and check.state != "ok":
             shown = margin.join(fold(f"= help: {quote(check.hint)}", room)).removeprefix("= help")
-            say(f"  {'':<{width}}  {paint('frame', '=')} {paint('strong', 'help')}{shown}")
+            print_lines(f"  {'':<{width}}  {paint('frame', '=')} {paint('strong', 'help')}{shown}")
     states = [check.state for check in health.checks]
-    told = [count(states.count(state), state) for state in ("problem", "warning") if state in states]
+    totals = [count(states.count(state), state) for state in ("problem", "warning") if state in states]
     mark = paint("good", "✓") if health.is_well else paint("error", "✗")
-    say(f"\n{mark} {count(len(states), 'check')}: {', '.join(told) or 'all is well'}")
+    print_lines(f"\n{mark} {count(len(states), 'check')}: {', '.join(totals) or 'no problems'}")

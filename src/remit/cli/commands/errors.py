@@ -1,4 +1,4 @@
-"""`remit errors list`: the logged errors of a workspace, by cause."""
+"""`remit errors list`, `show` and `resolve`: the logged errors of a workspace, by cause."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from remit.cli import options
-from remit.cli.output import get_paint, name_file, say, say_json
+from remit.cli.output import get_paint, name_file, print_json, print_lines
 from remit.errors import UsageError
 from remit.terminal import count_columns, escape, quote
 from remit.views.json_objects import build_error_group, build_error_groups, build_error_record, build_error_records
@@ -45,7 +45,7 @@ def list_errors(*, singly: bool, output_format: str, **asked: Any) -> int:  # no
     if output_format == "json":
         from remit.storage.settings import find_workspace
 
-        say_json((build_error_records if singly else build_error_groups)(found, find_workspace()))
+        print_json((build_error_records if singly else build_error_groups)(found, find_workspace()))
     else:
         _show_list(found, singly=singly)
     return NOT_ACCEPTED if broken else ACCEPTED
@@ -64,16 +64,16 @@ def show(word: str, *, output_format: str) -> int:
     shown = show_errors(word)
     group, records = shown.chosen.group, shown.chosen.records
     if output_format == "json":
-        told = {"group": build_error_group(group), "records": [build_error_record(record) for record in records]}
-        say_json({"filename": name_file(shown.file), "archived": shown.archived, **told})
+        text = {"group": build_error_group(group), "records": [build_error_record(record) for record in records]}
+        print_json({"filename": name_file(shown.file), "archived": shown.archived, **text})
         return ACCEPTED
     paint = get_paint()
-    say("\n".join(_render_row(group, paint)))
-    say(f"          cause: {quote(group.cause.text)}")
+    print_lines("\n".join(_render_row(group, paint)))
+    print_lines(f"          cause: {quote(group.cause.text)}")
     for record in reversed(records):
-        say("\n" + "\n".join(_render_record(record, paint)))
+        print_lines("\n" + "\n".join(_render_record(record, paint)))
     if shown.archived:
-        say("\nit has left errors.json for the archive")
+        print_lines("\nit was moved from errors.json to the archive")
     return ACCEPTED
 
 
@@ -92,22 +92,21 @@ def resolve(word: str, *, status: FixStatus | None, note: str | None, output_for
     from remit.errorlog.workspace_errors import mark_errors
 
     if status is None:
-        raise UsageError("nothing is said about the error", hint="give --fixed, --ignored or --open")
+        raise UsageError("a status is missing", hint="add --fixed, --ignored or --open")
     marked = mark_errors(word, status, note=note)
     records = marked.chosen.records
     if output_format == "json":
-        told = {"fix_status": status, "changed": marked.changed, "original": marked.original}
-        say_json({"filename": name_file(marked.file), "records": [record.id for record in records], **told})
+        text = {"fix_status": status, "changed": marked.changed, "original": marked.original}
+        print_json({"filename": name_file(marked.file), "records": [record.id for record in records], **text})
         return ACCEPTED
-    say(f"{get_paint()('good', '✓')} {count(len(records), 'error')} marked {status}: {_cut(records[-1].message, 40)}")
+    print_lines(
+        f"{get_paint()('good', '✓')} {count(len(records), 'error')} marked {status}: {_cut(records[-1].message, 40)}"
+    )
     if not marked.changed:
-        say("  it was so already")
+        print_lines("  nothing to change")
     if marked.original:
-        say(f"  errors.json was broken; what it was is kept in {escape(name_file(marked.original))}")
+        print_lines(f"  errors.json was broken; the original was kept as {escape(name_file(marked.original))}")
     return ACCEPTED
-
-
-# For people
 
 
 def _show_list(found: ErrorSelection, *, singly: bool) -> None:
@@ -119,9 +118,9 @@ def _show_list(found: ErrorSelection, *, singly: bool) -> None:
         else (_render_row(each, paint) for each in found.groups)
     )
     for row in rows:
-        say("\n".join(row))
+        print_lines("\n".join(row))
     if not found.total:
-        say(f"no errors in {escape(name_file(found.file))}")
+        print_lines(f"no errors in {escape(name_file(found.file))}")
         return
     every = [record for group in found.groups for record in group.records]
     still = {record for group in found.groups if group.is_open for record in group.records if record.is_open}
@@ -129,15 +128,15 @@ def _show_list(found: ErrorSelection, *, singly: bool) -> None:
     shown = len(listed)
     facts = [
         f"{count(shown, 'error')} of {count(len(found.groups), 'cause')}",
-        f"{sum(record in still for record in listed)} open",  # errors, as everywhere, and not causes
-        f"{back} came back after a fix" if (back := sum(group.recurred for group in found.groups)) else "",
-        f"{found.total - shown} not asked for" if found.total > shown else "",
+        f"{sum(record in still for record in listed)} open",  # the number of errors, not of causes
+        f"{back} recurred after a fix" if (back := sum(group.recurred for group in found.groups)) else "",
+        f"{found.total - shown} not listed" if found.total > shown else "",
     ]
-    say(f"{escape(name_file(found.file))}: {' · '.join(fact for fact in facts if fact)}")
+    print_lines(f"{escape(name_file(found.file))}: {' · '.join(fact for fact in facts if fact)}")
 
 
 def _show_findings(found: ErrorSelection) -> None:
-    """What is wrong with the file, on standard output like all findings."""
+    """Print the diagnostics of the file, on standard output like all diagnostics."""
     from remit.cli.diagnostics_output import DIAGNOSTIC_OUTPUTS
     from remit.views.excerpt import SourceText
 
@@ -156,11 +155,11 @@ def _render_row(group: ErrorGroup, paint: Paint) -> Iterable[str]:
     facts = [
         f"last {escape(group.last[:19].replace('T', ' '))}" if group.last else "",
         _render_names("task", group.tasks),
-        paint("error", f"came back after a fix ({group.recurrences}x)") if group.recurred else "",
+        paint("error", f"recurred after a fix ({group.recurrences}x)") if group.recurred else "",
     ]
-    told = " · ".join(fact for fact in facts if fact)
-    if told:
-        yield f"          {told}"
+    text = " · ".join(fact for fact in facts if fact)
+    if text:
+        yield f"          {text}"
 
 
 def _render_names(noun: str, names: tuple[str, ...]) -> str:
@@ -188,6 +187,6 @@ def _render_record(record: ErrorRecord, paint: Paint) -> Iterable[str]:
 
 
 def _cut(text: str, used: int) -> str:
-    """A text on what is left of a line."""
+    """Cut a text to the rest of a line."""
     shown, room = escape(" ".join(text.split())), max(30, count_columns() - used)
     return shown if len(shown) <= room else f"{shown[: room - 1]}…"

@@ -1,4 +1,4 @@
-"""`remit explain`: the documentation of codes."""
+"""`remit explain`: the documentation of diagnostic codes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import click
 
 from remit.cli import options
 from remit.cli.commands import completion
-from remit.cli.output import get_paint, say, say_json
+from remit.cli.output import get_paint, print_json, print_lines
 from remit.errors import UsageError
 from remit.views.render import ACCEPTED
 
@@ -31,38 +31,38 @@ def explain(codes: tuple[str, ...], *, every: bool, output_format: str) -> int:
     from remit.views import explanations
 
     if every and codes:
-        raise UsageError("--all and CODE do not go together", hint="leave one of them out")
+        raise UsageError("can't combine --all with CODE", hint="leave one of them out")
     if codes:
-        _tell([explanations.find_codes(code) for code in codes], output_format)
+        _print_codes([explanations.find_codes(code) for code in codes], output_format)
         return ACCEPTED
     known, paint = explanations.explain_all(), get_paint()
     if output_format == "json":
         from remit.views.json_objects import build_explanation, build_list
 
-        say_json(build_list(build_explanation(each) for each in known))
+        print_json(build_list(build_explanation(each) for each in known))
     else:
-        say("\n\n\n".join(_render(each, paint) for each in known) if every else _list(known, paint))
+        print_lines("\n\n\n".join(_render(each, paint) for each in known) if every else _list(known, paint))
     return ACCEPTED
 
 
-def _tell(found: list[CodeList], output_format: str) -> None:
-    """What was asked for: a code with its documentation, many with a line each."""
+def _print_codes(found: list[CodeList], output_format: str) -> None:
+    """Print the documentation of each code, or one line per code for the beginning of codes."""
     paint = get_paint()
     if output_format == "json":
         from remit.views.json_objects import build_explanation, build_list
 
         built = [build_explanation(each) for codes in found for each in codes.explanations]
-        say_json(built[0] if len(found) == 1 and not found[0].about else build_list(built))
+        print_json(built[0] if len(found) == 1 and not found[0].about else build_list(built))
         return
     parts = [
         f"{about}\n\n{_list(explanations, paint)}" if about else _render(explanations[0], paint)
         for about, explanations in found
     ]
-    say("\n\n\n".join(parts))
+    print_lines("\n\n\n".join(parts))
 
 
 def _list(explanations: list[Explanation], paint: Paint) -> str:
-    """A line for each code."""
+    """Render one line per code."""
     width = max(len(each.name) for each in explanations)
     return "\n".join(
         f"{paint('strong', each.code)}  {each.name:<{width}}  {_first_line(each)}" for each in explanations
@@ -70,7 +70,7 @@ def _list(explanations: list[Explanation], paint: Paint) -> str:
 
 
 def _render(explanation: Explanation, paint: Paint) -> str:
-    """A code with its documentation; the words that open a paragraph stand out."""
+    """Render a code with its documentation. The labels of paragraphs are bold."""
     facts = (
         explanation.name,
         paint(explanation.severity, explanation.severity),

@@ -1,4 +1,4 @@
-"""`remit findings list` and `remit findings show`."""
+"""`remit findings add`, `list`, `show`, `validate`, `stats` and `reindex`: manage the findings in a manifest."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import click
 
 from remit.cli import options
 from remit.cli.diagnostics_output import DIAGNOSTIC_OUTPUTS
-from remit.cli.output import complain, get_paint, name_file, say, say_json
+from remit.cli.output import get_paint, name_file, print_json, print_lines, report_error
 from remit.errors import InputError, UsageError
 from remit.manifest import parse_day, parse_slug
 from remit.terminal import count_columns, escape, quote
@@ -30,21 +30,23 @@ if TYPE_CHECKING:
 MAX_LIMIT = 1000
 _BAD_LINES_SHOWN = 3
 FILTERS = ("topic", "task", "status", "since", "until", "actionable")
-"""What the options that choose entries are called."""
+"""The names of the options that filter entries."""
 
 manifest_file = click.option("--manifest", metavar="FILE", help="Manifest. Default: the workspace's.")
 
 
 def parse_limit(value: str) -> int:
-    """How many entries to a page."""
+    """Parse the number of entries per page."""
     limit = options.parse_number(value)
     if limit > MAX_LIMIT:
-        raise UsageError(f"{limit} entries are too many for a page", hint=f"give at most {MAX_LIMIT}, or use export")
+        raise UsageError(
+            f"{limit} entries per page are too many", hint=f"give at most {MAX_LIMIT}, or use: remit findings export"
+        )
     return limit
 
 
 def filters(function: Callable[..., int]) -> Callable[..., int]:
-    """Give a command the options that choose entries."""
+    """Add the options that filter entries to a command."""
     for option in reversed(
         (
             click.option("--topic", metavar="TAG", help="Only findings with this topic."),
@@ -64,25 +66,25 @@ def filters(function: Callable[..., int]) -> Callable[..., int]:
 
 
 def pages(function: Callable[..., int]) -> Callable[..., int]:
-    """Give a command the options that leaf through entries."""
+    """Add the options for pages of entries to a command."""
     limit = click.option("--limit", type=parse_limit, default="20", metavar="N", help="Findings per page. Default: 20.")
     page = click.option("--page", type=options.parse_number, default="1", metavar="N", help="Page number. Default: 1.")
     return limit(page(function))
 
 
 def count_entries(number: int) -> str:
-    """How many entries: `1 entry`, `3 entries`."""
+    """Render a number of entries: `1 entry`, `3 entries`."""
     return f"{number:,} {'entry' if number == 1 else 'entries'}"
 
 
 def report_bad_lines(opened: Manifest) -> None:
-    """Say on standard error that there are lines which nobody can find."""
+    """Report on standard error the lines of a manifest that aren't valid entries."""
     bad = opened.find_bad_lines(limit=_BAD_LINES_SHOWN + 1)
     if bad:
         lines = ", ".join(str(each.line) for each in bad[:_BAD_LINES_SHOWN])
         more = ", …" if len(bad) > _BAD_LINES_SHOWN else ""
-        where = f"line {lines} is no entry" if len(bad) == 1 else f"lines {lines}{more} are no entries"
-        say(f"note: {where}; remit findings validate tells why", stderr=True)
+        where = f"line {lines} isn't a valid entry" if len(bad) == 1 else f"lines {lines}{more} aren't valid entries"
+        print_lines(f"note: {where}; for details, run: remit findings validate", stderr=True)
 
 
 _STYLES = {"complete": "good", "completed": "good", "partial": "warning", "blocked": "error"}
@@ -104,13 +106,13 @@ def show(entry_id: str | None, *, line: int | None, manifest: str | None, output
 
     opened = Manifest(manifest)
     if (entry_id is None) == (line is None):
-        raise UsageError("an entry is shown by its id or by its line", hint="give ID or --line N")
+        raise UsageError("expected either ID or --line", hint="give one of the two")
     report_bad_lines(opened)
     shown = opened.show(entry_id) if entry_id is not None else opened.show_line(line or 0)
     if output_format == "json":
-        say_json(build_finding_details(shown, opened.root))
+        print_json(build_finding_details(shown, opened.root))
     else:
-        _say_shown(shown)
+        _print_shown(shown)
     return ACCEPTED
 
 
@@ -139,14 +141,14 @@ def list_findings(words: tuple[str, ...], *, pending: bool, **asked: Any) -> int
     if asked["output_format"] == "json":
         from remit.views.stores import load_finding_page
 
-        say_json(load_finding_page(opened, query, limit=asked["limit"], page=asked["page"]))
+        print_json(load_finding_page(opened, query, limit=asked["limit"], page=asked["page"]))
     else:
         found = opened.find(query, limit=asked["limit"], page=asked["page"])
         paint, columns = get_paint(), count_columns()
         width = max((len(_name(entry)) for entry in found.entries), default=0)
         for entry in found.entries:
-            say(_render_row(entry, min(width, _ID_WIDTH), paint, columns, followups=pending))
-        say(_sum_up(found, asked["page"]))
+            print_lines(_render_row(entry, min(width, _ID_WIDTH), paint, columns, followups=pending))
+        print_lines(_sum_up(found, asked["page"]))
     report_bad_lines(opened)
     return ACCEPTED
 
@@ -159,7 +161,7 @@ def _sum_up(found: EntryPage, page: int) -> str:
 
 
 def _name(entry: ManifestEntry) -> str:
-    """What an entry is called: its id, else its line."""
+    """Return the ID of an entry, else its line."""
     return escape(entry.id) or f"line {entry.line}"
 
 
@@ -183,36 +185,36 @@ def _cut(text: str, room: int) -> str:
     return text if len(text) <= room else f"{text[: room - 1]}…"
 
 
-def _say_shown(shown: Shown) -> None:
+def _print_shown(shown: Shown) -> None:
     entry, paint = shown.entry, get_paint()
-    say(f"{paint('strong', _name(entry))}  {quote(entry.get_text('title'))}".rstrip())
+    print_lines(f"{paint('strong', _name(entry))}  {quote(entry.get_text('title'))}".rstrip())
     status = escape(entry.get_text("status")) or "no status"
     actionable = "actionable" if entry.fields.get("actionable") is True else "not actionable"
     day = escape(entry.get_text("date")) or "no date"
-    say(f"{paint(_STYLES.get(status.lower(), 'strong'), status)}, {actionable}, {day}, line {entry.line}")
+    print_lines(f"{paint(_STYLES.get(status.lower(), 'strong'), status)}, {actionable}, {day}, line {entry.line}")
     for finding in entry.get_list("key_findings"):
-        say(f"  - {quote(finding)}")
+        print_lines(f"  - {quote(finding)}")
     file = quote(entry.get_text("file"))
-    where = "" if shown.file is not None else " (not there)"
+    where = "" if shown.file is not None else " (missing)"
     rows = [
         ("file", f"{file}{where}" if file else ""),
         ("topics", ", ".join(quote(topic) for topic in entry.get_list("topics"))),
         ("follow-ups", ", ".join(quote(each) for each in entry.get_list("needs_followup"))),
-        ("names tasks", ", ".join(quote(task) for task in entry.get_list("linked_tasks"))),
+        ("tasks", ", ".join(quote(task) for task in entry.get_list("linked_tasks"))),
         ("linked from", ", ".join(f"task {number}" for number in shown.tasks)),
     ]
     for label, text in rows:
         if text:
-            say(f"{label + ':':<12} {text}")
+            print_lines(f"{label + ':':<12} {text}")
     if len(shown.lines) > 1:
         others = ", ".join(str(line) for line in shown.lines if line != entry.line)
-        say(f"note: the same id is on line {others}, too; show --line shows it", stderr=True)
+        print_lines(f"note: line {others} has the same ID; to see it, use: --line N", stderr=True)
     if shown.trouble:
-        say(f"note: the tasks could not be asked: {quote(shown.trouble)}", stderr=True)
+        print_lines(f"note: the tasks could not be read: {quote(shown.trouble)}", stderr=True)
 
 
 _LISTS = {"topics": "topics", "findings": "key_findings", "followups": "needs_followup", "tasks": "linked_tasks"}
-"""Options that can be given several times, and the field that each is."""
+"""Options that can be repeated, and the field that each sets."""
 _FIRST = "give --title TEXT, --finding TEXT (3 to 7 of them) and --write-file, or --entry FILE"
 _SINGLE = ("title", "status", "actionable", "file", "date")
 
@@ -267,7 +269,7 @@ def add(
     from remit.runs.workspace_findings import Manifest, load_entry, make_page
 
     if source is None and given["title"] is None:
-        raise UsageError("there is nothing to add", hint=_FIRST)
+        raise UsageError("--title or --entry is missing", hint=_FIRST)
     fields = _choose_fields(given, {} if source is None else load_entry(source))
     opened = Manifest(manifest, may_begin=True)
     texts = {
@@ -279,7 +281,7 @@ def add(
     added = opened.add(fields, day=_today(), slug=slug, page=page)
     if output_format == "json":
         file = opened.find_findings_file(str(added.fields.get("file")))
-        say_json(build_added_finding(added, name_file(opened.file), None if file is None else name_file(file)))
+        print_json(build_added_finding(added, name_file(opened.file), None if file is None else name_file(file)))
     else:
         _show_added(opened, added)
     return ACCEPTED if added.accepted else NOT_ACCEPTED
@@ -292,7 +294,7 @@ def _today() -> str:
 
 
 def _choose_fields(given: dict[str, Any], entry: dict[str, Any]) -> dict[str, Any]:
-    """The fields of an entry: what the options say, else what the JSON says, else what is usual."""
+    """Return the fields of an entry: from the options, else from the JSON, else the defaults."""
     fields = {"status": "complete", "actionable": True} | entry
     fields |= {name: given[name] for name in _SINGLE if given[name] is not None}
     return fields | {field: list(given[name]) for name, field in _LISTS.items() if given[name]}
@@ -301,12 +303,14 @@ def _choose_fields(given: dict[str, Any], entry: dict[str, Any]) -> dict[str, An
 def _show_added(opened: Manifest, added: AppendResult) -> None:
     paint = get_paint()
     for line in render_losses(added.diagnostics, paint=paint):
-        say(line)
-    told = f": {count_findings(added.diagnostics)}" if added.diagnostics else ""
+        print_lines(line)
+    text = f": {count_findings(added.diagnostics)}" if added.diagnostics else ""
     if added.accepted:
-        say(f"{paint('good', '✓')} {escape(added.fields['id'])} added to {escape(name_file(opened.file))}{told}")
+        print_lines(
+            f"{paint('good', '✓')} {escape(added.fields['id'])} added to {escape(name_file(opened.file))}{text}"
+        )
         return
-    say(f"{paint('error', '✗')} not added{told}")
+    print_lines(f"{paint('error', '✗')} not added{text}")
 
 
 @click.command(cls=options.Command)
@@ -341,7 +345,7 @@ def validate(files: tuple[str, ...], *, with_pages: bool, baseline: str | None, 
             else:
                 validated.add(file, with_pages=with_pages)
         except InputError as error:
-            complain(error, as_json=output_format == "json")
+            report_error(error, as_json=output_format == "json")
             unreadable += 1
     left_out = ""
     if baseline is not None and validated is not None and validated.rows:
@@ -351,13 +355,13 @@ def validate(files: tuple[str, ...], *, with_pages: bool, baseline: str | None, 
     else:
         mark = show.paint("error", "✗") if show.failed or unreadable else show.paint("good", "✓")
         facts = [show.count(), f"{unreadable} could not be read" if unreadable else ""]
-        told = ", ".join(fact for fact in facts if fact) or "nothing to say"
-        show.close(f"{left_out}{mark} {count(len(found), 'manifest')}: {told}")
+        text = ", ".join(fact for fact in facts if fact) or "no problems"
+        show.close(f"{left_out}{mark} {count(len(found), 'manifest')}: {text}")
     return COULD_NOT_RUN if unreadable else NOT_ACCEPTED if show.failed else ACCEPTED
 
 
 def _subtract(validated: Validated, baseline: str, show: DiagnosticOutput) -> str:
-    """Show what the baseline doesn't have, and say what it has."""
+    """Show the diagnostics that the baseline doesn't list, and return a sentence about those that it lists."""
     from remit.views.excerpt import ExcerptSpan
 
     weighed = validated.subtract(baseline)
@@ -365,9 +369,9 @@ def _subtract(validated: Validated, baseline: str, show: DiagnosticOutput) -> st
         for finding, file, text, first_line in rows:
             show.add(finding, name_file(file), ExcerptSpan(text, first_line))
     if weighed.made or weighed.shorter:
-        what = "was made, with" if weighed.made else "now holds"
-        return f"{escape(name_file(baseline))} {what} {count(weighed.held, 'finding')}.\n"
-    return f"{count(weighed.known, 'finding')} left out: known from the baseline.\n" if weighed.known else ""
+        what = "was created with" if weighed.made else "now has"
+        return f"{escape(name_file(baseline))} {what} {count(weighed.held, 'diagnostic')}.\n"
+    return f"{count(weighed.known, 'diagnostic')} ignored: listed in the baseline.\n" if weighed.known else ""
 
 
 def _validate(file: str, show: DiagnosticOutput, *, with_pages: bool) -> None:
@@ -383,7 +387,7 @@ def _validate(file: str, show: DiagnosticOutput, *, with_pages: bool) -> None:
             show.add(finding, name_file(page.file), ExcerptSpan(page.text, 1))
 
 
-_DOUBLES_SHOWN = 5
+_MAX_DUPLICATES = 5
 
 
 @click.command(cls=options.Command)
@@ -401,10 +405,10 @@ def reindex(*, manifest: str | None, output_format: str) -> int:
     opened = Manifest(manifest)
     done = opened.rebuild()
     if output_format == "json":
-        say_json({"manifest": name_file(opened.file), **done._asdict()})
+        print_json({"manifest": name_file(opened.file), **done._asdict()})
     else:
         bad = f", {count(done.bad_lines, 'line')} that can't be read" if done.bad_lines else ""
-        say(f"{get_paint()('good', '✓')} {escape(name_file(opened.file))}: {count_entries(done.entries)}{bad}")
+        print_lines(f"{get_paint()('good', '✓')} {escape(name_file(opened.file))}: {count_entries(done.entries)}{bad}")
     return ACCEPTED
 
 
@@ -421,7 +425,7 @@ def stats(*, manifest: str | None, output_format: str) -> int:
     opened = Manifest(manifest)
     counted = opened.count()
     if output_format == "json":
-        say_json(
+        print_json(
             {
                 "manifest": name_file(opened.file),
                 **counted._asdict(),
@@ -432,7 +436,7 @@ def stats(*, manifest: str | None, output_format: str) -> int:
         )
     else:
         for label, text in _list_statistics(counted):
-            say(f"{label:<12} {text}")
+            print_lines(f"{label:<12} {text}")
     return ACCEPTED
 
 
@@ -446,13 +450,13 @@ def _list_statistics(counted: ManifestStatistics) -> Iterator[tuple[str, str]]:
     if counted.topics:
         yield "topics", ", ".join(f"{quote(topic)} ({number:,})" for topic, number in counted.topics)
     if counted.without_id:
-        yield "without id", f"{counted.without_id:,}, found by line only"
+        yield "without id", f"{counted.without_id:,}, shown by line only"
     if counted.doubled_ids:
         shown = ", ".join(
-            f"{quote(entry_id)} ({number:,} times)" for entry_id, number in counted.doubled_ids[:_DOUBLES_SHOWN]
+            f"{quote(entry_id)} ({number:,} times)" for entry_id, number in counted.doubled_ids[:_MAX_DUPLICATES]
         )
-        yield "doubled ids", f"{shown}{', …' if len(counted.doubled_ids) > _DOUBLES_SHOWN else ''}"
+        yield "duplicates", f"{shown}{', …' if len(counted.doubled_ids) > _MAX_DUPLICATES else ''}"
     if counted.bad_lines:
-        yield "bad lines", f"{counted.bad_lines:,}; remit findings validate tells why"
+        yield "bad lines", f"{counted.bad_lines:,}; for details, run: remit findings validate"
     if counted.is_torn:
-        yield "last line", "cut off; remit findings validate tells where"
+        yield "last line", "cut off; for details, run: remit findings validate"

@@ -8,7 +8,7 @@ import click
 
 from remit.cli import options
 from remit.cli.commands.findings import FILTERS, filters, manifest_file, report_bad_lines
-from remit.cli.output import get_paint, hand_over, name_file, say
+from remit.cli.output import get_paint, name_file, print_lines, print_verbatim
 from remit.errors import UsageError
 from remit.spelling import did_you_mean
 from remit.terminal import escape
@@ -46,16 +46,16 @@ def export(*, form: str, output: str | None, as_json: bool, manifest: str | None
     texts = FORMS[form](opened.walk(make_query(**{name: asked[name] for name in FILTERS})))
     if output is None:
         for text in texts:
-            hand_over(text)
+            print_verbatim(text)
     else:
         write_export(output, texts)
-        say(f"{get_paint()('good', '✓')} {escape(name_file(output))} written")
+        print_lines(f"{get_paint()('good', '✓')} {escape(name_file(output))} written")
     report_bad_lines(opened)
     return ACCEPTED
 
 
 def _gather(lines: Iterable[str]) -> Iterator[str]:
-    """Several lines at a time: to send each by itself would take longer than to find it."""
+    """Yield several lines at a time, because printing each line separately is slow."""
     batch: list[str] = []
     for line in lines:
         batch.append(line)
@@ -103,7 +103,7 @@ def _flatten(value: object) -> str:
 
 
 def _disarm(text: str) -> str:
-    """A text that neither a spreadsheet nor a terminal takes for an order."""
+    """Return a text that neither a spreadsheet nor a terminal interprets."""
     plain = escape(text, keep="\n")
     return f"'{plain}" if plain.startswith(("=", "+", "-", "@")) else plain
 
@@ -120,7 +120,7 @@ def _write_markdown(entries: Iterable[ManifestEntry]) -> Iterator[str]:
 
 
 def _escape_cell(text: str) -> str:
-    """Text that stays in its cell and is no markup."""
+    """Escape a text so that it stays in its table cell and contains no markup."""
     plain = escape(" ".join(text.split()))
     return "".join(f"\\{char}" if char in "\\|<>[]`*_" else char for char in plain)
 

@@ -1,4 +1,4 @@
-"""`remit gc`: remove what was kept long enough, and what crashes have left."""
+"""`remit gc`: remove old records and leftovers of crashes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from remit.cli import options
-from remit.cli.output import get_paint, say, say_json
+from remit.cli.output import get_paint, print_json, print_lines
 from remit.terminal import escape, quote
 from remit.views.render import ACCEPTED, NOT_ACCEPTED, count
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from remit.maintenance.gc import GcResult
 
 _MAX_SHOWN = 20
-_MAX_HELD = 3
+_MAX_CHANGES = 3
 _UNITS = ((1024**3, "GB"), (1024**2, "MB"), (1024, "kB"))
 
 
@@ -34,14 +34,14 @@ def gc(*, dry_run: bool, output_format: str) -> int:
 
     cleared = gc.clear_up(dry_run=dry_run)
     if output_format == "json":
-        say_json(_shape(cleared, dry_run=dry_run))
+        print_json(_shape(cleared, dry_run=dry_run))
     else:
         _show(cleared, dry_run=dry_run)
     return NOT_ACCEPTED if cleared.failures else ACCEPTED
 
 
 def _shape(cleared: GcResult, *, dry_run: bool) -> dict[str, Any]:
-    kept = {name: list(held) for name, held in cleared.kept}
+    kept = {name: list(changes) for name, changes in cleared.kept}
     return {key: list(value) if isinstance(value, tuple) else value for key, value in cleared._asdict().items()} | {
         "kept": kept,
         "dry_run": dry_run,
@@ -51,22 +51,23 @@ def _shape(cleared: GcResult, *, dry_run: bool) -> dict[str, Any]:
 def _show(cleared: GcResult, *, dry_run: bool) -> None:
     paint = get_paint()
     for failure in cleared.failures:
-        say(f"{paint('error', '✗')} {quote(failure)}")
-    for name, held in cleared.kept[:_MAX_SHOWN]:
-        more = f" and {len(held) - _MAX_HELD} more" if len(held) > _MAX_HELD else ""
-        shown = f"{', '.join(escape(each) for each in held[:_MAX_HELD])}{more}"
-        say(f"{paint('warning', '!')} .remit/worktrees/{escape(name)} stays, it holds what is on no branch: {shown}")
+        print_lines(f"{paint('error', '✗')} {quote(failure)}")
+    for name, changes in cleared.kept[:_MAX_SHOWN]:
+        more = f" and {len(changes) - _MAX_CHANGES} more" if len(changes) > _MAX_CHANGES else ""
+        shown = f"{', '.join(escape(each) for each in changes[:_MAX_CHANGES])}{more}"
+        worktree = f".remit/worktrees/{escape(name)}"
+        print_lines(f"{paint('warning', '!')} {worktree} was kept, because no branch has its changes: {shown}")
     if cleared.is_empty:
-        say(f"{paint('good', '✓')} nothing to remove")
+        print_lines(f"{paint('good', '✓')} nothing to remove")
         return
     verb = "would be removed" if dry_run else "removed"
-    say(f"{paint('good', '✓')} {verb}: {', '.join(_describe(cleared))}{_show_freed(cleared.freed_bytes)}")
+    print_lines(f"{paint('good', '✓')} {verb}: {', '.join(_describe(cleared))}{_show_freed(cleared.freed_bytes)}")
     worktrees = [f".remit/worktrees/{name}" for name in cleared.worktrees]
     names = [*cleared.half_written, *cleared.recovered, *worktrees, *cleared.scratch]
     for name in names[:_MAX_SHOWN]:
-        say(f"  {escape(name)}")
+        print_lines(f"  {escape(name)}")
     if len(names) > _MAX_SHOWN:
-        say(f"  and {len(names) - _MAX_SHOWN} more")
+        print_lines(f"  and {len(names) - _MAX_SHOWN} more")
 
 
 def _describe(cleared: GcResult) -> list[str]:
@@ -79,7 +80,7 @@ def _describe(cleared: GcResult) -> list[str]:
         (len(cleared.half_written), "half-written file"),
         (len(cleared.scratch), "scratch folder"),
         (cleared.folders, "session folder"),
-        (cleared.supervisors, "departed supervisor"),
+        (cleared.supervisors, "supervisor record"),
         (cleared.trees, "recorded tree"),
     ]
     return [count(total, noun) for total, noun in totals if total]

@@ -1,4 +1,4 @@
-"""`remit hooks install`, `uninstall` and `check`: Remit's hooks in the settings of harnesses."""
+"""`remit hooks install`, `uninstall` and `check`: manage Remit's hooks in the settings of harnesses."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from remit.cli import options
-from remit.cli.output import complain, get_paint, say, say_json
+from remit.cli.output import get_paint, print_json, print_lines, report_error
 from remit.errors import RemitError, UsageError
 from remit.spelling import did_you_mean
 from remit.terminal import escape, quote
@@ -28,11 +28,11 @@ _ACTIONS = {(True, False): "create", (False, False): "change", (False, True): "r
 
 
 def _parse_harness(name: str) -> str:
-    """The name of a harness that Remit can be called by."""
+    """Return the name of a harness that supports hooks."""
     from remit.hooks.install import HARNESSES
 
     if name == "gemini":
-        hint = "run it with: remit run --runner gemini; Remit checks what it returns"
+        hint = "to run it and check its return, use: remit run --runner gemini"
         raise UsageError("Remit has no hooks for Gemini CLI", hint=hint)
     if name not in HARNESSES:
         raise UsageError(f"there is no harness '{name}'", hint=did_you_mean(name, HARNESSES))
@@ -102,28 +102,28 @@ def check(harnesses: tuple[str, ...], *, output_format: str) -> int:
 
 
 def _carry_out(plan: InstallationPlan, *, dry_run: bool, as_json: bool, done: str, idle: str) -> int:
-    """Change what was asked for in so many words, then tell it file by file; or only show it."""
+    """Write the plan and list its files, or with `dry_run` only show it."""
     paint = get_paint()
     if not dry_run:
         _write(plan, as_json=as_json)
     if not as_json:
         _show(plan, at_length=dry_run)
     if as_json:
-        say_json(_shape(plan, written=not dry_run and bool(plan.changes)))
+        print_json(_shape(plan, written=not dry_run and bool(plan.changes)))
     elif not plan.changes:
-        if not plan.undone:  # what could not be looked into may have something of Remit's
-            say(f"{paint('good', '✓')} {escape(idle)}")
+        if not plan.undone:  # files that can't be read may still contain hooks
+            print_lines(f"{paint('good', '✓')} {escape(idle)}")
     elif dry_run:
-        say("\nNothing was written.")
+        print_lines("\nNothing was written.")
     else:
-        say(f"\n{paint('good', '✓')} {escape(done)}")
+        print_lines(f"\n{paint('good', '✓')} {escape(done)}")
     for error in plan.undone:
-        complain(error, as_json=as_json)
+        report_error(error, as_json=as_json)
     return ACCEPTED if not plan.undone else NOT_ACCEPTED
 
 
 def _write(plan: InstallationPlan, *, as_json: bool) -> None:
-    """Write; where that fails, tell what is written by then and what is not."""
+    """Write the plan. If that fails, list the files that were written and those that weren't."""
     from remit.hooks.install import list_written, write_installation
 
     try:
@@ -158,25 +158,25 @@ def _name_action(edit: SettingsEdit) -> str:
 
 def _show(plan: InstallationPlan, *, at_length: bool) -> None:
     paint = get_paint()
-    say(f"{paint('strong', 'Workspace')} {escape(plan.root)}")
+    print_lines(f"{paint('strong', 'Workspace')} {escape(plan.root)}")
     for each in plan.harnesses:
         for note in each.notes:
-            say(f"  {paint('note', 'note')}  {each.name}: {quote(note)}")
+            print_lines(f"  {paint('note', 'note')}  {each.name}: {quote(note)}")
     if plan.changes:
         _show_files("To be written" if at_length else "Written", plan.changes, at_length=at_length)
 
 
 def _show_files(title: str, edits: Sequence[SettingsEdit], *, at_length: bool = False) -> None:
     paint = get_paint()
-    say(f"\n{paint('strong', title)}")
+    print_lines(f"\n{paint('strong', title)}")
     for edit in edits:
-        say(f"  {_name_action(edit)}  {escape(edit.path)}")
+        print_lines(f"  {_name_action(edit)}  {escape(edit.path)}")
         for sign, line in _list_lines(edit) if at_length else ():
-            say(f"    {paint('good' if sign == '+' else 'error', f'{sign} {escape(line)}'.rstrip())}")
+            print_lines(f"    {paint('good' if sign == '+' else 'error', f'{sign} {escape(line)}'.rstrip())}")
 
 
 def _list_lines(edit: SettingsEdit) -> Iterator[tuple[str, str]]:
-    """The lines that change. Others could be anybody's secrets; of a file that goes or comes whole, none is shown."""
+    """Yield the changed lines. Unchanged lines aren't shown, because they may contain secrets."""
     from difflib import unified_diff
 
     if edit.path.endswith(".js") or edit.after is None:
@@ -187,16 +187,16 @@ def _list_lines(edit: SettingsEdit) -> Iterator[tuple[str, str]]:
             yield line[0], line[1:]
 
 
-# --- whether the promises hold ---------------------------------------------------------------------------------------
+# --- check ---------------------------------------------------------------------------------------------------
 
 
 def _check(names: Sequence[str], *, as_json: bool) -> int:
-    """Say of each promise whether it holds. Exit code 1: one is broken, 2: one could not be checked."""
+    """Test each promise. Return exit code 1 if one is broken, 2 if one could not be checked."""
     from remit.hooks.check import check_harness
 
     def report(line: str) -> None:
         if not as_json:
-            say(get_paint(stderr=True)("note", f"{line} …"), stderr=True)
+            print_lines(get_paint(stderr=True)("note", f"{line} …"), stderr=True)
 
     checked, could_run = [], True
     for name in dict.fromkeys(names):
@@ -204,11 +204,11 @@ def _check(names: Sequence[str], *, as_json: bool) -> int:
             checked.append(check_harness(name, report))
         except RemitError as error:
             could_run = False
-            complain(error, as_json=as_json)
+            report_error(error, as_json=as_json)
     if as_json:
         from remit.views.json_objects import build_list
 
-        say_json(
+        print_json(
             build_list(each._asdict() | {"promises": [one._asdict() for one in each.promises]} for each in checked)
         )
     else:
@@ -222,24 +222,24 @@ def _check(names: Sequence[str], *, as_json: bool) -> int:
 
 def _show_checked(checked: HookCheck) -> None:
     paint = get_paint()
-    say(f"{paint('strong', checked.harness)} {escape(checked.version or '(version unknown)')}")
+    print_lines(f"{paint('strong', checked.harness)} {escape(checked.version or '(version unknown)')}")
     hint = ""
     for promise in checked.promises:
         style, mark = _MARKS[promise.state]
         holds = promise.state == "holds"
-        say(f"  {paint(style, mark)} {promise.statement}{f' ({promise.why})' if holds and promise.why else ''}")
+        print_lines(f"  {paint(style, mark)} {promise.statement}{f' ({promise.why})' if holds and promise.why else ''}")
         if not holds:
-            say(f"      {promise.state}: {quote(promise.why)}")
-        if promise.hint and promise.hint != hint:  # most have one cause, and one thing to do about it
+            print_lines(f"      {promise.state}: {quote(promise.why)}")
+        if promise.hint and promise.hint != hint:  # most problems have the same cause and hint
             hint = promise.hint
-            say(f"      {paint('note', 'hint:')} {quote(hint)}")
+            print_lines(f"      {paint('note', 'hint:')} {quote(hint)}")
     for note in checked.notes:
-        say(f"  {paint('note', 'note')}  {quote(note)}")
+        print_lines(f"  {paint('note', 'note')}  {quote(note)}")
     states = [promise.state for promise in checked.promises]
     broken, unproven, total = states.count("broken"), states.count("unproven"), count(len(states), "promise")
     if broken:
-        say(f"{paint('error', '✗')} {broken} of {total} broken")
+        print_lines(f"{paint('error', '✗')} {broken} of {total} broken")
     elif unproven:
-        say(f"{paint('warning', '?')} {unproven} of {total} could not be checked")
+        print_lines(f"{paint('warning', '?')} {unproven} of {total} could not be checked")
     else:
-        say(f"{paint('good', '✓')} all {total} hold")
+        print_lines(f"{paint('good', '✓')} all {total} hold")

@@ -1,4 +1,4 @@
-"""`remit init`: set a workspace up."""
+"""`remit init`: set up a workspace."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from remit.cli import options
-from remit.cli.output import complain, get_paint, say, say_json
+from remit.cli.output import get_paint, print_json, print_lines, report_error
 from remit.terminal import escape, quote
 from remit.views.render import ACCEPTED, NOT_ACCEPTED, count
 
@@ -33,7 +33,7 @@ def init(*, yes: bool, dry_run: bool, output_format: str) -> int:
 
 
 def _set_up(*, yes: bool, may_ask: bool, output_format: str) -> int:
-    """Set the workspace itself up."""
+    """Plan the setup, show it, and write it after a confirmation."""
     from remit.cli.input import ask, can_ask
     from remit.maintenance import init
 
@@ -41,31 +41,31 @@ def _set_up(*, yes: bool, may_ask: bool, output_format: str) -> int:
     if output_format == "json":
         if yes:
             init.write_setup(setup)
-        say_json(_shape(setup, written=yes))
-        return ACCEPTED if (yes or not setup.writes) and not setup.undone else _tell_undone(setup, as_json=True)
+        print_json(_shape(setup, written=yes))
+        return ACCEPTED if (yes or not setup.writes) and not setup.undone else _report_undone(setup, as_json=True)
     _show(setup, at_length=not yes)
     if not setup.writes:
-        return _end(setup, "nothing to do: everything is there", "nothing was written, and something is missing")
+        return _end(setup, "nothing to do: everything exists", "nothing was written, and something is missing")
     if not yes and not (may_ask and can_ask() and ask("\nWrite this?", default=True)):
-        say("" if may_ask and can_ask() else "\nNothing was written; to write it, run: remit init --yes")
-        return _tell_undone(setup)
+        print_lines("" if may_ask and can_ask() else "\nNothing was written; to write it, run: remit init --yes")
+        return _report_undone(setup)
     init.write_setup(setup)
-    say("")
-    return _end(setup, "written; next: remit doctor, remit lint", "written, but not everything")
+    print_lines("")
+    return _end(setup, "written; next: remit doctor, remit lint", "only a part was written")
 
 
-def _end(setup: InitPlan, well: str, badly: str) -> int:
-    """The last line: whether everything is there now."""
+def _end(setup: InitPlan, success: str, problem: str) -> int:
+    """Print whether everything exists now, and return the exit code."""
     if not setup.undone:
-        say(f"{get_paint()('good', '✓')} {well}")
+        print_lines(f"{get_paint()('good', '✓')} {success}")
         return ACCEPTED
-    say(f"{get_paint()('error', '✗')} {badly}")
-    return _tell_undone(setup)
+    print_lines(f"{get_paint()('error', '✗')} {problem}")
+    return _report_undone(setup)
 
 
-def _tell_undone(setup: InitPlan, *, as_json: bool = False) -> int:
+def _report_undone(setup: InitPlan, *, as_json: bool = False) -> int:
     for error in setup.undone:
-        complain(error, as_json=as_json)
+        report_error(error, as_json=as_json)
     return NOT_ACCEPTED
 
 
@@ -91,35 +91,37 @@ def _shape(setup: InitPlan, *, written: bool) -> dict[str, Any]:
 
 
 def _find_added(each: PlannedFile) -> str:
-    """The text that is new: what Remit changes, it only ever adds to."""
+    """Return the added text. Remit only appends to existing files."""
     return each.after[len(each.before or b"") :].decode("utf-8", "replace").removeprefix("\r").removeprefix("\n")
 
 
 def _show(setup: InitPlan, *, at_length: bool) -> None:
     paint = get_paint()
-    say(f"{paint('strong', 'Workspace')} {escape(setup.root)}")
+    print_lines(f"{paint('strong', 'Workspace')} {escape(setup.root)}")
     for name, what in _describe(setup.found):
-        say(f"  {name:<9} {escape(what)}")
+        print_lines(f"  {name:<9} {escape(what)}")
     for note in setup.notes:
-        say(f"  {paint('note', 'note')}      {quote(note)}")
+        print_lines(f"  {paint('note', 'note')}      {quote(note)}")
     if setup.writes:
-        say(f"\n{paint('strong', 'To be written')}")
+        print_lines(f"\n{paint('strong', 'To be written')}")
     for each in setup.writes:
         action = "create" if each.before is None else "change"
-        say(f"  {action}  {escape(each.path)}")
+        print_lines(f"  {action}  {escape(each.path)}")
         for line in _find_added(each).splitlines() if at_length else ():
-            say(f"    {paint('good', f'+ {escape(line)}'.rstrip())}")
+            print_lines(f"    {paint('good', f'+ {escape(line)}'.rstrip())}")
 
 
 def _describe(found: ProjectSurvey) -> list[tuple[str, str]]:
     folders = [f"{total} in {folder}" for folder, total in found.agents.items()]
     more = len(folders) - _MAX_FOLDERS
     shown = folders[:_MAX_FOLDERS] + [f"{count(more, 'more folder')}"] * (more > 0)
-    tasks = found.tasks or ("by cleo's own commands" if found.has_cleo else "none yet: remit task new makes the first")
+    tasks = found.tasks or (
+        "managed by cleo's own commands" if found.has_cleo else "none yet; to create one, run: remit task new"
+    )
     return [
-        ("git", f"on {found.branch}" if found.branch is not None else "no repository here"),
-        ("agents", ", ".join(shown) or "none yet: remit agent new makes one"),
+        ("git", f"on {found.branch}" if found.branch is not None else "no repository"),
+        ("agents", ", ".join(shown) or "none yet; to create one, run: remit agent new"),
         ("tasks", tasks),
-        ("manifest", found.manifest if found.has_manifest else f"none yet: {found.manifest} with its first entry"),
+        ("manifest", found.manifest if found.has_manifest else f"none yet; the first entry creates {found.manifest}"),
         ("settings", found.settings or "none yet"),
     ]

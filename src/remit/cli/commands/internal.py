@@ -1,4 +1,7 @@
-"""`remit hook`, where it is asked for with options; without any, the hook itself answers and this is not loaded."""
+"""Hidden commands that other programs start: `remit hook` for harnesses, `remit drive` for detached runs.
+
+`remit.cli.main` answers `remit hook HARNESS` itself; this module is loaded only if the command line has options.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from remit.cli import options
-from remit.cli.output import say_json
+from remit.cli.output import print_json
 from remit.cli.result_output import get_result_code
 from remit.errors import UsageError
 from remit.harnesses import HOOKED
@@ -39,9 +42,11 @@ def _parse_handle(value: str) -> int:
 
 @click.command(cls=options.Command, hidden=True)
 @click.argument("session_id", metavar="SESSION")
-@click.option("--held", type=_parse_handle, metavar="FD", help="The open file of the supervisor that has it until now.")
+@click.option(
+    "--held", type=_parse_handle, metavar="FD", help="Open file with the lock that the starting process passes on."
+)
 def drive(session_id: str, *, held: int | None) -> int:
-    """Drive a delegation that was detached, to its end. Its result goes to the log as JSON."""
+    """Supervise a detached run until it ends, and print its result as JSON to the log."""
     import asyncio
 
     from remit.runs import detach
@@ -55,5 +60,5 @@ def drive(session_id: str, *, held: int | None) -> int:
             await ws.close()
 
     result = asyncio.run(drive_one())
-    say_json(build_result(result))
+    print_json(build_result(result))
     return get_result_code(result)

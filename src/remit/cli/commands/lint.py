@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from remit.cli import options
-from remit.cli.output import complain, get_paint, name_file, note, say, say_diff, say_json
+from remit.cli.output import get_paint, name_file, print_diff, print_json, print_lines, report_error, report_note
 from remit.errors import RemitError, UsageError
 from remit.harnesses import claude, codex, opencode
 from remit.spelling import did_you_mean
@@ -72,7 +72,7 @@ def lint(*, fixing: bool, unsafe_fixes: bool, diff: bool, watch: bool, **asked: 
         raise UsageError("--unsafe-fixes needs --fix or --diff", hint="add one of them")
     if watch:
         if fixing or diff:
-            raise UsageError("--watch only looks", hint="leave out --fix and --diff")
+            raise UsageError("can't combine --watch with --fix or --diff", hint="leave one of them out")
         return _watch(**asked)
     if fixing or diff:
         return _fix(unsafe=unsafe_fixes, diff=diff, **asked)
@@ -100,10 +100,10 @@ def _fix(*, unsafe: bool, diff: bool, output_format: str, statistics: bool, **as
     changes, linted = lint.fix(_ask(**asked), unsafe=unsafe, write=not diff)
     if diff:
         for change in changes:
-            say_diff(name_file(change.source.file), change.before, change.after)
+            print_diff(name_file(change.source.file), change.before, change.after)
         fixed = sum(len(change.applied) for change in changes)
-        more = "" if unsafe else _tell_unsafe(_list_findings(linted))
-        say(f"{count(fixed, 'finding')} in {count(len(changes), 'file')} would be fixed{more}.", stderr=True)
+        more = "" if unsafe else _count_unsafe_fixes(_list_diagnostics(linted))
+        print_lines(f"{count(fixed, 'diagnostic')} in {count(len(changes), 'file')} would be fixed{more}.", stderr=True)
         return NOT_ACCEPTED if changes else ACCEPTED
     _show(linted, output_format, statistics=statistics, changes=changes)
     return NOT_ACCEPTED if linted.failed else ACCEPTED
@@ -115,16 +115,18 @@ def _fix(*, unsafe: bool, diff: bool, output_format: str, statistics: bool, **as
 def _show(linted: LintReport, output_format: str, *, statistics: bool, changes: Sequence[FileFix] = ()) -> None:
     named = {name_file(linted.sources[path].file): found for path, found in linted.findings.items()}
     if not linted.sources and (statistics or output_format not in ("full", "concise")):
-        note(_tell_nothing(linted), as_json=output_format == "json")  # a program would take it for a clean bill
+        report_note(
+            _describe_no_agents(linted), as_json=output_format == "json"
+        )  # otherwise a program would read it as success
     for folder in linted.unread:
-        todo = "make it readable, or name it in lint.exclude"
-        note(f"'{folder}' can't be read, and agents in it are not judged; {todo}", as_json=output_format == "json")
+        todo = "make it readable, or add it to lint.exclude"
+        report_note(f"'{folder}' can't be read, so its agents aren't checked; {todo}", as_json=output_format == "json")
     if statistics:
         _show_statistics(named, output_format)
     elif output_format == "json":
         from remit.views.json_objects import build_lint
 
-        say_json(build_lint(linted, {path: name_file(source.file) for path, source in linted.sources.items()}))
+        print_json(build_lint(linted, {path: name_file(source.file) for path, source in linted.sources.items()}))
     elif output_format == "sarif":
         _show_sarif(named)
     elif output_format == "github":
@@ -133,14 +135,14 @@ def _show(linted: LintReport, output_format: str, *, statistics: bool, changes: 
         _show_text(linted, named, output_format, changes)
 
 
-def _tell_nothing(linted: LintReport) -> str:
-    """That there are no agent files, and which files were looked at and are none: they may have lost what makes one."""
+def _describe_no_agents(linted: LintReport) -> str:
+    """Return a message that there are no agent files; it names files that may have lost their frontmatter."""
     if not linted.plain:
         return _NOTHING
     first, *others = linted.plain
     files = f"'{first}' and {count(len(others), 'other')} have" if others else f"'{first}' has"
-    todo = "begin one with its name and description between two lines of ---, or name it here"
-    return f"no agent files found: {files} no frontmatter, without which an agents folder holds no agents; {todo}"
+    todo = "start it with name and description between two lines of ---, or name it here"
+    return f"no agent files found: {files} no frontmatter, which an agent file in an agents folder needs; {todo}"
 
 
 def _show_text(
@@ -152,41 +154,41 @@ def _show_text(
             from remit.agent_files.lint import load_agent_text
             from remit.views.excerpt import render_findings
 
-            say(f"{render_findings(found, name, load_agent_text(files[name]), paint=get_paint())}\n")
+            print_lines(f"{render_findings(found, name, load_agent_text(files[name]), paint=get_paint())}\n")
         elif found:
-            say("\n".join(f"{render_line(finding, name)}{' [*]' if finding.fix else ''}" for finding in found))
-    say("\n".join(_sum_up(linted, changes)))
+            print_lines("\n".join(f"{render_line(finding, name)}{' [*]' if finding.fix else ''}" for finding in found))
+    print_lines("\n".join(_sum_up(linted, changes)))
 
 
 def _sum_up(linted: LintReport, changes: Sequence[FileFix]) -> list[str]:
-    every = _list_findings(linted)
+    every = _list_diagnostics(linted)
     paint = get_paint()
     lines = []
     if changes:
         fixed = sum(len(change.applied) for change in changes)
-        lines.append(f"{count(fixed, 'finding')} fixed in {count(len(changes), 'file')}.")
+        lines.append(f"{count(fixed, 'diagnostic')} fixed in {count(len(changes), 'file')}.")
     if linted.baseline is not None:
-        what = "was made, with" if linted.made else "now holds"
-        lines.append(f"{escape(name_file(linted.baseline))} {what} {count(linted.held, 'finding')}.")
+        what = "was created with" if linted.made else "now has"
+        lines.append(f"{escape(name_file(linted.baseline))} {what} {count(linted.held, 'diagnostic')}.")
     elif linted.known:
-        lines.append(f"{count(linted.known, 'finding')} left out: known from the baseline.")
+        lines.append(f"{count(linted.known, 'diagnostic')} ignored: listed in the baseline.")
     if not linted.sources:
-        return [*lines, escape(_tell_nothing(linted))]
+        return [*lines, escape(_describe_no_agents(linted))]
     files = count(len(linted.sources), "file")
     if not every:
-        return [*lines, f"{paint('good', '✓')} {files}: nothing to say"]
+        return [*lines, f"{paint('good', '✓')} {files}: no problems"]
     mark = paint("error", "✗") if linted.failed else paint("good", "✓")
     lines.append(f"{mark} {files}: {count_findings(every)}")
     safe = sum(each.fix is not None and each.fix.applicability == "safe" for each in every)
     unsafe = _count_unsafe(every)
     if safe:
-        lines.append(f"{safe} can be fixed with `remit lint --fix`{_tell_unsafe(every)}.")
+        lines.append(f"{safe} can be fixed with `remit lint --fix`{_count_unsafe_fixes(every)}.")
     elif unsafe:
         lines.append(f"{unsafe} can be fixed with `remit lint --fix --unsafe-fixes`.")
     return lines
 
 
-def _list_findings(linted: LintReport) -> list[Diagnostic]:
+def _list_diagnostics(linted: LintReport) -> list[Diagnostic]:
     return [finding for found in linted.findings.values() for finding in found]
 
 
@@ -194,14 +196,14 @@ def _count_unsafe(findings: Sequence[Diagnostic]) -> int:
     return sum(each.fix is not None and each.fix.applicability == "unsafe" for each in findings)
 
 
-def _tell_unsafe(findings: Sequence[Diagnostic]) -> str:
-    """How many more there are to be fixed, at the end of a sentence."""
+def _count_unsafe_fixes(findings: Sequence[Diagnostic]) -> str:
+    """Return the number of unsafe fixes, as the end of a sentence."""
     unsafe = _count_unsafe(findings)
     return f", {unsafe} more with --unsafe-fixes" if unsafe else ""
 
 
 def _explain(named: dict[str, tuple[Diagnostic, ...]]) -> dict[str, Explanation]:
-    """What the codes of some findings mean; one that no rule has can only come from a cache that somebody forged."""
+    """Return the explanation of each code. Drop unknown codes, which only a forged cache can contain."""
     from remit.views import explanations
 
     known = {each.code: each for each in explanations.explain_all()}
@@ -220,7 +222,7 @@ def _show_statistics(named: dict[str, tuple[Diagnostic, ...]], output_format: st
     if output_format == "json":
         from remit.views.json_objects import build_list
 
-        say_json(
+        print_json(
             build_list(
                 {"code": code, "name": names[code].name, "count": total, "fix": names[code].fix} for code, total in rows
             )
@@ -228,17 +230,17 @@ def _show_statistics(named: dict[str, tuple[Diagnostic, ...]], output_format: st
         return
     width = max((len(str(total)) for _, total in rows), default=0)
     for code, total in rows:
-        say(f"{total:>{width}}  {code}  {'[*]' if names[code].fix else '[ ]'}  {names[code].name}")
+        print_lines(f"{total:>{width}}  {code}  {'[*]' if names[code].fix else '[ ]'}  {names[code].name}")
 
 
 def _show_sarif(named: dict[str, tuple[Diagnostic, ...]]) -> None:
     from remit import __version__
     from remit.views.sarif import MAX_RESULTS, shape_sarif
 
-    say_json(shape_sarif(named, version=__version__, explain=_explain(named)))
+    print_json(shape_sarif(named, version=__version__, explain=_explain(named)))
     total = sum(map(len, named.values()))
     if total > MAX_RESULTS:
-        note(f"the log contains only the most severe diagnostics: {MAX_RESULTS} of {total}")
+        report_note(f"the log contains only the most severe diagnostics: {MAX_RESULTS} of {total}")
 
 
 def _show_github(named: dict[str, tuple[Diagnostic, ...]]) -> None:
@@ -246,36 +248,36 @@ def _show_github(named: dict[str, tuple[Diagnostic, ...]]) -> None:
 
     for name, found in named.items():
         for finding in found:
-            say(render_github(finding, name))
+            print_lines(render_github(finding, name))
 
 
 # --- watching --------------------------------------------------------------------------------------------------------
 
 
 def _watch(*, paths: tuple[str, ...], output_format: str, statistics: bool, **asked: Any) -> int:  # noqa: ANN401
-    """Lint whenever a file comes, changes or goes, until somebody interrupts."""
+    """Lint again whenever a file is added, changed or removed, until Ctrl-C."""
     import sys
     import time
 
     from remit.agent_files import lint
 
-    def look() -> None:
+    def check() -> None:
         if sys.stdout is not None and sys.stdout.isatty():
-            say("\x1b[2J\x1b[H")
+            print_lines("\x1b[2J\x1b[H")
         linted = lint.lint(_ask(paths, **asked))
         _show(linted, output_format, statistics=statistics)
-        say(f"watching {count(len(linted.sources), 'file')}; Ctrl-C ends it", stderr=True)
+        print_lines(f"watching {count(len(linted.sources), 'file')}; press Ctrl-C to stop", stderr=True)
 
-    seen, told = lint.read_agent_stamps(paths), ""
-    look()
+    seen, reported = lint.read_agent_stamps(paths), ""
+    check()
     while True:
         time.sleep(WATCH_SECONDS)
         try:
             now = lint.read_agent_stamps(paths)
             if now != seen:
-                seen, told = now, ""
-                look()
-        except RemitError as error:  # somebody is in the middle of a change: it is told once, and the watch goes on
-            if str(error) != told:
-                complain(error, as_json=output_format == "json")
-            told = str(error)
+                seen, reported = now, ""
+                check()
+        except RemitError as error:  # an edit may be unfinished: report the error once, and continue
+            if str(error) != reported:
+                report_error(error, as_json=output_format == "json")
+            reported = str(error)

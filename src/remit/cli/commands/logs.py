@@ -1,4 +1,4 @@
-"""`remit logs`: what an agent has printed, also while it does."""
+"""`remit logs`: the output of a run, also while the run continues."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 
 from remit.cli import options
 from remit.cli.commands import completion
-from remit.cli.output import get_paint, say, say_json, warn_of_settings
+from remit.cli.output import get_paint, print_json, print_lines, warn_about_settings
 from remit.errors import UsageError
 from remit.terminal import escape, quote, write_bytes
 from remit.views.render import ACCEPTED
@@ -51,7 +51,7 @@ def logs(
     Exit code 0: shown, 2: could not run.
     """
     if raw and lines is not None:
-        raise UsageError("--raw has no lines", hint="leave out -n, or use: remit logs --raw | tail -n N")
+        raise UsageError("can't combine --raw with -n", hint="leave out -n, or use: remit logs --raw | tail -n N")
     from remit.runs.agent_lookup import load_settings_or_usual
     from remit.views.logs import RunLog
     from remit.views.run_details import find_session, open_home
@@ -60,26 +60,26 @@ def logs(
     try:
         wanted = find_session(home, session)
         settings, trouble = load_settings_or_usual(home.root)
-        warn_of_settings(trouble)
+        warn_about_settings(trouble)
         log = RunLog(home, settings, wanted, attempt=attempt, stream="err" if err else "out")
         show = _show_raw if raw else _make_show(output_format, last=lines)
         is_empty = not _read(log, show, follow=follow)
     finally:
         home.close()
     if is_empty and not raw and output_format == "full":
-        say(f"nothing was printed{' on standard error' if err else ''}", stderr=True)
+        print_lines(f"nothing was printed{' on standard error' if err else ''}", stderr=True)
     return ACCEPTED
 
 
 def _read(log: RunLog, show: Callable[[RunLog], int], *, follow: bool) -> int:
-    """Show what there is; who follows, what comes, until nothing does. How many lines or parts that were."""
-    told, shown = "", 0
+    """Print the log, with `follow` until the run ends, and return the number of printed lines or chunks."""
+    warning, shown = "", 0
     while True:
         is_over = not follow or log.is_over
         shown += show(log)
-        if log.trouble is not None and str(log.trouble) != told:
-            told = str(log.trouble)
-            say(f"{get_paint(stderr=True)('warning', '!')} {quote(told)}", stderr=True)
+        if log.trouble is not None and str(log.trouble) != warning:
+            warning = str(log.trouble)
+            print_lines(f"{get_paint(stderr=True)('warning', '!')} {quote(warning)}", stderr=True)
         if is_over:
             return shown
         if log.is_abandoned:
@@ -87,13 +87,16 @@ def _read(log: RunLog, show: Callable[[RunLog], int], *, follow: bool) -> int:
             if log.trouble is not None:
                 return shown
             session = escape(log.session_id)
-            say(f"nobody drives it, and its agent has ended: remit wait {session} takes it over", stderr=True)
+            print_lines(
+                f"no process supervises the run, and its agent has ended; to recover it, run: remit wait {session}",
+                stderr=True,
+            )
             return shown
         time.sleep(_LOOK_S)
 
 
 def _show_raw(log: RunLog) -> int:
-    """Bytes as they are for a program; a terminal gets them as text."""
+    """Print raw bytes; on a terminal, print them as escaped text."""
     is_terminal, shown = sys.stdout is not None and sys.stdout.isatty(), 0
     for data in log.read_raw():
         shown += 1
@@ -105,7 +108,7 @@ def _show_raw(log: RunLog) -> int:
 
 
 def _make_show(output_format: str, *, last: int | None) -> Callable[[RunLog], int]:
-    """A function that shows the lines, with a heading where another attempt begins; the first time only the last N."""
+    """Return a function that prints new lines, with a heading per attempt; the first call prints only the last N."""
     attempt, kind, number, is_first = 1, "", 0, True
 
     def show(log: RunLog) -> int:
@@ -119,14 +122,14 @@ def _make_show(output_format: str, *, last: int | None) -> Callable[[RunLog], in
             if output_format == "json":
                 from remit.views.json_objects import build_log_line
 
-                say_json(build_log_line(line, number), pretty=False)
+                print_json(build_log_line(line, number), pretty=False)
                 continue
             if line.attempt != attempt:
-                say(get_paint()("strong", f"attempt {line.attempt}"))
+                print_lines(get_paint()("strong", f"attempt {line.attempt}"))
             elif line.kind == "final" and kind == "said":
-                say("")
+                print_lines("")
             attempt, kind = line.attempt, line.kind
-            say(_render(line))
+            print_lines(_render(line))
         return shown
 
     return show

@@ -1,4 +1,4 @@
-"""`remit mcp`: Remit's tools for a harness that speaks the Model Context Protocol."""
+"""`remit mcp`: the MCP server with Remit's tools."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 import click
 
 from remit.cli import options
-from remit.cli.output import complain, say
+from remit.cli.output import print_lines, report_error
 from remit.errors import RemitError, how_to_install
 from remit.views.render import ACCEPTED, COULD_NOT_RUN
 
@@ -25,7 +25,7 @@ def mcp() -> int:
     if find_spec("mcp") is None:
         raise RemitError("the package mcp is not installed", hint=how_to_install("mcp"))
     if sys.stdin is not None and sys.stdin.isatty():
-        say("a harness is meant to start this, and speaks JSON to it; Ctrl-D ends it", stderr=True)
+        print_lines("a harness is supposed to start this command and send it JSON; press Ctrl-D to end it", stderr=True)
     return _serve()
 
 
@@ -38,16 +38,16 @@ def _serve() -> int:
     desk = Desk(Wire.claim())
     Thread(target=desk.run, name="remit-mcp-read", daemon=True).start()
     desk.wants.wait()
-    if desk.is_over:  # most sessions of most agents never use a tool, and need not pay for the library
+    if desk.is_over:  # most sessions never use a tool, and skip the time to load the library
         return ACCEPTED
     try:
         import asyncio
 
-        from remit.mcp.server import serve  # takes long, while the desk answers
+        from remit.mcp.server import serve  # loading takes long; meanwhile, the desk answers
     except ImportError as error:
-        complain(RemitError(f"the package mcp does not work: {error}", hint=how_to_install("mcp")))
+        report_error(RemitError(f"the package mcp does not work: {error}", hint=how_to_install("mcp")))
         desk.give_up(f"Remit's server cannot run: {error}")
         return COULD_NOT_RUN
     loop = asyncio.new_event_loop()
-    loop.run_until_complete(serve(desk))  # not `run`, which waits for threads: nobody waits for what they answer
+    loop.run_until_complete(serve(desk))  # not `asyncio.run`, which waits for threads whose answers no client reads
     return ACCEPTED

@@ -8,7 +8,7 @@ import click
 
 from remit.cli import options
 from remit.cli.commands import completion
-from remit.cli.output import get_paint, say, say_json, warn_of_settings
+from remit.cli.output import get_paint, print_json, print_lines, warn_about_settings
 from remit.errors import UsageError
 from remit.terminal import count_columns, cut, escape, find_width, fold, measure
 from remit.views.render import ACCEPTED, count
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from remit.views.run_details import Standing
 
 _MOST_SHOWN = 100
-_HEADINGS = ("SESSION", "AGENT", "STATE", "TOOK", "LEFT", "HEARD", "TOKENS", "COST", "DRIVER")
+_HEADINGS = ("SESSION", "AGENT", "STATE", "TOOK", "LEFT", "OUTPUT", "TOKENS", "COST", "SUPERVISOR")
 _STATE = 2
 _AGENT_COLUMNS = 24
 _STYLES = {"completed": "good", "running": "good", "failed": "error", "abandoned": "error", "partial": "warning",
@@ -56,14 +56,14 @@ def ps(session: str | None, *, everything: bool, as_tree: bool, output_format: s
     home = open_home()
     try:
         _, trouble = load_settings_or_usual(home.root)
-        warn_of_settings(trouble)
+        warn_about_settings(trouble)
         cluster = watch(home)
         found = list_work(home, everything=everything, cluster=cluster)
         runs = build_runs(home, found) if output_format == "json" else []
     finally:
         home.close()
     if output_format == "json":
-        say_json(build_list(runs))
+        print_json(build_list(runs))
     else:
         _show_all(found, cluster, everything=everything)
     return ACCEPTED
@@ -73,45 +73,45 @@ def _show_all(found: Sequence[Standing], cluster: ClusterStatus | None, *, every
     if found:
         _show(found)
     else:
-        told = "nothing was delegated yet" if everything else "nothing is at work; remit ps --all shows what was"
-        say("\n".join(fold(told, find_width())))
+        text = "no runs yet" if everything else "no open runs; to include finished runs, use: remit ps --all"
+        print_lines("\n".join(fold(text, find_width())))
     if cluster is not None:
         from remit.cli.workers_output import render_cluster
 
         is_waited = any(each.is_open and each.place is not None and each.row.state == "admitted" for each in found)
         for line in render_cluster(cluster, paint=get_paint(), is_first=False, is_waited=is_waited):
-            say(line)
+            print_lines(line)
 
 
 def _show(found: Sequence[Standing]) -> None:
-    """A table, the columns as wide as what is in them; warnings below their row."""
+    """Print a table with each run's warnings below its row."""
     paint = get_paint()
     is_here = all(each.place is None for each in found)
     headings = _HEADINGS if is_here else (*_HEADINGS, "WORKER")
     rows = [[*_render_cells(each), *(() if is_here else (name_place(each),))] for each in found[:_MOST_SHOWN]]
     width = find_width()
-    lines = lay_out(_drop_empty([headings, *rows], width))
-    say(paint("strong", "  ".join(next(lines)).rstrip()))
+    lines = align_columns(_drop_empty([headings, *rows], width))
+    print_lines(paint("strong", "  ".join(next(lines)).rstrip()))
     for each, cells in zip(found, lines, strict=False):
         cells[_STATE] = paint(_STYLES.get(each.word, "note"), cells[_STATE])
-        say("  ".join(cells).rstrip())
+        print_lines("  ".join(cells).rstrip())
         for warning in list_warnings(each):
             first, *more = fold(warning, None if width is None else width - 4)
-            say("\n    ".join((f"  {paint('warning', '!')} {first}", *more)))
+            print_lines("\n    ".join((f"  {paint('warning', '!')} {first}", *more)))
     if len(found) > _MOST_SHOWN:
-        say(f"… and {len(found) - _MOST_SHOWN} more: remit ps --all --json has them")
+        print_lines(f"… and {len(found) - _MOST_SHOWN} more: remit ps --all --json has them")
 
 
 def _drop_empty(rows: list[Sequence[str]], width: int | None) -> list[Sequence[str]]:
-    """The rows without the columns in which nothing stands, where the table is wider than the screen."""
-    if width is None or len("  ".join(next(lay_out(rows)))) <= width:
+    """Return the rows without empty columns if the table is wider than the screen."""
+    if width is None or len("  ".join(next(align_columns(rows)))) <= width:
         return rows
     kept = [index for index in range(len(rows[0])) if index <= _STATE or any(row[index] for row in rows[1:])]
     return [[row[index] for index in kept] for row in rows]
 
 
-def lay_out(rows: Sequence[Sequence[str]]) -> Iterator[list[str]]:
-    """The cells of a table, each column as wide as what is in it."""
+def align_columns(rows: Sequence[Sequence[str]]) -> Iterator[list[str]]:
+    """Yield the rows of a table with each cell padded to the width of its column."""
     widths = [max(map(_measure, column)) for column in zip(*rows, strict=True)]
     for cells in rows:
         yield [text + " " * (width - _measure(text)) for text, width in zip(cells, widths, strict=True)]
@@ -136,15 +136,15 @@ def _render_cells(each: Standing) -> Iterator[str]:
     yield f"{render_clock((each.now_ms - seen.heard_ms) / 1000)} ago" if each.is_open and seen.heard_ms else ""
     yield "" if seen.tokens is None else f"{seen.tokens:,}"
     yield "" if seen.cost_usd is None else f"${seen.cost_usd:.2f}"
-    yield name_driver(each)
+    yield name_supervisor(each)
 
 
-def name_driver(each: Standing) -> str:
-    """Who drives a delegation."""
+def name_supervisor(each: Standing) -> str:
+    """Return which process supervises a run."""
     if not each.is_open:
         return ""
     if not each.is_driven:
-        return "nobody"
+        return "none"
     if each.harness:
         return escape(each.harness)
     if each.place is not None and each.driver_pid is None:
@@ -153,7 +153,7 @@ def name_driver(each: Standing) -> str:
 
 
 def name_place(each: Standing) -> str:
-    """Which worker has a delegation, or for how long none has; empty for one of this machine."""
+    """Return the worker that has a run, or how long the run has been queued; empty for a run on this machine."""
     from remit.cli.live import render_clock
 
     place = each.place
@@ -168,35 +168,41 @@ def name_place(each: Standing) -> str:
 
 
 def list_warnings(each: Standing) -> list[str]:
-    """What is worth a look about a delegation that is open, each with what to do."""
+    """Return the warnings about an open run, each with the command that helps."""
     from remit.cli.live import render_clock
 
     session = escape(each.row.session_id)
-    told = []
+    warnings = []
     if each.is_lost:
-        told.append(f"its harness has told nothing of its end, which is long due: remit wait {session} settles it")
+        warnings.append(
+            f"its harness never reported its end, and its time is over; to close it, run: remit wait {session}"
+        )
     elif each.is_abandoned:
-        agent = "its agent is alive" if each.is_alive else "its agent has ended" if each.row.started_ms else "it waits"
-        told.append(f"nobody drives it, and {agent}: remit wait {session} takes it over")
+        agent = (
+            "its agent is alive" if each.is_alive else "its agent has ended" if each.row.started_ms else "it is queued"
+        )
+        warnings.append(f"no process supervises it, and {agent}; to take over, run: remit wait {session}")
     elif each.is_unfollowed:
-        told.append(f"nobody here follows it{_tell_elsewhere(each)}: remit wait {session} takes in what comes of it")
+        warnings.append(
+            f"no process here follows it{_describe_elsewhere(each)}; to get its result, run: remit wait {session}"
+        )
     if each.place is not None and each.place.is_late:
-        told.append(f"its worker {escape(each.place.worker)} is not heard of: another goes on with it, or ends it")
+        warnings.append(f"its worker {escape(each.place.worker)} is silent; another worker resumes or ends it")
     if each.seen.idle_s:
-        told.append(f"nothing was heard for {render_clock(each.seen.idle_s)}: remit logs -f {session}")
-    return told
+        warnings.append(f"no output for {render_clock(each.seen.idle_s)}; to follow it, run: remit logs -f {session}")
+    return warnings
 
 
-def _tell_elsewhere(each: Standing) -> str:
-    """What becomes meanwhile of a delegation that another machine does."""
+def _describe_elsewhere(each: Standing) -> str:
+    """Return the state of a run on another machine, as the end of a sentence."""
     if each.word == "ended":
         return ", and it has ended"
     worker = f" at {escape(each.seen.worker)}" if each.seen.worker else ""
-    return ", and it waits for a worker" if each.row.state == "admitted" else f", and it goes on{worker}"
+    return ", and it waits for a worker" if each.row.state == "admitted" else f", and it continues{worker}"
 
 
 def _show_trees(session: str | None, output_format: str) -> int:
-    """Print a run and all below it, or every tree in which a run is open."""
+    """Print a run and its nested runs, or every tree with an open run."""
     from remit.cluster.workers_status import watch
     from remit.runs.agent_lookup import load_settings_or_usual
     from remit.views.json_objects import build_list, build_tree_runs
@@ -204,7 +210,7 @@ def _show_trees(session: str | None, output_format: str) -> int:
 
     home = open_home()
     try:
-        warn_of_settings(load_settings_or_usual(home.root)[1])
+        warn_about_settings(load_settings_or_usual(home.root)[1])
         chosen = None if session is None else find_session(home, session)
         cluster = watch(home, chosen)
         roots = list_roots(home) if chosen is None else [chosen]
@@ -213,26 +219,26 @@ def _show_trees(session: str | None, output_format: str) -> int:
     finally:
         home.close()
     if output_format == "json":
-        say_json(build_list(run for tree in runs for run in tree))
+        print_json(build_list(run for tree in runs for run in tree))
         return ACCEPTED
     for found in trees:
         for each in found:
-            say(_render_branch(each, paint=get_paint()))
+            print_lines(_render_branch(each, paint=get_paint()))
     if not trees:
-        say("nothing was delegated yet")
+        print_lines("no runs yet")
     else:
         total = [each for found in trees for each in found]
-        say(f"\n{count(len(total), 'delegation')}, {sum(each.is_open for each in total)} open")
-    tell_trouble(cluster)
+        print_lines(f"\n{count(len(total), 'run')}, {sum(each.is_open for each in total)} open")
+    report_cluster_error(cluster)
     return ACCEPTED
 
 
-def tell_trouble(cluster: ClusterStatus | None) -> None:
-    """Say that the database of other machines has nothing to say: what was shown is what the ledger has."""
+def report_cluster_error(cluster: ClusterStatus | None) -> None:
+    """Report that the shared database can't be reached, so that the output is only the ledger's state."""
     if cluster is not None and cluster.trouble is not None:
-        from remit.cli.workers_output import render_trouble
+        from remit.cli.workers_output import render_cluster_error
 
-        say(render_trouble(cluster, paint=get_paint(stderr=True)), stderr=True)
+        print_lines(render_cluster_error(cluster, paint=get_paint(stderr=True)), stderr=True)
 
 
 def _render_branch(each: Standing, *, paint: Paint) -> str:
@@ -243,7 +249,7 @@ def _render_branch(each: Standing, *, paint: Paint) -> str:
     style = _STYLES.get(each.word, "note")
     mark = ("✓" if each.row.status == "completed" else "✗") if each.row.ended_ms is not None else "·"
     state = render_state(each.seen)
-    told = f"  {escape(each.word)}" if each.word in ("abandoned", "ended", "waiting") else ""
+    message = f"  {escape(each.word)}" if each.word in ("abandoned", "ended", "waiting") else ""
     for_whom = f" for {escape(', '.join(each.waits_for))}" if each.word == "waiting" else ""
-    text = f"{escape(each.row.agent)}  {escape(each.row.session_id)}{told}{for_whom}  {state}"
+    text = f"{escape(each.row.agent)}  {escape(each.row.session_id)}{message}{for_whom}  {state}"
     return f"{indent}{paint(style, mark)} {cut(text, max(40, count_columns() - len(indent) - 2))}"

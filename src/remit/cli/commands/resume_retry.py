@@ -1,4 +1,4 @@
-"""`remit resume` and `remit retry`: a delegation that is over is gone on with, or begun anew."""
+"""`remit resume` and `remit retry`: continue a run in its harness session, or run the same request again."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import click
 
 from remit.cli import options, run_options
 from remit.cli.commands import completion
-from remit.cli.commands.run import carry_out, read_prompt, tell_detached
+from remit.cli.commands.run import carry_out, read_prompt, report_detached
 
 if TYPE_CHECKING:
     from remit.runs.request import Request
@@ -20,7 +20,7 @@ _detach = click.option("--detach", is_flag=True, help="Start in the background a
 @click.command(cls=options.Command)
 @click.argument("session", metavar="ID", shell_complete=completion.complete_sessions)
 @click.argument("prompt", metavar="[PROMPT…]", nargs=-1)
-@run_options.limiting
+@run_options.with_limit_options
 @_detach
 @options.output_format("full", "json")
 def resume(session: str, prompt: tuple[str, ...], *, detach: bool, output_format: str, **given: Any) -> int:  # noqa: ANN401 - options
@@ -42,7 +42,7 @@ def resume(session: str, prompt: tuple[str, ...], *, detach: bool, output_format
 
 @click.command(cls=options.Command)
 @click.argument("session", metavar="ID", shell_complete=completion.complete_sessions)
-@run_options.limiting
+@run_options.with_limit_options
 @_detach
 @options.output_format("full", "json")
 def retry(session: str, *, detach: bool, output_format: str, **given: Any) -> int:  # noqa: ANN401 - options
@@ -68,4 +68,4 @@ def _carry_out(ws: Workspace, request: Request, *, detach: bool, output_format: 
 
     prepared = detaching.detach(ws, request)
     ws.home.close()
-    return tell_detached(prepared, output_format)
+    return report_detached(prepared, output_format)

@@ -1,7 +1,4 @@
-"""`remit return convert`: a return in another format.
-
-Owns what goes where: the converted return to standard output, and nothing else; what was lost to standard error.
-"""
+"""`remit return submit`, `prompt`, `schema` and `convert`: submit, describe and convert returns."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ import click
 
 from remit.cli import options
 from remit.cli.input import choose_sources, name_source
-from remit.cli.output import get_paint, hand_over, say, say_json
+from remit.cli.output import get_paint, print_json, print_lines, print_verbatim
 from remit.manifest import parse_day, parse_slug
 from remit.views.json_objects import build_checked_return, build_diagnostic, build_list
 from remit.views.render import ACCEPTED, NOT_ACCEPTED, escape_json, render_headline, render_losses
@@ -58,18 +55,18 @@ def convert(file: str | None, *, output_format: str, **known: Any) -> int:  # no
     message = check_message.load_message(source)
     conversion = check_message.convert(message, **known)
     if output_format == "json":
-        _say_conversion(conversion, name_source(source))
+        _print_conversion(conversion, name_source(source))
     elif conversion.verdict.accepted:
-        hand_over(escape_json(conversion.text))
-        _tell_losses(conversion, known["to"])
+        print_verbatim(escape_json(conversion.text))
+        _report_losses(conversion, known["to"])
     else:
-        _tell_refusal(conversion, name_source(source), message)
+        _report_refusal(conversion, name_source(source), message)
     return ACCEPTED if conversion.accepted else NOT_ACCEPTED
 
 
-def _say_conversion(conversion: Conversion, filename: str) -> None:
+def _print_conversion(conversion: Conversion, filename: str) -> None:
     findings = [build_diagnostic(finding, filename) for finding in conversion.findings]
-    say_json(
+    print_json(
         {
             "text": conversion.text,
             "payload": conversion.payload,
@@ -79,24 +76,24 @@ def _say_conversion(conversion: Conversion, filename: str) -> None:
     )
 
 
-def _tell_losses(conversion: Conversion, to: str) -> None:
-    """What did not come through as it was; nothing, if all did."""
+def _report_losses(conversion: Conversion, to: str) -> None:
+    """Print on standard error the values that changed or were lost."""
     paint = get_paint(stderr=True)
     lines = render_losses(conversion.findings, paint=paint)
     if not conversion.accepted:
         lines.append(f"{paint('error', '✗')} the result is not a valid return in {to}")
     if lines:
-        say("\n".join(lines), stderr=True)
+        print_lines("\n".join(lines), stderr=True)
 
 
-def _tell_refusal(conversion: Conversion, filename: str, message: bytes) -> None:
-    """Why there is nothing to convert."""
+def _report_refusal(conversion: Conversion, filename: str, message: bytes) -> None:
+    """Print on standard error why the source isn't accepted."""
     from remit.views.excerpt import render_findings
 
     paint = get_paint(stderr=True)
     headline = render_headline(conversion.verdict, filename, paint=paint)
     findings = render_findings(conversion.verdict.findings, filename, message, paint=paint)
-    say(f"{headline}\n\n{findings}\n\nNothing was converted: the source is not accepted.", stderr=True)
+    print_lines(f"{headline}\n\n{findings}\n\nNothing was converted, because the source isn't accepted.", stderr=True)
 
 
 @click.command(cls=options.Command)
@@ -125,9 +122,9 @@ def prompt(*, output_format: str, format: str, **known: Any) -> int:  # noqa: AN
 
     text = check_message.instructions(format, **known)
     if output_format == "json":
-        say_json({"format": format, "text": text})
+        print_json({"format": format, "text": text})
     else:
-        hand_over(text.rstrip("\n"))
+        print_verbatim(text.rstrip("\n"))
     return ACCEPTED
 
 
@@ -142,11 +139,11 @@ def schema(name: str | None, *, output_format: str) -> int:
     from remit.runs import check_message
 
     if name is not None:
-        say_json(check_message.schema(name), pretty=True)
+        print_json(check_message.schema(name), pretty=True)
     elif output_format == "json":
-        say_json(build_list(check_message.SCHEMAS))
+        print_json(build_list(check_message.SCHEMAS))
     else:
-        say("\n".join(check_message.SCHEMAS))
+        print_lines("\n".join(check_message.SCHEMAS))
     return ACCEPTED
 
 
@@ -173,11 +170,11 @@ def submit(file: str | None, *, output_format: str) -> int:
     finally:
         ws.home.close()
     if output_format == "json":
-        say_json({"submitted": is_kept, **build_checked_return(verdict, name_source(source))})
+        print_json({"submitted": is_kept, **build_checked_return(verdict, name_source(source))})
         return ACCEPTED if is_kept else NOT_ACCEPTED
     for finding in verdict.findings:
-        say(f"{name_source(source)}: {finding.code} {finding.severity} {finding.message}. {finding.hint}")
+        print_lines(f"{name_source(source)}: {finding.code} {finding.severity} {finding.message}. {finding.hint}")
     paint = get_paint()
-    done = f"{paint('good', '✓')} handed in" if is_kept else f"{paint('error', '✗')} not handed in"
-    say(f"{done}: {verdict.name}" + (f" · {verdict.status}" if verdict.status else ""))
+    done = f"{paint('good', '✓')} submitted" if is_kept else f"{paint('error', '✗')} not submitted"
+    print_lines(f"{done}: {verdict.name}" + (f" · {verdict.status}" if verdict.status else ""))
     return ACCEPTED if is_kept else NOT_ACCEPTED

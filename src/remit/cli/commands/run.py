@@ -1,4 +1,4 @@
-"""`remit run`: hand work to an agent, and bring its checked return back."""
+"""`remit run`: run an agent, show its progress, and print the verified result."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import click
 
 from remit.cli import options, run_options
 from remit.cli.commands import completion
-from remit.cli.output import get_paint, say, say_json
-from remit.cli.result_output import get_result_code, say_result
+from remit.cli.output import get_paint, print_json, print_lines
+from remit.cli.result_output import get_result_code, print_result
 from remit.errors import RemitError, UsageError
 from remit.terminal import escape, quote
 from remit.views.json_objects import build_result
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from remit.cli.interrupts import Interrupts
-    from remit.cli.live import Watch
+    from remit.cli.live import ProgressDisplay
     from remit.ledger.runs import Run
     from remit.model import Diagnostic
     from remit.result import Result
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from remit.runs.request import Request
     from remit.runs.workspace import Workspace
 
-_MAX_ASIDES = 5
+_MAX_DIAGNOSTICS = 5
 
 
 @click.command(cls=options.Command)
 @click.argument("words", metavar="[AGENT] PROMPT", nargs=-1, shell_complete=completion.complete_agent_first)
-@run_options.delegating
+@run_options.with_run_options
 @run_options.worktree
 @run_options.task
 @click.option("--detach", is_flag=True, help="Start in the background and print the run ID.")
@@ -95,34 +95,34 @@ def run(
 
 
 def _check_together(each: str | None, *, detach: bool, only_each: bool) -> None:
-    """Refuse options that do not go together."""
+    """Refuse options that can't be combined."""
     if each is not None and detach:
-        raise UsageError("--each waits for all, and --detach for none", hint="give one of the two")
+        raise UsageError("can't combine --each with --detach", hint="leave one of them out")
     if each is None and only_each:
-        raise UsageError("--concurrency and --again are for --each", hint="name a file of prompts with --each")
+        raise UsageError("--concurrency and --again need --each", hint="name a file of prompts with --each")
 
 
 def _split(words: tuple[str, ...], *, with_prompt: bool) -> tuple[str | None, tuple[str, ...]]:
-    """Return the agent, None for none, and the prompt: the last word, unless the prompts come from a file."""
+    """Return the agent, or None, and the prompt: the last argument, unless the prompts come from a file."""
     agents, prompt = (words[:-1], words[-1:]) if with_prompt else (words, ())
     if len(agents) > 1 and with_prompt:
-        told = f"remit run takes an agent and a prompt, and {len(words)} arguments are given"
-        raise UsageError(told, hint='put the prompt in quotes: remit run AGENT "Fix the typo"')
+        text = f"expected an agent and a prompt, got {len(words)} arguments"
+        raise UsageError(text, hint='put the prompt in quotes: remit run AGENT "Fix the typo"')
     if len(agents) > 1:
-        told = f"--each takes an agent and no prompt, and {len(words)} arguments are given"
-        raise UsageError(told, hint="leave the prompt out: remit run AGENT --each FILE")
+        text = f"expected an agent and no prompt with --each, got {len(words)} arguments"
+        raise UsageError(text, hint="leave the prompt out: remit run AGENT --each FILE")
     if with_prompt and not prompt:
         raise UsageError("there is no prompt", hint='say what to do: remit run "Fix the typo"')
     return (agents[0] if agents else None), prompt
 
 
 def read_prompt(words: tuple[str, ...]) -> str:
-    """The prompt: the words, or what is on standard input."""
+    """Return the prompt: the arguments, or standard input if it is `-`."""
     if words != ("-",):
         return " ".join(words)
     from remit.storage.files import load_stdin
 
-    return load_stdin().decode("utf-8", "surrogateescape")  # whoever takes it refuses what is none
+    return load_stdin().decode("utf-8", "surrogateescape")  # the request refuses invalid text
 
 
 def _detach(ws: Workspace, request: Request, output_format: str) -> int:
@@ -130,11 +130,11 @@ def _detach(ws: Workspace, request: Request, output_format: str) -> int:
 
     prepared = detach(ws, request)
     ws.home.close()
-    return tell_detached(prepared, output_format)
+    return report_detached(prepared, output_format)
 
 
-def tell_detached(prepared: AdmittedRun, output_format: str) -> int:
-    """Say which session goes on by itself; the exit code."""
+def report_detached(prepared: AdmittedRun, output_format: str) -> int:
+    """Print the run ID of a detached run, and return the exit code."""
     row = prepared.row
     if output_format == "json":
         from contextlib import closing
@@ -143,11 +143,14 @@ def tell_detached(prepared: AdmittedRun, output_format: str) -> int:
         from remit.views.run_details import open_home
 
         with closing(open_home()) as home:
-            say_json(build_started_run(home, row.session_id, prepared.findings))
+            print_json(build_started_run(home, row.session_id, prepared.findings))
         return ACCEPTED
-    tell_asides(prepared.findings)
-    say(row.session_id)
-    say(f"{quote(row.agent)} goes on by itself; its result: remit wait {escape(row.session_id)}", stderr=True)
+    report_request_diagnostics(prepared.findings)
+    print_lines(row.session_id)
+    print_lines(
+        f"{quote(row.agent)} runs in the background; to get its result, run: remit wait {escape(row.session_id)}",
+        stderr=True,
+    )
     return ACCEPTED
 
 
@@ -155,14 +158,14 @@ def tell_detached(prepared: AdmittedRun, output_format: str) -> int:
 
 
 def carry_out(ws: Workspace, request: Request, *, output_format: str) -> int:
-    """Hand work to an agent, show how it goes and what came of it; the exit code."""
+    """Run an agent, show its progress and its result, and return the exit code."""
     import asyncio
 
     prepared, result = asyncio.run(_carry_out(ws, request, output_format))
     if output_format == "json":
-        say_json(build_result(result, prepared.findings))
+        print_json(build_result(result, prepared.findings))
     else:
-        say_result(result)
+        print_result(result)
     return get_result_code(result)
 
 
@@ -170,65 +173,67 @@ async def _carry_out(ws: Workspace, request: Request, output_format: str) -> tup
     import asyncio
 
     from remit.cli.interrupts import Interrupts
-    from remit.cli.live import make_watch
+    from remit.cli.live import make_display
     from remit.runs.progress import ProgressReader
 
     async with ws:
         with Interrupts(asyncio.get_running_loop()) as interrupts:
             prepared = await ws.start(request)
             session_id = prepared.row.session_id
-            watch = make_watch(ProgressReader(ws.home, session_id), output_format=output_format)
+            display = make_display(ProgressReader(ws.home, session_id), output_format=output_format)
             if output_format != "json":
-                tell_asides(prepared.findings)
-            watch.begin(_tell_begin(prepared.row))
-            return prepared, await follow(ws, session_id, watch, interrupts)
+                report_request_diagnostics(prepared.findings)
+            display.begin(_describe_start(prepared.row))
+            return prepared, await follow(ws, session_id, display, interrupts)
 
 
-def _tell_begin(row: Run) -> str:
-    """What a log says first; whether a worker of another machine takes it at once is not known yet."""
+def _describe_start(row: Run) -> str:
+    """Return the first line of a log. Whether a worker of another machine takes the run at once isn't known yet."""
     from remit.cluster.workers_status import is_elsewhere
 
-    state = "is queued for a worker" if is_elsewhere(row) else "is at work"
+    state = "is queued for a worker" if is_elsewhere(row) else "is running"
     return f"{row.session_id}: {row.agent} {state}; follow it with: remit logs -f {row.session_id}"
 
 
-async def follow(ws: Workspace, session_id: str, watch: Watch, interrupts: Interrupts | None = None) -> Result:
-    """Wait for a delegation, and show it meanwhile. Who interrupts cancels it; who does so again does not wait."""
+async def follow(
+    ws: Workspace, session_id: str, display: ProgressDisplay, interrupts: Interrupts | None = None
+) -> Result:
+    """Wait for a run and show its progress. Ctrl-C cancels the run; a second Ctrl-C kills it."""
     import asyncio
 
     if interrupts is None:
         from remit.cli.interrupts import Interrupts
 
         with Interrupts(asyncio.get_running_loop()) as own:
-            return await follow(ws, session_id, watch, own)
+            return await follow(ws, session_id, display, own)
     cancelling: list[asyncio.Task[Sequence[str]]] = []
 
     def cancel() -> None:
         cancelling.append(asyncio.ensure_future(ws.cancel(session_id, reason="it was interrupted")))
-        watch.tell("cancelling; once more does not wait for it")
+        display.report("cancelling; Ctrl-C again kills the run")
 
     def kill() -> None:
-        ws.supervisor.cancel(session_id, reason="it was interrupted")  # also what was handed on since
-        watch.end()
+        ws.supervisor.cancel(session_id, reason="it was interrupted")  # also nested runs that started since
+        display.end()
         os._exit(INTERRUPTED)
 
     waiting = asyncio.ensure_future(ws.wait(session_id))
-    interrupts.answer(first=cancel, again=kill)
-    while not (await asyncio.wait({waiting}, timeout=watch.every_s))[0]:
-        with suppress(RemitError):  # what can't be shown now costs nobody the result
-            watch.look()
-    for told in cancelling:
-        for each in await told:  # those below it, whose supervisors may have ended with their agents
+    interrupts.set_handlers(first=cancel, again=kill)
+    while not (await asyncio.wait({waiting}, timeout=display.interval_s))[0]:
+        with suppress(RemitError):  # an error of the display doesn't lose the result
+            display.update()
+    for cancellation in cancelling:
+        for each in await cancellation:  # nested runs, whose supervisors may have ended with their agents
             await ws.wait(each)
     with suppress(RemitError):
-        watch.end()
+        display.end()
     return waiting.result()
 
 
-def tell_asides(findings: Sequence[Diagnostic]) -> None:
-    """Say on standard error what there is to say of a request."""
+def report_request_diagnostics(findings: Sequence[Diagnostic]) -> None:
+    """Print the diagnostics of a request on standard error."""
     paint = get_paint(stderr=True)
-    for finding in findings[:_MAX_ASIDES]:
-        say(render_title(finding, paint=paint), stderr=True)
-    if len(findings) > _MAX_ASIDES:
-        say(f"… and {len(findings) - _MAX_ASIDES} more", stderr=True)
+    for finding in findings[:_MAX_DIAGNOSTICS]:
+        print_lines(render_title(finding, paint=paint), stderr=True)
+    if len(findings) > _MAX_DIAGNOSTICS:
+        print_lines(f"… and {len(findings) - _MAX_DIAGNOSTICS} more", stderr=True)

@@ -1,4 +1,4 @@
-"""`remit run [AGENT] --each FILE`: the same agent for many prompts, several at a time."""
+"""`remit run [AGENT] --each FILE`: run one agent on many prompts concurrently."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import time
 from typing import TYPE_CHECKING
 
 from remit.cli.input import name_source
-from remit.cli.live import TELL_EVERY_S, Screen, render_clock
-from remit.cli.output import get_paint, say, say_json
+from remit.cli.live import REPORT_INTERVAL_S, Screen, render_clock
+from remit.cli.output import get_paint, print_json, print_lines
 from remit.cli.result_output import render_remarks, render_result_line
 from remit.terminal import escape, quote
 from remit.views.json_objects import build_result
@@ -24,28 +24,28 @@ if TYPE_CHECKING:
     from remit.runs.workspace import Workspace
 
 _BAR = 24
-_DRAW_EVERY_S = 0.25
+_DRAW_INTERVAL_S = 0.25
 _BATCH = "remit run --each"
 _SHARED = ("EVD003", "EVD010")
-"""The findings that a worktree for each agent would have prevented."""
+"""The diagnostics that a worktree for each agent prevents."""
 
 
 def run_each(
     ws: Workspace, request: Request, file: str, *, concurrency: int | None, again: bool, output_format: str
 ) -> int:
-    """Have an agent work on each line of a file; 0 where all of it was completed."""
+    """Run an agent on each line of a file, and return exit code 0 if all runs are completed."""
     import asyncio
 
     lines = _load(file)
     requests = make_requests(ws, request, lines)
     progress = Progress(len(lines), output_format)
 
-    def tell(index: int, result: Result) -> None:
+    def report(index: int, result: Result) -> None:
         if output_format == "json":
-            say_json(build_result(result, line=lines[index].number), pretty=False)
+            print_json(build_result(result, line=lines[index].number), pretty=False)
         progress.add(result)
 
-    results = asyncio.run(_fan_out(ws, requests, progress, tell, concurrency=concurrency, again=again))
+    results = asyncio.run(_run_batch(ws, requests, progress, report, concurrency=concurrency, again=again))
     if output_format != "json":
         _show(lines, results)
     return ACCEPTED if all(each.status == "completed" for each in results) else NOT_ACCEPTED
@@ -59,7 +59,7 @@ def _load(file: str) -> list[BatchLine]:
 
 
 def make_requests(ws: Workspace, request: Request, lines: Sequence[BatchLine]) -> list[Request]:
-    """A request for each line: what the command line says, with what the line says."""
+    """Return a request for each line: the command line's request with the line's values."""
     from remit.runs.tasks.task_facts import find_task
 
     named = dict.fromkeys(line.task for line in lines if line.task is not None)
@@ -76,10 +76,10 @@ def make_requests(ws: Workspace, request: Request, lines: Sequence[BatchLine]) -
     ]
 
 
-async def _fan_out(
-    ws: Workspace, requests: list[Request], progress: Progress, tell: OnDone, *, concurrency: int | None, again: bool
+async def _run_batch(
+    ws: Workspace, requests: list[Request], progress: Progress, report: OnDone, *, concurrency: int | None, again: bool
 ) -> list[Result]:
-    """Have it done. Who interrupts cancels what runs and what waits; who does so again does not wait."""
+    """Run all requests. Ctrl-C cancels active and queued runs; a second Ctrl-C kills them."""
     import asyncio
 
     from remit.cli.interrupts import Interrupts
@@ -87,78 +87,80 @@ async def _fan_out(
 
     cancelling: list[asyncio.Future[None]] = []
     async with ws:
-        fanout = RunBatch(ws, requests, concurrency=concurrency, on_done=tell, batch=_BATCH, again=again)
+        batch = RunBatch(ws, requests, concurrency=concurrency, on_done=report, batch=_BATCH, again=again)
 
         def cancel() -> None:
-            cancelling.append(asyncio.ensure_future(fanout.cancel(reason="it was interrupted")))
-            progress.tell("cancelling; once more does not wait for it")
+            cancelling.append(asyncio.ensure_future(batch.cancel(reason="it was interrupted")))
+            progress.report("cancelling; Ctrl-C again kills the runs")
 
         def kill() -> None:
-            fanout.kill(reason="it was interrupted")
+            batch.kill(reason="it was interrupted")
             progress.end()
             os._exit(INTERRUPTED)
 
         with Interrupts(asyncio.get_running_loop()) as interrupts:
-            interrupts.answer(first=cancel, again=kill)
-            working = asyncio.ensure_future(fanout.run())
-            while not (await asyncio.wait({working}, timeout=_DRAW_EVERY_S))[0]:
-                progress.look(len(fanout.running))
+            interrupts.set_handlers(first=cancel, again=kill)
+            working = asyncio.ensure_future(batch.run())
+            while not (await asyncio.wait({working}, timeout=_DRAW_INTERVAL_S))[0]:
+                progress.update(len(batch.running))
             await asyncio.gather(*cancelling)
     progress.end()
-    if fanout.picked_up:
-        progress.say(f"{len(fanout.picked_up)} of {len(requests)} were done before; --again does them anew")
+    if batch.picked_up:
+        progress.print_line(
+            f"{len(batch.picked_up)} of {len(requests)} were already completed; --again runs them again"
+        )
     return working.result()
 
 
 class Progress:
-    """How many are done: a bar on a terminal, a line now and then elsewhere, and nothing for a program."""
+    """Shows how many runs have ended: a bar on a terminal, a line at intervals in a log, and nothing for JSON."""
 
     def __init__(self, total: int, output_format: str) -> None:
         self.total = total
         self.done = self.failed = 0
         self.cost_usd: float | None = None
         self._is_silent = output_format == "json"
-        self._screen = Screen() if Screen.is_there() and not self._is_silent else None
-        self._began_s = self._told_s = time.monotonic()
-        self._said = ""
+        self._screen = Screen() if Screen.is_available() and not self._is_silent else None
+        self._began_s = self._reported_s = time.monotonic()
+        self._message = ""
         if self._screen is None and not self._is_silent:
-            say(f"{count(total, 'delegation')}; follow them with: remit ps", stderr=True)
+            print_lines(f"{count(total, 'run')}; follow them with: remit ps", stderr=True)
 
     def add(self, result: Result) -> None:
-        """One more is done."""
+        """Count a run that has ended."""
         self.done += 1
         self.failed += result.status != "completed"
         if result.usage.cost_usd is not None:
             self.cost_usd = (self.cost_usd or 0.0) + result.usage.cost_usd
 
-    def look(self, running: int) -> None:
-        """Show how it stands."""
+    def update(self, running: int) -> None:
+        """Show the current state."""
         if self._screen is not None:
             filled = _BAR * self.done // self.total
             bar = f"[{'#' * filled}{'-' * (_BAR - filled)}] {self._render(running)}"
-            self._screen.draw([bar[: self._screen.get_size()[0] - 1], *([self._said] if self._said else [])])
-        elif not self._is_silent and time.monotonic() - self._told_s >= TELL_EVERY_S:
-            self._told_s = time.monotonic()
-            say(self._render(running), stderr=True)
+            self._screen.draw([bar[: self._screen.get_size()[0] - 1], *([self._message] if self._message else [])])
+        elif not self._is_silent and time.monotonic() - self._reported_s >= REPORT_INTERVAL_S:
+            self._reported_s = time.monotonic()
+            print_lines(self._render(running), stderr=True)
 
-    def tell(self, sentence: str) -> None:
-        """Say something besides."""
-        self._said = sentence
+    def report(self, sentence: str) -> None:
+        """Show a message below the bar."""
+        self._message = sentence
         if self._screen is None:
-            self.say(sentence)
+            self.print_line(sentence)
 
-    def say(self, sentence: str) -> None:
-        """Say something on a line of its own, unless a program reads."""
+    def print_line(self, sentence: str) -> None:
+        """Print a message on a separate line, unless the output is JSON."""
         if not self._is_silent:
-            say(sentence, stderr=True)
+            print_lines(sentence, stderr=True)
 
     def end(self) -> None:
-        """Make room for the results."""
+        """Remove the bar; the results follow."""
         if self._screen is not None:
             self._screen.draw([])
 
     def _render(self, running: int) -> str:
-        facts = [f"{self.done} of {self.total}", f"{running} at work"]
+        facts = [f"{self.done} of {self.total}", f"{running} running"]
         facts += [f"{self.failed} not completed"] if self.failed else []
         facts += [render_clock(time.monotonic() - self._began_s)]
         facts += [] if self.cost_usd is None else [f"${self.cost_usd:.2f}"]
@@ -166,23 +168,23 @@ class Progress:
 
 
 def _show(lines: Sequence[BatchLine], results: Sequence[Result]) -> None:
-    """What came of each, in the order of the file, and of all."""
+    """Print each result in the order of the file, and a summary."""
     paint = get_paint()
     width = len(str(lines[-1].number))
     for line, result in zip(lines, results, strict=True):
-        say(f"{line.number:>{width}} {render_result_line(result, paint=paint)}")
+        print_lines(f"{line.number:>{width}} {render_result_line(result, paint=paint)}")
         if result.status != "completed":
-            error = next((f"{fault.code}: {fault.message}" for fault in result.errors), result.summary)
-            say(f"{' ' * width}   {quote(error)}")
+            error = next((f"{error.code}: {error.message}" for error in result.errors), result.summary)
+            print_lines(f"{' ' * width}   {quote(error)}")
         for remark in render_remarks(result, paint):
-            say(f"{' ' * width}   {remark}")
+            print_lines(f"{' ' * width}   {remark}")
         if result.session_id:
-            say(f"{' ' * width}   see: {escape(result.show)}")
+            print_lines(f"{' ' * width}   see: {escape(result.show)}")
     statuses = [result.status for result in results]
-    told = ", ".join(f"{statuses.count(status)} {escape(status)}" for status in dict.fromkeys(statuses))
+    text = ", ".join(f"{statuses.count(status)} {escape(status)}" for status in dict.fromkeys(statuses))
     unproven = [result for result in results if result.verdict == "unproven"]
     claims = sum(artifact.grade == "unknown" for result in unproven for artifact in result.artifacts)
     doubt = f" ({len(unproven)} unproven, with {count(claims, 'unproven claim')})" if unproven else ""
-    say(f"{count(len(results), 'delegation')}: {told}{doubt}")
-    if any(finding.code in _SHARED for result in results for finding in result.diagnostics):
-        say("hint: --worktree gives each agent its own worktree, where Remit can verify what it made")
+    print_lines(f"{count(len(results), 'run')}: {text}{doubt}")
+    if any(diagnostic.code in _SHARED for result in results for diagnostic in result.diagnostics):
+        print_lines("hint: --worktree gives each agent its own worktree, where Remit can attribute its changes")

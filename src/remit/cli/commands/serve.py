@@ -1,4 +1,4 @@
-"""`remit serve`: the dashboard and the API of a workspace, on this machine."""
+"""`remit serve`: the dashboard and the HTTP API of a workspace."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from remit.cli import options
-from remit.cli.output import say, say_json
+from remit.cli.output import print_json, print_lines
 from remit.errors import InputError, RemitError, StorageError, UsageError, how_to_install
 from remit.terminal import escape
 from remit.views.render import ACCEPTED
@@ -28,7 +28,7 @@ _FOR_OTHERS = 0o077
 
 def _parse_port(value: str) -> int:
     if not (value.isascii() and value.isdecimal() and len(value) <= options.MAX_DIGITS and int(value) <= _MAX_PORT):
-        raise UsageError(f"'{value}' is not a port", hint="give a number from 0 to 65535; 0 is any that is free")
+        raise UsageError(f"'{value}' isn't a port", hint="give a number from 0 to 65535; 0 means any free port")
     return int(value)
 
 
@@ -58,14 +58,14 @@ def serve(
         server = load_server(open_home())
         if server is not None:
             url = _ask_for_login(server)
-            _tell(url, server.url, as_json=as_json, goes_on=False)
+            _print_address(url, server.url, as_json=as_json, stays_open=False)
             _open_browser(url)
             return ACCEPTED
     return _run(port, host, token_file, allow_remote=allow_remote, as_json=as_json, opens=opens)
 
 
 def _run(port: int | None, host: str, token_file: str | None, *, allow_remote: bool, as_json: bool, opens: bool) -> int:
-    """Serve until a signal comes."""
+    """Serve until a signal arrives."""
     _check_installed()
     from remit.server import listener as listening
     from remit.server.application import make_application, make_desk
@@ -88,7 +88,7 @@ def _run(port: int | None, host: str, token_file: str | None, *, allow_remote: b
         def begin() -> None:
             announcement.write(desk.place.url, token)
             url = name_login(desk, desk.tokens.issue_login())
-            _tell(url, desk.place.url, as_json=as_json, goes_on=True)
+            _print_address(url, desk.place.url, as_json=as_json, stays_open=True)
             if opens:
                 _open_browser(url)
 
@@ -99,7 +99,7 @@ def _run(port: int | None, host: str, token_file: str | None, *, allow_remote: b
 
 
 def _load_sessions(home: Home, key: str) -> dict[str, float]:
-    """The sessions of the server before this one, and for how many seconds they are good."""
+    """Load the login sessions of the previous server, with the seconds that they stay valid."""
     from remit.storage.servers import load_sessions
 
     now_ms = time.time_ns() // 1_000_000
@@ -111,7 +111,7 @@ def _keep_sessions(announcement: Announcement, key: str, sessions: dict[str, flo
     from remit.storage.servers import LoginSessions
 
     now_ms = time.time_ns() // 1_000_000
-    with suppress(StorageError):  # then they end with this server
+    with suppress(StorageError):  # the sessions end with this server
         announcement.keep_sessions(LoginSessions(key, {each: now_ms + int(s * 1000) for each, s in sessions.items()}))
 
 
@@ -127,36 +127,39 @@ def _check_address(host: str, token_file: str | None, *, allow_remote: bool) -> 
     from remit.server.listener import LOOPBACK
 
     if host not in LOOPBACK and not (allow_remote and token_file):
-        hint = "add --allow-remote and --token-file FILE; nothing is encrypted, so have something that does in between"
-        raise UsageError(f"'{host}' lets other machines in", hint=hint)
+        hint = "add --allow-remote and --token-file FILE, and put an encrypting proxy in front of it"
+        raise UsageError(f"'{host}' is reachable from other machines", hint=hint)
 
 
 def _load_token(file: str) -> str:
-    """A token that a person has chosen: one line, long enough that nobody guesses it."""
+    """Load the user's own token: one line, long enough to resist guessing."""
     from remit.server.tokens import LEAST_CHARS, MOST_CHARS
     from remit.storage.files import load_bytes
 
     token = load_bytes(file, max_bytes=4 * MOST_CHARS).decode("ascii", "replace").strip()
     if not (LEAST_CHARS <= len(token) <= MOST_CHARS and token.isprintable() and token.isascii() and " " not in token):
-        hint = f"write {LEAST_CHARS} to {MOST_CHARS} characters into it, such as: openssl rand -hex 32"
-        raise InputError(f"'{file}' has no token in it", hint=hint)
+        hint = f"write {LEAST_CHARS} to {MOST_CHARS} characters into it, such as the output of: openssl rand -hex 32"
+        raise InputError(f"'{file}' doesn't contain a valid token", hint=hint)
     with suppress(OSError):
         if os.stat(file).st_mode & _FOR_OTHERS:
-            say(f"'{escape(file)}' can be read by other users of this machine; chmod 600 keeps it yours", stderr=True)
+            print_lines(
+                f"'{escape(file)}' can be read by other users of this machine; to prevent that, run: chmod 600 FILE",
+                stderr=True,
+            )
     return token
 
 
-def _tell(login: str, url: str, *, as_json: bool, goes_on: bool) -> None:
-    """Say where the dashboard is, in one line."""
+def _print_address(login: str, url: str, *, as_json: bool, stays_open: bool) -> None:
+    """Print the address of the dashboard on one line."""
     if as_json:
-        say_json({"url": url, "login_url": login}, pretty=False)
+        print_json({"url": url, "login_url": login}, pretty=False)
         return
-    end = " Ctrl-C ends it." if goes_on else ""
-    say(f"Remit is at {login} (good once, for a minute; then: remit serve --open).{end}")
+    end = " Press Ctrl-C to stop it." if stays_open else ""
+    print_lines(f"Dashboard: {login} (works once and for one minute; later: remit serve --open).{end}")
 
 
 def _open_browser(url: str) -> None:
-    """Open a browser that has a window; one in this terminal would be in the way."""
+    """Open a graphical browser, if there is a display. A text browser would take over this terminal."""
     import webbrowser
 
     has_screen = sys.platform == "darwin" or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
@@ -165,7 +168,7 @@ def _open_browser(url: str) -> None:
 
 
 def _ask_for_login(server: RunningServer) -> str:
-    """An address that opens a session, from the server that runs."""
+    """Request a login address from the running server."""
     import json
     from http.client import HTTPConnection, HTTPException
     from urllib.parse import urlsplit
@@ -176,10 +179,9 @@ def _ask_for_login(server: RunningServer) -> str:
     try:
         connection.request("POST", "/api/v1/login-tokens", "{}", headers)
         answer = connection.getresponse()
-        told = json.loads(answer.read())
-        return str(told["url"])
+        return str(json.loads(answer.read())["url"])
     except (OSError, HTTPException, ValueError, KeyError) as error:
-        hint = f"end process {server.pid} and start it again"
-        raise RemitError(f"the server at {server.url} does not answer as it should", hint=hint) from error
+        hint = f"end process {server.pid}, then run: remit serve"
+        raise RemitError(f"the server at {server.url} doesn't respond correctly", hint=hint) from error
     finally:
         connection.close()

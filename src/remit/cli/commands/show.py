@@ -1,4 +1,4 @@
-"""`remit show`: a run in detail, or a report of it as one file."""
+"""`remit show`: a run in detail, or a report about a run as one file."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import click
 
 from remit.cli import options
 from remit.cli.commands import completion
-from remit.cli.commands.ps import list_warnings, name_driver, tell_trouble
-from remit.cli.output import get_paint, hand_over, name_file, say, say_json
+from remit.cli.commands.ps import list_warnings, name_supervisor, report_cluster_error
+from remit.cli.output import get_paint, name_file, print_json, print_lines, print_verbatim
 from remit.cli.result_output import render_result
 from remit.errors import UsageError
 from remit.sentences import format_duration
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _NAME = 10
 _MAX_CODES = 8
-_MAX_FINDINGS = 50
+_MAX_DIAGNOSTICS = 50
 _STEP_STYLES = {"done": "good", "there": "good", "failed": "error"}
 
 
@@ -65,7 +65,9 @@ def show(session: str | None, *, full: bool, form: str | None, output: str | Non
     """
     if form is not None or output is not None:
         if full or output_format == "json":
-            raise UsageError("--full and --json don't go with a report", hint="use --format json for a report as JSON")
+            raise UsageError(
+                "can't combine --full or --json with a report", hint="use --format json for a report as JSON"
+            )
         return _report(session, form, output)
     from remit.cluster.workers_status import watch
     from remit.views.run_details import find_session, load_record, open_home
@@ -76,19 +78,19 @@ def show(session: str | None, *, full: bool, form: str | None, output: str | Non
         chosen = find_session(home, session)
         cluster = watch(home, chosen)
         if output_format == "json":
-            say_json(load_run_details(home, chosen, full=full, cluster=cluster))
+            print_json(load_run_details(home, chosen, full=full, cluster=cluster))
         else:
             record = load_record(home, chosen, full=full, cluster=cluster)
             for line in _render(record, full=full, paint=get_paint()):
-                say(line)
+                print_lines(line)
     finally:
         home.close()
-    tell_trouble(cluster)
+    report_cluster_error(cluster)
     return ACCEPTED
 
 
 def _report(session: str | None, form: str | None, output: str | None) -> int:
-    """Write a report of a run to a file, or to standard output."""
+    """Write a report about a run to a file or to standard output."""
     from remit.views.run_details import open_home
     from remit.views.run_record import load_run_report, write_report
 
@@ -100,15 +102,15 @@ def _report(session: str | None, form: str | None, output: str | None) -> int:
         home.close()
     text = render_report(report, form or (ends[0] if ends else "md"))
     if output is None:
-        hand_over(text.removesuffix("\n"))
+        print_verbatim(text.removesuffix("\n"))
     else:
         write_report(output, text)
-        say(f"{get_paint()('good', '✓')} {escape(name_file(output))} written")
+        print_lines(f"{get_paint()('good', '✓')} {escape(name_file(output))} written")
     return ACCEPTED
 
 
 def render_report(report: Mapping[str, Any], form: str) -> str:
-    """A report in one of its forms."""
+    """Render a report in one of its formats."""
     if form == "json":
         from remit import __version__
 
@@ -128,11 +130,11 @@ def render_report(report: Mapping[str, Any], form: str) -> str:
 def _render(record: RunRecord, *, full: bool, paint: Paint) -> Iterator[str]:
     yield from _render_result(record, full=full, paint=paint)
     for title, lines in (
-        ("asked", _render_request(record)),
-        ("elsewhere", _render_place(record)),
+        ("request", _render_request(record)),
+        ("worker", _render_place(record)),
         ("attempts", (_render_attempt(each, full=full, paint=paint) for each in record.attempts)),
-        ("finished", _render_steps(record, paint)),
-        ("below", (_render_below(each) for each in record.below)),
+        ("finish steps", _render_steps(record, paint)),
+        ("nested", (_render_nested(each) for each in record.below)),
         ("files", (escape(name_file(file)) for file in record.files) if full or not record.report else ()),
         ("config", _render_config(record) if full else ()),
     ):
@@ -146,9 +148,9 @@ def _render(record: RunRecord, *, full: bool, paint: Paint) -> Iterator[str]:
 
 
 def _render_result(record: RunRecord, *, full: bool, paint: Paint) -> Iterator[str]:
-    """What became of it, or how it stands."""
+    """Render the result, or the state of an open run."""
     if record.report is not None:
-        report = record.report._replace(diagnostics=record.report.diagnostics[:_MAX_FINDINGS])
+        report = record.report._replace(diagnostics=record.report.diagnostics[:_MAX_DIAGNOSTICS])
         lines = render_result(report, paint=paint).split("\n")
         yield from lines[:-1] if full else lines
         return
@@ -163,16 +165,16 @@ def _render_result(record: RunRecord, *, full: bool, paint: Paint) -> Iterator[s
 def _render_request(record: RunRecord) -> Iterator[str]:
     row, config = record.standing.row, record.config
     yield f"{'session':<{_NAME}}{escape(row.session_id)}"
-    yield f"{'work':<{_NAME}}{quote(record.standing.work)}"
+    yield f"{'prompt':<{_NAME}}{quote(record.standing.work)}"
     yield f"{'path':<{_NAME}}{quote(' → '.join(row.path))}, depth {row.depth}"
     if row.parent_id is not None:
-        yield f"{'by':<{_NAME}}{escape(row.parent_id)}"
+        yield f"{'caller':<{_NAME}}{escape(row.parent_id)}"
     if row.task_number is not None:
         phase = f", phase {config.phase}" if config.phase is not None else ""
         yield f"{'task':<{_NAME}}{row.task_number}{phase}"
     command = config.settings.get("command")
     yield f"{'runner':<{_NAME}}{escape(row.runner)}{f': {quote(str(command))}' if command else ''}"
-    yield f"{'time':<{_NAME}}{_tell_times(record.standing)}, of {format_duration(config.timeout_s)}"
+    yield f"{'time':<{_NAME}}{_render_times(record.standing)}, of {format_duration(config.timeout_s)}"
     if config.budget:
         limits = ", ".join(f"{name} {value}" for name, value in config.budget.items())
         yield f"{'budget':<{_NAME}}{quote(limits)}"
@@ -182,11 +184,11 @@ def _render_request(record: RunRecord) -> Iterator[str]:
         if session_id:
             yield f"{name:<{_NAME}}{escape(session_id)}"
     if record.standing.is_open:
-        yield f"{'driver':<{_NAME}}{name_driver(record.standing)}"
+        yield f"{'process':<{_NAME}}{name_supervisor(record.standing)}"
 
 
 def _render_place(record: RunRecord) -> Iterator[str]:
-    """Which machine does it, how long it waited for one, and how what it made came here."""
+    """Render the worker, the time in the queue, and how the changes arrived here."""
     place, arrived = record.standing.place, record.arrived
     if place is None:
         return
@@ -205,16 +207,16 @@ def _render_place(record: RunRecord) -> Iterator[str]:
     if arrived:
         way = f"branch {arrived['branch']}" if arrived.get("branch") else "a parcel" if arrived.get("parcel") else ""
         files = arrived.get("files")
-        told = [count(files, "file")] if isinstance(files, int) else []
-        yield f"{'arrived':<{_NAME}}{quote(', by '.join([*told, *filter(None, (way,))]))}"
+        parts = [count(files, "file")] if isinstance(files, int) else []
+        yield f"{'arrived':<{_NAME}}{quote(', by '.join([*parts, *filter(None, (way,))]))}"
 
 
-def _tell_times(standing: Standing) -> str:
+def _render_times(standing: Standing) -> str:
     row = standing.row
     if row.started_ms is None:
-        return f"admitted {_show_time(row.created_ms)}, not begun"
+        return f"admitted {_show_time(row.created_ms)}, not started"
     until = "" if row.ended_ms is None else f", {format_duration((row.ended_ms - row.started_ms) / 1000)}"
-    return f"begun {_show_time(row.started_ms)}{until}"
+    return f"started {_show_time(row.started_ms)}{until}"
 
 
 def _show_time(at_ms: int) -> str:
@@ -222,15 +224,15 @@ def _show_time(at_ms: int) -> str:
 
 
 def _render_attempt(attempt: AttemptRow, *, full: bool, paint: Paint) -> str:
-    """`1  exited, invalid: RET011, RET020`; in full, every finding below it."""
+    """`1  exited, invalid: RET011, RET020`; in full, every diagnostic below it."""
     codes = [str(each.get("code", "")) for each in attempt.diagnostics if isinstance(each, dict)]
     shown = list(dict.fromkeys(codes))
     more = f" and {len(shown) - _MAX_CODES} more" if len(shown) > _MAX_CODES else ""
-    told = f": {escape(', '.join(shown[:_MAX_CODES]))}{more}" if shown else ""
-    words = ", ".join(escape(word) for word in (attempt.stop_reason or "begun", attempt.verdict) if word)
-    lines = [f"{attempt.number}  {words}{told}{_tell_usage(attempt.usage)}"]
+    text = f": {escape(', '.join(shown[:_MAX_CODES]))}{more}" if shown else ""
+    words = ", ".join(escape(word) for word in (attempt.stop_reason or "started", attempt.verdict) if word)
+    lines = [f"{attempt.number}  {words}{text}{_render_usage(attempt.usage)}"]
     if full:
-        lines += [f"   {_render_finding(each, paint)}" for each in attempt.diagnostics if isinstance(each, dict)]
+        lines += [f"   {_render_diagnostic(each, paint)}" for each in attempt.diagnostics if isinstance(each, dict)]
         repairs = (each.get("message", "") for each in attempt.repairs if isinstance(each, dict))
         lines += [f"   repaired: {quote(str(message))}" for message in repairs]
         lines += [f"   {_render_claim(each)}" for each in attempt.claims if isinstance(each, dict)]
@@ -244,14 +246,14 @@ def _render_claim(claim: Mapping[str, Any]) -> str:
     return f"claims {quote(str(claim.get('path', '')))}: {found}{f' ({quote(str(reason))})' if reason else ''}"
 
 
-def _render_finding(finding: Mapping[str, Any], paint: Paint) -> str:
+def _render_diagnostic(finding: Mapping[str, Any], paint: Paint) -> str:
     severity = finding.get("severity")
     style = severity if severity in ("error", "warning", "note") else "note"
     label = paint(style, f"{style}[{escape(str(finding.get('code', '')))}]")
     return f"{label}: {quote(str(finding.get('message', '')))}"
 
 
-def _tell_usage(usage: Mapping[str, Any]) -> str:
+def _render_usage(usage: Mapping[str, Any]) -> str:
     known = [usage.get(name) for name in ("input_tokens", "output_tokens")]
     tokens = [each for each in known if isinstance(each, int)]
     return f"  ({sum(tokens):,} tokens)" if sum(tokens) else ""
@@ -264,7 +266,7 @@ def _render_steps(record: RunRecord, paint: Paint) -> Iterator[str]:
             yield f"{escape(step.name):<{_NAME}}{state}{f': {quote(step.message)}' if step.message else ''}"
 
 
-def _render_below(each: Standing) -> str:
+def _render_nested(each: Standing) -> str:
     indent = "  " * (each.seen.level - 1)
     return f"{indent}{quote(each.row.agent)}  {escape(each.word)}  {escape(each.row.session_id)}"
 

@@ -1,4 +1,4 @@
-"""`remit status`: what is going on in a workspace, on one screen."""
+"""`remit status`: the state of a workspace on one screen."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from remit.cli import options
-from remit.cli.output import get_paint, say, say_json
+from remit.cli.output import get_paint, print_json, print_lines
 from remit.lazy_regex import lazy
 from remit.terminal import count_columns, cut, escape, fold, measure, quote
 from remit.views.render import ACCEPTED, NOT_ACCEPTED, count
@@ -25,7 +25,7 @@ _MAX_COLUMNS = 120
 _NARROW = 60
 _GAP = lazy(r" {3,}")
 _NAME = 11
-"""How wide the column of names is."""
+"""The width of the column of names."""
 _AGES = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1_000, "s"))
 _STYLES = {"accepted": "good", "repaired": "good"}
 
@@ -41,29 +41,29 @@ def status(*, output_format: str) -> int:
 
     overview = status.load_overview()
     if output_format == "json":
-        say_json(_shape(overview))
+        print_json(_shape(overview))
     else:
         room = min(count_columns(), _MAX_COLUMNS) - _NAME
         paint = get_paint()
         for name, text, style in _render(overview, room):
-            for place, shown in enumerate(_fit(name, quote(text), room)):  # foreign text, so it is escaped first
+            for place, shown in enumerate(_fit(name, quote(text), room)):  # the text may come from agents
                 first = "" if place else name
-                say(f"{paint('strong', f'{first:<{_NAME}}')}{paint(style, shown) if style else shown}".rstrip())
+                print_lines(f"{paint('strong', f'{first:<{_NAME}}')}{paint(style, shown) if style else shown}".rstrip())
     return NOT_ACCEPTED if overview.faults else ACCEPTED
 
 
 def _fit(name: str, text: str, room: int) -> list[str]:
-    """A row of a table on one line; a sentence on as many as it needs, since it ends with what to do."""
+    """Fit a text: table rows on one line; sentences on several lines, because they end with what to do."""
     if name != "workspace" and text[:1] not in (" ", ">"):
         return fold(text, room)
-    if room < _NARROW and text[:1] in (" ", ">"):  # what keeps columns apart goes before what is in them
+    if room < _NARROW and text[:1] in (" ", ">"):  # shorten the gaps between columns before the cells
         lead, rest = text[:2], text[2:]
         text = lead + _GAP.sub("  ", rest.strip(" "))
     return [cut(text, room)]
 
 
 def _render(overview: Overview, room: int) -> Iterator[tuple[str, str, str]]:
-    """The lines: a name, a text, and a style for the text."""
+    """Yield the lines: name, text, and style of the text."""
     branch = f"on {overview.branch} in " if overview.branch is not None else ""
     yield "workspace", f"{branch}{overview.root}", ""
     faults = dict(overview.faults)
@@ -78,8 +78,8 @@ def _render(overview: Overview, room: int) -> Iterator[tuple[str, str, str]]:
 def _render_tasks(overview: Overview, room: int) -> Iterator[tuple[str, str, str]]:
     tasks = overview.tasks
     if tasks is None:
-        outside = "kept by an outside system; its commands are in the settings"
-        yield "tasks", outside if overview.outside else "none yet; begin with: remit task new TITLE", ""
+        outside = "managed by an outside system; its commands are in the settings"
+        yield "tasks", outside if overview.outside else "none yet; to create one, run: remit task new TITLE", ""
         return
     total = sum(number for _, number in tasks.counts)
     lines = _fill(
@@ -96,7 +96,7 @@ def _render_tasks(overview: Overview, room: int) -> Iterator[tuple[str, str, str
 
 
 def _fill(words: list[str], before: str, room: int) -> list[str]:
-    """Words with commas between them, on as many lines as they need."""
+    """Join words with commas, and wrap them into lines of at most `room` columns."""
     lines = [before]
     for place, word in enumerate(words):
         piece = word if place == len(words) - 1 else f"{word}, "
@@ -107,7 +107,7 @@ def _fill(words: list[str], before: str, room: int) -> list[str]:
 
 
 def _render_working(tasks: TaskOverview) -> Iterator[tuple[str, str, str]]:
-    """The tasks that somebody works on or waits for, the one in focus first."""
+    """Yield the tasks in progress and the blocked tasks, the current one first."""
     shown = sorted(
         (*tasks.working, *tasks.blocked), key=lambda each: (each.number != tasks.focus, each.marker == "BLOCKED")
     )
@@ -121,16 +121,16 @@ def _render_working(tasks: TaskOverview) -> Iterator[tuple[str, str, str]]:
 
 def _render_runs(overview: Overview, faults: dict[str, str], room: int) -> Iterator[tuple[str, str, str]]:
     if "delegations" in faults:
-        yield "work", faults["delegations"], "error"
+        yield "runs", faults["delegations"], "error"
         return
     running, finished = overview.running, overview.finished
     if not running and not finished:
-        yield "work", "nothing was delegated yet", ""
+        yield "runs", "none yet", ""
         return
-    yield "work", f"{count(len(running), 'delegation')} open" if running else "nothing is open", ""
+    yield "runs", f"{len(running)} open" if running else "none open", ""
     for each in running[:_MAX_RUNNING]:
         text, style = _render_running(each)
-        yield "", f"  {_name_work(each.row.agent, each.row.task_number, room)}  {text}", style
+        yield "", f"  {_name_run(each.row.agent, each.row.task_number, room)}  {text}", style
     if len(running) > _MAX_RUNNING:
         yield "", f"  and {len(running) - _MAX_RUNNING} more; see: remit ps", ""
     for place, done in enumerate(finished):
@@ -139,14 +139,14 @@ def _render_runs(overview: Overview, faults: dict[str, str], room: int) -> Itera
         words = " ".join(word for word in (done.status, how) if word) or "finished"
         style = _STYLES.get(done.verdict or "", "warning")
         name = "finished" if place == 0 else ""
-        yield name, f"  {_name_work(done.agent, done.task_number, room)}  {words}, {age} ago", style
+        yield name, f"  {_name_run(done.agent, done.task_number, room)}  {words}, {age} ago", style
 
 
 def _render_running(each: Standing) -> tuple[str, str]:
-    """How a delegation stands, what it used so far, and what is worth a look about it."""
+    """Return the state and usage of a run, and the style that marks a problem."""
     row, seen = each.row, each.seen
     facts = [f"{each.word} {_show_age(each.now_ms - (row.started_ms or row.created_ms))}"]
-    if each.is_abandoned or each.is_unfollowed:  # what it used would leave no room for what to do
+    if each.is_abandoned or each.is_unfollowed:  # the usage would leave no room for the command that helps
         return f"{facts[0]}; see remit ps", "error"
     if seen.tokens is not None:
         facts.append(f"{seen.tokens:,} tokens")
@@ -157,7 +157,7 @@ def _render_running(each: Standing) -> tuple[str, str]:
     return ", ".join(facts), ""
 
 
-def _name_work(agent: str, task: int | None, room: int) -> str:
+def _name_run(agent: str, task: int | None, room: int) -> str:
     width = 24 if room >= _NARROW else 12
     shown = cut(escape(agent), width)
     return f"{shown}{' ' * (width - sum(measure(shown)))}  {f'task {task}' if task is not None else '':<9}"
@@ -173,7 +173,7 @@ def _render_rest(overview: Overview, faults: dict[str, str]) -> Iterator[tuple[s
     if "manifest" in faults:
         yield "manifest", faults["manifest"], "error"
     elif manifest is None:
-        yield "manifest", "none yet; it begins with: remit findings add --title TEXT --finding TEXT --write-file", ""
+        yield "manifest", "none yet; to create it, run: remit findings add --title TEXT --finding TEXT --write-file", ""
     else:
         seen = manifest.seen
         entries = f"{seen.entries:,} {'entry' if seen.entries == 1 else 'entries'}"
@@ -186,13 +186,13 @@ def _render_rest(overview: Overview, faults: dict[str, str]) -> Iterator[tuple[s
         yield "errors", faults["errors"], "error"
     elif overview.open_errors:
         causes = count(overview.open_causes, "cause")
-        yield "errors", f"{overview.open_errors} open, of {causes}; see: remit errors list", "warning"
+        yield "errors", f"{overview.open_errors} open, {causes}; see: remit errors list", "warning"
     else:
         yield "errors", "none open", ""
     if "ledger" in faults:
         yield "ledger", faults["ledger"], "error"
     elif overview.ledger_bytes is None:
-        yield "ledger", "none yet; it is made when there is something to keep", ""
+        yield "ledger", "none yet; the first run creates it", ""
     else:
         yield "ledger", f"{overview.ledger_bytes / 1024 / 1024:.1f} MB", ""
 

@@ -1,4 +1,4 @@
-"""`remit task new`, `set-status`, `start`, `done`, `block`, `link` and `archive`: changes to tasks."""
+"""`remit task new`, `set-status`, `start`, `done`, `block`, `link` and `archive`: change tasks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import click
 
 from remit.cli import options
 from remit.cli.commands import completion
-from remit.cli.output import get_paint, name_file, say, say_json
+from remit.cli.output import get_paint, name_file, print_json, print_lines
 from remit.runs.tasks.task_numbers import parse_number
 from remit.terminal import escape, quote
 from remit.views.json_objects import build_list, build_moved_task
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from remit.runs.tasks.workspace_tasks import Tasks
     from remit.tasks.store import TaskChange
 
-_MAX_TOLD = 3
+_MAX_NOTES = 3
 _reason = click.option("--reason", metavar="TEXT", help="Reason. Required for BLOCKED and ABANDONED.")
 
 
@@ -47,7 +47,7 @@ def new(title: tuple[str, ...], *, output_format: str, **asked: str | None) -> i
     tasks = _open()
     moved = tasks.add(" ".join(title), **given)
     named = tasks.store.get(moved.number).title
-    return _tell(tasks, [moved], output_format, lambda each: f"task {each.number} made: {escape(named)}")
+    return _report(tasks, [moved], output_format, lambda each: f"task {each.number} created: {escape(named)}")
 
 
 @click.command(cls=options.Command)
@@ -65,8 +65,10 @@ def set_status(
     """
     tasks = _open()
     moved = tasks.move(number, " ".join(marker), reason=reason or "", phase=phase)
-    told = f"task {number}, phase {escape(phase or '')}"
-    return _tell(tasks, [moved], output_format, _tell_move if phase is None else lambda each: f"{told}: {each.after}")
+    text = f"task {number}, phase {escape(phase or '')}"
+    return _report(
+        tasks, [moved], output_format, _describe_move if phase is None else lambda each: f"{text}: {each.after}"
+    )
 
 
 @click.command(cls=options.Command)
@@ -76,17 +78,17 @@ def start(task_id: str | None, *, output_format: str) -> int:
     """Start task N, or show the current one: set it IN PROGRESS if it is new or blocked, and make it current."""
     tasks = _open()
     if task_id is None:
-        return _show_focus(tasks, output_format)
-    if ask_outside(tasks, "focus", task_id, output_format):
+        return _show_current(tasks, output_format)
+    if run_outside_command(tasks, "focus", task_id, output_format):
         return ACCEPTED
     number = parse_number(task_id)
     moved = tasks.focus(number)
     if moved is not None:
-        return _tell(tasks, [moved], output_format, lambda each: f"{_tell_move(each)}, in focus")
+        return _report(tasks, [moved], output_format, lambda each: f"{_describe_move(each)}, now the current task")
     if output_format == "json":
-        say_json({"focus": number})
+        print_json({"focus": number})
     else:
-        say(f"{get_paint()('good', '✓')} task {number}: in focus")
+        print_lines(f"{get_paint()('good', '✓')} task {number} is now the current task")
     return ACCEPTED
 
 
@@ -96,9 +98,9 @@ def start(task_id: str | None, *, output_format: str) -> int:
 def done(task_id: str, *, output_format: str) -> int:
     """Complete task N. It must be IN PROGRESS or IMPLEMENTING."""
     tasks = _open()
-    if ask_outside(tasks, "complete", task_id, output_format):
+    if run_outside_command(tasks, "complete", task_id, output_format):
         return ACCEPTED
-    return _tell(tasks, [tasks.move(parse_number(task_id), "COMPLETED")], output_format, _tell_move)
+    return _report(tasks, [tasks.move(parse_number(task_id), "COMPLETED")], output_format, _describe_move)
 
 
 @click.command(cls=options.Command)
@@ -108,7 +110,7 @@ def done(task_id: str, *, output_format: str) -> int:
 def block(number: int, *, reason: str, output_format: str) -> int:
     """Block task N, with a reason."""
     tasks = _open()
-    return _tell(tasks, [tasks.move(number, "BLOCKED", reason=reason)], output_format, _tell_move)
+    return _report(tasks, [tasks.move(number, "BLOCKED", reason=reason)], output_format, _describe_move)
 
 
 @click.command(cls=options.Command)
@@ -118,11 +120,11 @@ def block(number: int, *, reason: str, output_format: str) -> int:
 def link(task_id: str, entry_id: str, *, output_format: str) -> int:
     """Link task N to the finding ENTRY, by its ID. Both task show and findings show list the link."""
     tasks = _open()
-    if ask_outside(tasks, "link", task_id, output_format, research=entry_id):
+    if run_outside_command(tasks, "link", task_id, output_format, research=entry_id):
         return ACCEPTED
     moved = tasks.link(parse_number(task_id), entry_id)
     sentence = f"task {moved.number} {'is' if moved.files else 'was already'} linked to {escape(entry_id)}"
-    return _tell(tasks, [moved], output_format, lambda _: sentence)
+    return _report(tasks, [moved], output_format, lambda _: sentence)
 
 
 @click.command(cls=options.Command)
@@ -136,10 +138,10 @@ def archive(numbers: tuple[int, ...], *, output_format: str) -> int:
     tasks = _open()
     done, aside = tasks.archive(numbers)
     if not done and output_format != "json":
-        say("no task is over: nothing to put away")
-        _tell_asides(aside, tasks.root)
+        print_lines("no finished tasks to archive")
+        _print_notes(aside, tasks.root)
         return ACCEPTED
-    return _tell(tasks, done, output_format, lambda each: f"task {each.number} put away", listed=True)
+    return _report(tasks, done, output_format, lambda each: f"task {each.number} archived", listed=True)
 
 
 def _open() -> Tasks:
@@ -148,37 +150,41 @@ def _open() -> Tasks:
     return Tasks()
 
 
-def _show_focus(tasks: Tasks, output_format: str) -> int:
+def _show_current(tasks: Tasks, output_format: str) -> int:
     number = tasks.get_focus()
     if output_format == "json":
-        say_json({"focus": number})
+        print_json({"focus": number})
     else:
-        say("no task is in focus: remit task start N takes one up" if number is None else f"task {number} is in focus")
+        print_lines(
+            "no current task; to start one, run: remit task start N"
+            if number is None
+            else f"task {number} is the current task"
+        )
     return ACCEPTED
 
 
-def ask_outside(tasks: Tasks, name: str, task_id: str, output_format: str, *, research: str = "") -> bool:
-    """Have an outside task system do it; whether there is one."""
+def run_outside_command(tasks: Tasks, name: str, task_id: str, output_format: str, *, research: str = "") -> bool:
+    """Run a command of an outside task system, and return whether there is one."""
     answer = tasks.ask_outside(name, task_id, research=research)
     if answer is None:
         return False
     if output_format == "json":
-        say_json({"command": answer.command, "output": answer.output, "cut": answer.cut})
+        print_json({"command": answer.command, "output": answer.output, "cut": answer.cut})
         return True
     if answer.output.strip():
-        say(escape(answer.output.rstrip("\n"), keep="\n\t"))
+        print_lines(escape(answer.output.rstrip("\n"), keep="\n\t"))
     else:
-        say(f"{get_paint()('good', '✓')} {quote(answer.command)}")
+        print_lines(f"{get_paint()('good', '✓')} {quote(answer.command)}")
     if answer.cut:
-        say(f"note: {quote(answer.command)} printed more than is shown", stderr=True)
+        print_lines(f"note: {quote(answer.command)} printed more than shown", stderr=True)
     return True
 
 
-def _tell_move(moved: TaskChange) -> str:
+def _describe_move(moved: TaskChange) -> str:
     return f"task {moved.number}: {moved.before} → {moved.after}"
 
 
-def _tell(
+def _report(
     tasks: Tasks,
     moved: list[TaskChange],
     output_format: str,
@@ -186,39 +192,39 @@ def _tell(
     *,
     listed: bool = False,
 ) -> int:
-    """Say what was done, and what there was to tell on the way."""
+    """Print the changed tasks, then the notes."""
     if output_format == "json":
         shaped = [build_moved_task(each) for each in moved]
-        say_json(build_list(shaped) if listed else shaped[0])
+        print_json(build_list(shaped) if listed else shaped[0])
         return ACCEPTED
     for each in moved:
-        say(f"{get_paint()('good', '✓')} {sentence(each)}")
-    _tell_asides(moved[-1], tasks.root)
+        print_lines(f"{get_paint()('good', '✓')} {sentence(each)}")
+    _print_notes(moved[-1], tasks.root)
     return ACCEPTED
 
 
-def _tell_asides(moved: TaskChange, root: str) -> None:
-    """Say on standard error what was finished or taken in before, and where the files still disagree."""
+def _print_notes(moved: TaskChange, root: str) -> None:
+    """Print the recovered changes, the picked-up edits, and the remaining differences on standard error."""
     for left in moved.interrupted:
-        say(f"note: {tell_interrupted(left)}", stderr=True)
-    for sentence in moved.absorbed[:_MAX_TOLD]:
-        say(f"note: {quote(sentence)}", stderr=True)
-    if len(moved.absorbed) > _MAX_TOLD:
-        say(f"note: {len(moved.absorbed) - _MAX_TOLD} more edits were taken in", stderr=True)
-    told = list(zip(moved.diagnostics, moved.diagnostic_files, strict=True))
-    for finding, file in told[:_MAX_TOLD]:
-        say(render_line(finding, name_file(f"{root}/{file}")), stderr=True)
-    if told:
-        say(tell_drift(len(told)), stderr=True)
+        print_lines(f"note: {describe_interrupted(left)}", stderr=True)
+    for sentence in moved.absorbed[:_MAX_NOTES]:
+        print_lines(f"note: {quote(sentence)}", stderr=True)
+    if len(moved.absorbed) > _MAX_NOTES:
+        print_lines(f"note: {len(moved.absorbed) - _MAX_NOTES} more edits were picked up", stderr=True)
+    differences = list(zip(moved.diagnostics, moved.diagnostic_files, strict=True))
+    for finding, file in differences[:_MAX_NOTES]:
+        print_lines(render_line(finding, name_file(f"{root}/{file}")), stderr=True)
+    if differences:
+        print_lines(describe_drift(len(differences)), stderr=True)
 
 
-def tell_drift(places: int) -> str:
-    """That the two files disagree, and where that is shown."""
-    return f"note: state.json and TODO.md disagree in {count(places, 'place')}: see remit task sync --check"
+def describe_drift(places: int) -> str:
+    """Return a note that the two files differ, with the command that lists the differences."""
+    return f"note: state.json and TODO.md differ in {count(places, 'place')}; see: remit task sync --check"
 
 
-def tell_interrupted(left: Interrupted) -> str:
-    """What became of a change that a crash had interrupted."""
-    how = "was finished" if left.finished else "was given up, because a file had changed meanwhile"
-    alone = f"; {', '.join(left.left_alone)} was edited meanwhile, and is left alone" if left.left_alone else ""
-    return f"a change that had been interrupted ({left.kind}) {how}{alone}"
+def describe_interrupted(left: Interrupted) -> str:
+    """Return whether an interrupted change was finished or discarded."""
+    how = "was finished" if left.finished else "was discarded, because a file had changed meanwhile"
+    alone = f"; {', '.join(left.left_alone)} was edited meanwhile and stays unchanged" if left.left_alone else ""
+    return f"an interrupted change ({left.kind}) {how}{alone}"

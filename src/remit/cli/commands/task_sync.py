@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from remit.cli import options
-from remit.cli.commands.task_changes import tell_interrupted
+from remit.cli.commands.task_changes import describe_interrupted
 from remit.cli.diagnostics_output import DIAGNOSTIC_OUTPUTS
-from remit.cli.output import name_file, say, say_json
+from remit.cli.output import name_file, print_json, print_lines
 from remit.errors import UsageError
 from remit.spelling import did_you_mean
 from remit.terminal import escape, quote
@@ -28,7 +28,7 @@ _MAX_DONE = 50
 
 def _parse_side(value: str) -> str:
     if value not in _SIDES:
-        raise UsageError(f"'{value}' is neither of the two files", hint=did_you_mean(value, _SIDES))
+        raise UsageError(f"expected todo or state, got '{value}'", hint=did_you_mean(value, _SIDES))
     return value
 
 
@@ -53,11 +53,11 @@ def sync(*, checking: bool, repairing: bool, side: str | None, output_format: st
     two tasks with one number gets a new number; and a state.json that isn't JSON is restored from git and completed
     from TODO.md, with the original kept. Without a version in git, it is reported and nothing changes.
 
-    Both files are looked for in .opencode/specs, .claude/specs and specs. Exit code 0: they agree, 1: they differ, 2:
+    Remit searches .opencode/specs, .claude/specs and specs for the files. Exit code 0: they agree, 1: they differ, 2:
     could not run.
     """
     if checking + (repairing or side is not None) > 1:
-        raise UsageError("--check changes nothing, and --repair and --from do", hint="give one of them")
+        raise UsageError("can't combine --check with --repair or --from", hint="leave one of them out")
     if checking:
         return _check(output_format)
     from remit.runs.tasks.workspace_tasks import Tasks
@@ -99,7 +99,7 @@ def _report(synced: SyncResult, root: str, output_format: str) -> int:
     names = {file: name_file(f"{root}/{file}") for file in synced.diagnostics}
     code = ACCEPTED if synced.agree else NOT_ACCEPTED
     if output_format == "json":
-        say_json(
+        print_json(
             {
                 "agree": synced.agree,
                 "done": list(synced.done),
@@ -114,17 +114,17 @@ def _report(synced: SyncResult, root: str, output_format: str) -> int:
         return code
     show = DIAGNOSTIC_OUTPUTS[output_format]()
     for left in synced.interrupted:
-        say(tell_interrupted(left))
+        print_lines(describe_interrupted(left))
     shown = synced.done[:_MAX_DONE] if output_format == "full" else synced.done
     for sentence in shown:
-        say(f"{show.paint('good', '✓')} {quote(sentence)}")
+        print_lines(f"{show.paint('good', '✓')} {quote(sentence)}")
     if len(shown) < len(synced.done):
-        say(f"… and {len(synced.done) - len(shown)} more")
+        print_lines(f"… and {len(synced.done) - len(shown)} more")
     for file, name in names.items():
         _show(show, synced.diagnostics[file], name, synced.texts[file])
     show.flush()
     for file in synced.recovered:
-        say(f"the original is kept in {escape(name_file(f'{root}/{file}'))}")
+        print_lines(f"the original is kept in {escape(name_file(f'{root}/{file}'))}")
     close = _render_verdict(show, agree=synced.agree)
     show.close(close if synced.files or not synced.agree or show.count() else f"{close}: nothing to do")
     return code
@@ -133,7 +133,7 @@ def _report(synced: SyncResult, root: str, output_format: str) -> int:
 def _render_verdict(show: DiagnosticOutput, *, agree: bool, where: str = "") -> str:
     """Return the last line: whether the two files agree, marked as a success only if there are no warnings either."""
     if not agree:
-        return f"{show.paint('error', '✗')} {where}state.json and TODO.md do not agree · {show.count()}"
+        return f"{show.paint('error', '✗')} {where}state.json and TODO.md differ · {show.count()}"
     if show.count():
         return f"{show.paint('warning', '!')} {where}state.json and TODO.md agree, but see {show.count()}"
     return f"{show.paint('good', '✓')} {where}state.json and TODO.md agree"

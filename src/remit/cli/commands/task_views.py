@@ -1,4 +1,4 @@
-"""`remit task list`, `show` and `phases`: what there is to see of tasks."""
+"""`remit task list`, `show` and `phases`: show tasks."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import click
 
 from remit.cli import options
 from remit.cli.commands import completion
-from remit.cli.commands.task_changes import ask_outside, tell_drift, tell_interrupted
-from remit.cli.output import get_paint, say, say_json
+from remit.cli.commands.task_changes import describe_drift, describe_interrupted, run_outside_command
+from remit.cli.output import get_paint, print_json, print_lines
 from remit.errors import InputError, StateError
 from remit.runs.tasks.task_numbers import parse_number
 from remit.terminal import count_columns, escape, measure, quote
@@ -27,7 +27,7 @@ _STYLES = {"COMPLETED": "good", "BLOCKED": "error", "PARTIAL": "warning", "ABAND
 
 
 def _reading(function: Callable[..., int]) -> Callable[..., int]:
-    """Say of tasks that can't be read that nothing could be looked at; elsewhere the answer is a no."""
+    """Give a command exit code 2 if the tasks can't be read. Commands that change tasks use exit code 1 for it."""
 
     @wraps(function)
     def command(*args: object, **asked: object) -> int:
@@ -66,30 +66,30 @@ def list_tasks(*, status: str | None, priority: str | None, everything: bool, ou
     ]
     if output_format == "json":
         counts = count_by_task(tasks.home.ledger) if has_ledger(tasks.home) else {}
-        say_json(build_list(build_task(task, counts.get(task.number, (0, 0))) for task in found))
+        print_json(build_list(build_task(task, counts.get(task.number, (0, 0))) for task in found))
         return ACCEPTED
     focus = tasks.get_focus()
     for task in found:
-        say(_render_row(task, focused=task.number == focus))
-    say(_sum_up(len(found), len(known), len(kept)))
-    _tell_interrupted(tasks)
+        print_lines(_render_row(task, focused=task.number == focus))
+    print_lines(_sum_up(len(found), len(known), len(kept)))
+    _print_interrupted(tasks)
     differing = tasks.count_drift()
     if differing:
-        say(tell_drift(differing), stderr=True)
+        print_lines(describe_drift(differing), stderr=True)
     return ACCEPTED
 
 
-def _tell_interrupted(tasks: Tasks) -> None:
-    """Say what a crash had left, and was finished before the tasks were read."""
+def _print_interrupted(tasks: Tasks) -> None:
+    """Print the interrupted changes that were recovered before the tasks were read."""
     for left in tasks.store.interrupted:
-        say(f"note: {tell_interrupted(left)}", stderr=True)
+        print_lines(f"note: {describe_interrupted(left)}", stderr=True)
 
 
 def _sum_up(found: int, known: int, kept: int) -> str:
     if not kept:
-        return "no tasks: remit task new TITLE makes one"
+        return "no tasks; to create one, run: remit task new TITLE"
     if not known:
-        return f"no open tasks, {kept} put away: see --all"
+        return f"no open tasks, {kept} archived; to include them, use: --all"
     return count(found, "task") if found == known else f"{found} of {count(known, 'task')}"
 
 
@@ -107,7 +107,7 @@ def _name_marker(task: StoredTask) -> str:
 
 
 def _fit(title: str, room: int) -> str:
-    """As much of a title as there is room for, in columns."""
+    """Cut a title to a number of columns."""
     used = 0
     for at, width in enumerate(measure(title)):
         used += width
@@ -129,38 +129,38 @@ def show(task_id: str, *, output_format: str) -> int:
     from remit.views.stores import load_task
 
     tasks = Tasks()
-    if ask_outside(tasks, "show", task_id, output_format):
+    if run_outside_command(tasks, "show", task_id, output_format):
         return ACCEPTED
     if output_format == "json":
-        say_json(load_task(parse_number(task_id)))
+        print_json(load_task(parse_number(task_id)))
     else:
-        _say_shown(tasks.show(parse_number(task_id)))
-        _tell_interrupted(tasks)
+        _print_shown(tasks.show(parse_number(task_id)))
+        _print_interrupted(tasks)
     return ACCEPTED
 
 
-def _say_shown(shown: ShownTask) -> None:
+def _print_shown(shown: ShownTask) -> None:
     paint, facts = get_paint(), shown.facts
-    say(f"{paint('strong', f'{facts.number}. {quote(facts.title)}')}  [{escape(_name_marker(facts))}]")
+    print_lines(f"{paint('strong', f'{facts.number}. {quote(facts.title)}')}  [{escape(_name_marker(facts))}]")
     body = shown.section.split("\n", 1)[1] if "\n" in shown.section else ""
     if body.strip("-\n "):
-        say(escape(body.strip("\n"), keep="\n\t").removesuffix("---").rstrip())
+        print_lines(escape(body.strip("\n"), keep="\n\t").removesuffix("---").rstrip())
     if shown.focused:
-        say("It is in focus.")
+        print_lines("It is the current task.")
     if shown.entries:
-        say(f"linkedResearch: {', '.join(escape(each) for each in shown.entries)}")
+        print_lines(f"linkedResearch: {', '.join(escape(each) for each in shown.entries)}")
     if shown.plan is not None:
         from remit.tasks.plan import format_phases
 
         resume = shown.plan.resume
-        where = format_phases(shown.plan.open) or ("all phases are over" if shown.plan.phases else "it has no phases")
+        where = format_phases(shown.plan.open) or ("all phases are finished" if shown.plan.phases else "no phases")
         if resume is not None:
-            where = f"goes on at phase {resume.number}, {escape(resume.name)}"
-        say(f"Plan: {escape(shown.plan.path)}: {where}")
+            where = f"continues at phase {resume.number}, {escape(resume.name)}"
+        print_lines(f"Plan: {escape(shown.plan.path)}: {where}")
     if facts.closed:
-        say("It has ended and can't change.")
+        print_lines("It is archived and can't change.")
     else:
-        say(f"Can become: {', '.join(shown.moves)}" if shown.moves else "It is over.")
+        print_lines(f"Can become: {', '.join(shown.moves)}" if shown.moves else "It is finished.")
 
 
 @click.command(cls=options.Command)
@@ -178,14 +178,14 @@ def phases(number: int, *, output_format: str) -> int:
     if output_format == "json":
         from remit.views.json_objects import build_plan
 
-        say_json(build_plan(plan))
+        print_json(build_plan(plan))
         return ACCEPTED
     for phase in plan.phases:
         mark = "→" if phase == plan.resume else " "
-        say(f"{mark} {phase.number:>4}  {f'[{phase.marker or chr(63)}]':<15}  {escape(phase.name)}")
+        print_lines(f"{mark} {phase.number:>4}  {f'[{phase.marker or chr(63)}]':<15}  {escape(phase.name)}")
     if plan.resume is None:
         from remit.tasks.plan import format_phases
 
-        over = "every phase is over" if plan.phases else f"{escape(plan.path)} has no phases"
-        say(f"no phase can be gone on with: {format_phases(plan.open)}" if plan.open else over)
+        over = "all phases are finished" if plan.phases else f"{escape(plan.path)} has no phases"
+        print_lines(f"work can't continue at any phase: {format_phases(plan.open)}" if plan.open else over)
     return ACCEPTED

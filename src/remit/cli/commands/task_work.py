@@ -1,4 +1,4 @@
-"""`remit task research`, `plan`, `revise`, `implement`, `review`, and what a workspace adds to them: work on a task."""
+"""`remit task research`, `plan`, `revise`, `implement`, `review` and the workspace's own ones: run agents on tasks."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import click
 
 from remit.cli import options, run_options
 from remit.cli.commands import completion
-from remit.cli.output import get_paint, say, say_json
-from remit.cli.result_output import get_result_code, render_result_line, say_result
+from remit.cli.output import get_paint, print_json, print_lines
+from remit.cli.result_output import get_result_code, print_result, render_result_line
 from remit.runs.tasks.task_commands import COMMANDS
 from remit.runs.tasks.task_numbers import parse_task
 from remit.terminal import escape, quote
@@ -33,13 +33,13 @@ built-in instructions. Exit code 0: completed, 1: partial, failed or blocked, 2:
 
 
 def make_command(name: str, text: str) -> click.Command:
-    """A command that works on a task."""
+    """Return a command that runs an agent on a task."""
 
     @click.command(name, cls=options.Command, short_help=text, help=_HELP.format(name=name, text=text))
     @click.argument("number", metavar="TASK", type=parse_task, shell_complete=completion.complete_tasks)
     @click.argument("prompt", metavar="[PROMPT]…", nargs=-1)
     @click.option("--agent", metavar="NAME", help="Agent to run. Default: by [route] in remit.toml, else by its kind.")
-    @run_options.delegating
+    @run_options.with_run_options
     @click.option("--detach", is_flag=True, help="Start in the background and print the run ID.")
     @options.output_format("full", "json")
     def command(
@@ -69,34 +69,34 @@ research, plan, revise, implement, review = (
 
 
 def _detach(ws: Workspace, wish: TaskRequest, output_format: str) -> int:
-    from remit.cli.commands.run import tell_detached
+    from remit.cli.commands.run import report_detached
     from remit.runs.tasks.task_runs import get_ready, leave_to_itself
 
     ready = get_ready(ws, wish)
     prepared = leave_to_itself(ws, ready)
     ws.home.close()
     if output_format != "json":
-        _tell_notes(ready)
-    return tell_detached(prepared, output_format)
+        _print_notes(ready)
+    return report_detached(prepared, output_format)
 
 
 def _carry_out(ws: Workspace, wish: TaskRequest, output_format: str) -> int:
-    """Have the work done, show how it goes and what came of it; the exit code."""
+    """Run the task command, show its progress and its result, and return the exit code."""
     import asyncio
 
     parts, findings, after = asyncio.run(_work(ws, wish, output_format))
     result = parts[-1].result
     if output_format == "json":
-        say_json(build_result(result, findings, **_shape_task(parts, after)))
+        print_json(build_result(result, findings, **_shape_task(parts, after)))
     else:
-        say_result(result, *_render_task(parts, after, get_paint()))
+        print_result(result, *_render_task(parts, after, get_paint()))
     return get_result_code(result)
 
 
 async def _work(
     ws: Workspace, wish: TaskRequest, output_format: str
 ) -> tuple[list[FinishedTaskRun], tuple[Diagnostic, ...], tuple[str, str]]:
-    """Have it done part by part; the parts, what there was to say of the requests, and how the task stands then."""
+    """Run the command phase by phase; return the finished runs, the diagnostics of requests, and the task's state."""
     import asyncio
 
     from remit.cli.interrupts import Interrupts
@@ -121,55 +121,59 @@ async def _work(
                 parts.append(FinishedTaskRun(ready, await _work_on(ws, ready, prepared, output_format, interrupts)))
                 taken = start_next_phase(ws, parts)
                 if taken is not None and output_format != "json":
-                    _tell_phase(parts[-1])
+                    _print_phase(parts[-1])
         return close(ws, parts), findings, get_state(ws, parts[0].ready)
 
 
 async def _work_on(
     ws: Workspace, ready: TaskRun, prepared: AdmittedRun, output_format: str, interrupts: Interrupts
 ) -> Result:
-    """Have one part done, and show it meanwhile."""
-    from remit.cli.commands.run import follow, tell_asides
-    from remit.cli.live import make_watch
+    """Wait for the run of one phase, and show its progress."""
+    from remit.cli.commands.run import follow, report_request_diagnostics
+    from remit.cli.live import make_display
     from remit.runs.progress import ProgressReader
 
     session_id = prepared.row.session_id
     await ws.backend.submit(session_id)
     if output_format != "json":
-        _tell_notes(ready)
-        tell_asides(prepared.findings)
-    watch = make_watch(ProgressReader(ws.home, session_id), output_format=output_format)
+        _print_notes(ready)
+        report_request_diagnostics(prepared.findings)
+    display = make_display(ProgressReader(ws.home, session_id), output_format=output_format)
     task = f"task {ready.wish.number}"
     what = task if ready.phase is None else f"phase {ready.phase.number} of {task}"
-    watch.begin(f"{session_id}: {prepared.row.agent} is at {what}; follow it with: remit logs -f {session_id}")
-    return await follow(ws, session_id, watch, interrupts)
+    display.begin(
+        f"{session_id}: {prepared.row.agent} is working on {what}; follow it with: remit logs -f {session_id}"
+    )
+    return await follow(ws, session_id, display, interrupts)
 
 
-def _tell_notes(ready: TaskRun) -> None:
+def _print_notes(ready: TaskRun) -> None:
     paint = get_paint(stderr=True)
     for note in ready.notes:
-        say(f"{paint('note', 'note')}: {quote(note)}", stderr=True)
+        print_lines(f"{paint('note', 'note')}: {quote(note)}", stderr=True)
 
 
-def _tell_phase(part: FinishedTaskRun) -> None:
-    """A phase that is done, while the next one begins."""
+def _print_phase(part: FinishedTaskRun) -> None:
+    """Print the result of a phase before the next one starts."""
     phase = part.ready.phase
     if phase is not None:
         paint = get_paint(stderr=True)
-        say(f"phase {quote(phase.number)}: {render_result_line(part.result, paint=paint)}", stderr=True)
+        print_lines(f"phase {quote(phase.number)}: {render_result_line(part.result, paint=paint)}", stderr=True)
         for note in part.result.notes:
-            say(f"{paint('note', 'note')}: {quote(note)}", stderr=True)
+            print_lines(f"{paint('note', 'note')}: {quote(note)}", stderr=True)
 
 
 def _render_task(parts: list[FinishedTaskRun], after: tuple[str, str], paint: Paint) -> list[str]:
-    """What became of the phases and of the task."""
+    """Render the results of the phases and the change of the task's status."""
     phases = [(part.ready.phase, part.status) for part in parts if part.ready.phase is not None]
     styles = {"completed": "good", "failed": "error"}
-    told = [f"{quote(phase.number)} {paint(styles.get(status, 'warning'), escape(status))}" for phase, status in phases]
+    shown = [
+        f"{quote(phase.number)} {paint(styles.get(status, 'warning'), escape(status))}" for phase, status in phases
+    ]
     lines = []
-    if told:
+    if shown:
         left = max(len(parts[-1].left), parts[-1].ready.left - (parts[-1].status == "completed"))
-        lines.append(f"  phases: {', '.join(told)}{f'; {left} left' if left else ''}")
+        lines.append(f"  phases: {', '.join(shown)}{f'; {left} left' if left else ''}")
     (before, number), (marker, reason) = (parts[0].ready.before, parts[0].ready.wish.number), after
     moved = f"is {marker}" if before == marker else f"was {before} and is {marker}"
     if marker:

@@ -1,4 +1,4 @@
-"""`remit wait` and `remit cancel`: what comes of delegations that run already."""
+"""`remit wait` and `remit cancel`: wait for runs that were already started, or cancel them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import click
 
 from remit.cli import options
 from remit.cli.commands import completion
-from remit.cli.output import complain, get_paint, say, say_json, warn_of_settings
-from remit.cli.result_output import get_result_code, say_result
+from remit.cli.output import get_paint, print_json, print_lines, report_error, warn_about_settings
+from remit.cli.result_output import get_result_code, print_result
 from remit.cli.run_options import parse_duration
 from remit.terminal import escape
 from remit.views.json_objects import build_error, build_list, build_result
@@ -44,12 +44,12 @@ def wait(sessions: tuple[str, ...], *, timeout: float | None, output_format: str
     from remit.views.run_details import find_session
 
     ws = Workspace.open(lenient=True)
-    warn_of_settings(ws.trouble)
+    warn_about_settings(ws.trouble)
     wanted = [*dict.fromkeys(find_session(ws.home, each) for each in sessions or (None,))]
     for each in wanted:
         row = load_run(ws.home.ledger, each)
         if output_format != "json" and row is not None and row.state == "finished":
-            say(f"{escape(each)} had already finished", stderr=True)
+            print_lines(f"{escape(each)} had already finished", stderr=True)
     waited = asyncio.run(_wait(ws, wanted, timeout, output_format))
     if len(waited) == 1 and waited[0].trouble is not None:
         raise waited[0].trouble
@@ -57,21 +57,21 @@ def wait(sessions: tuple[str, ...], *, timeout: float | None, output_format: str
 
 
 async def _wait(ws: Workspace, wanted: Sequence[str], timeout_s: float | None, output_format: str) -> list[WaitResult]:
-    """Wait, and show on a terminal how it goes."""
+    """Wait for runs, and show the progress of a single run on a terminal."""
     import asyncio
 
     from remit.cli.live import Screen, Silent, Tree
     from remit.runs.progress import ProgressReader
     from remit.runs.wait_cancel import wait_for
 
-    is_shown = output_format != "json" and len(wanted) == 1 and Screen.is_there()
-    watch = Tree(ProgressReader(ws.home, wanted[0])) if is_shown else Silent()
+    is_shown = output_format != "json" and len(wanted) == 1 and Screen.is_available()
+    display = Tree(ProgressReader(ws.home, wanted[0])) if is_shown else Silent()
     try:
         waiting = asyncio.ensure_future(wait_for(ws, wanted, timeout_s=timeout_s))
-        while not (await asyncio.wait({waiting}, timeout=watch.every_s))[0]:
-            watch.look()
+        while not (await asyncio.wait({waiting}, timeout=display.interval_s))[0]:
+            display.update()
         if is_shown:
-            watch.end()
+            display.end()
         return waiting.result()
     finally:
         await ws.close()
@@ -82,16 +82,16 @@ def _tell(waited: Sequence[WaitResult], *, output_format: str, as_list: bool) ->
 
     if output_format == "json":
         shaped = [_shape(each) for each in waited]
-        say_json(build_list(shaped) if as_list else shaped[0])
+        print_json(build_list(shaped) if as_list else shaped[0])
     else:
         for each in waited:
             if each.result is not None:
-                say_result(each.result)
+                print_result(each.result)
             elif each.trouble is not None:
-                complain(each.trouble)
+                report_error(each.trouble)
             else:
                 more = "" if each.harness else "; see: remit ps"
-                say(f"{get_paint()('warning', '·')} {escape(describe_open(each))}{more}")
+                print_lines(f"{get_paint()('warning', '·')} {escape(describe_open(each))}{more}")
     return max(map(_get_code, waited), default=ACCEPTED)
 
 
@@ -103,11 +103,11 @@ def _get_code(waited: WaitResult) -> int:
 
 def _shape(waited: WaitResult) -> Mapping[str, object]:
     if waited.result is None:
-        told = {} if waited.trouble is None else {"error": build_error(waited.trouble)}
+        text = {} if waited.trouble is None else {"error": build_error(waited.trouble)}
         from remit.runs.wait_cancel import describe_open
 
         apart = {"harness": waited.harness, "message": describe_open(waited)} if waited.harness else {}
-        return {"session_id": waited.session_id, "status": None, "over": False, **apart, **told}
+        return {"session_id": waited.session_id, "status": None, "over": False, **apart, **text}
     return build_result(waited.result)
 
 
@@ -129,12 +129,12 @@ def cancel(session: str, *, reason: str | None, output_format: str) -> int:
     from remit.views.run_details import find_session
 
     ws = Workspace.open(lenient=True)
-    warn_of_settings(ws.trouble)
+    warn_about_settings(ws.trouble)
     wanted = find_session(ws.home, session)
     is_over = not list_open(ws.home, wanted)
     waited = asyncio.run(_cancel(ws, wanted, " ".join((reason or "").split())[:_MAX_REASON]))
     if is_over:
-        say(f"nothing was cancelled: {escape(wanted)} had already finished", stderr=True)
+        print_lines(f"nothing was cancelled: {escape(wanted)} had already finished", stderr=True)
     _tell([waited], output_format=output_format, as_list=False)
     return ACCEPTED if waited.result is not None else NOT_ACCEPTED
 

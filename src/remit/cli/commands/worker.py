@@ -1,4 +1,4 @@
-"""`remit worker start`, `list` and `drain`: this machine runs agents for others, and stops doing so."""
+"""`remit worker start`, `list` and `drain`: workers that run agents for other machines."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from remit.cli import options
-from remit.cli.output import get_paint, say, say_json
+from remit.cli.output import get_paint, print_json, print_lines
 from remit.cli.run_options import parse_duration
 from remit.errors import RemitError, UsageError
 from remit.terminal import escape
@@ -22,14 +22,14 @@ _MOST = 1000
 _SIGNS = {
     "ready": ("good", "✓", "ready"),
     "taken": ("note", "→", "taken"),
-    "again": ("note", "→", "taken up again"),
+    "again": ("note", "→", "resumed"),
     "done": ("good", "✓", ""),
-    "lost": ("warning", "✗", "is another worker's now; its agent was ended"),
-    "unable": ("warning", "!", "left to others:"),
-    "given": ("warning", "!", "given back: nothing was heard any more of"),
-    "away": ("warning", "!", "the database does not answer, agents go on:"),
-    "back": ("good", "✓", "the database answers again"),
-    "draining": ("note", "·", "takes nothing more"),
+    "lost": ("warning", "✗", "was given to another worker; its agent was ended"),
+    "unable": ("warning", "!", "left to other workers:"),
+    "given": ("warning", "!", "returned to the queue: no output from"),
+    "away": ("warning", "!", "the database doesn't respond, agents continue:"),
+    "back": ("good", "✓", "the database responds again"),
+    "draining": ("note", "·", "takes no more runs"),
     "ended": ("note", "·", "ended"),
 }
 
@@ -74,35 +74,35 @@ async def _work(wish: WorkerOptions, *, as_json: bool) -> None:
     with Interrupts(asyncio.get_running_loop()) as interrupts:
 
         def begin(ready: PreparedWorker) -> None:
-            interrupts.answer(first=ready.worker.end, again=ready.worker.end)
+            interrupts.set_handlers(first=ready.worker.end, again=ready.worker.end)
             _introduce(ready, as_json=as_json)
 
-        await work(wish, say=_say_json if as_json else _say, on_ready=begin)
+        await work(wish, say=_print_json_event if as_json else _print_event, on_ready=begin)
 
 
 def _introduce(ready: PreparedWorker, *, as_json: bool) -> None:
     if as_json:
-        told = ready._asdict()
-        del told["worker"]
-        say_json({"event": "starting"} | told | {"agents": [*ready.agents]}, pretty=False)
+        fields = ready._asdict()
+        del fields["worker"]
+        print_json({"event": "starting"} | fields | {"agents": [*ready.agents]}, pretty=False)
         return
-    whom = ", ".join(map(escape, ready.agents)) or "all agents"
-    say(f"worker {escape(ready.worker_id)} at {escape(ready.place)}")
-    say(f"  {ready.concurrency} at once on each level, {whom}; in {escape(ready.folder)}")
+    agents = ", ".join(map(escape, ready.agents)) or "all agents"
+    print_lines(f"worker {escape(ready.worker_id)} at {escape(ready.place)}")
+    print_lines(f"  {ready.concurrency} runs at a time per depth, {agents}; folder {escape(ready.folder)}")
 
 
-def _say(event: WorkerEvent) -> None:
+def _print_event(event: WorkerEvent) -> None:
     style, sign, words = _SIGNS[event.kind]
     whom = " ".join(escape(each) for each in (event.session_id, event.agent) if each)
-    more = f"{count(event.running, 'session')} at work" if event.running else escape(event.text)
-    with suppress(RemitError):  # that nobody reads it is no reason to stop
-        say(f"{get_paint()(style, sign)} {' '.join(filter(None, (whom, words, more)))}")
+    more = f"{count(event.running, 'run')} active" if event.running else escape(event.text)
+    with suppress(RemitError):  # a closed output is no reason to stop
+        print_lines(f"{get_paint()(style, sign)} {' '.join(filter(None, (whom, words, more)))}")
 
 
-def _say_json(event: WorkerEvent) -> None:
-    told = {name: value for name, value in event._asdict().items() if value and name != "kind"}
+def _print_json_event(event: WorkerEvent) -> None:
+    fields = {name: value for name, value in event._asdict().items() if value and name != "kind"}
     with suppress(RemitError):
-        say_json({"event": event.kind} | told, pretty=False)
+        print_json({"event": event.kind} | fields, pretty=False)
 
 
 @click.command("list", cls=options.Command)
@@ -129,12 +129,12 @@ def list_workers(*, output_format: str) -> int:
     if cluster is not None and cluster.trouble is not None:
         raise cluster.trouble
     if output_format == "json":
-        say_json(build_cluster(cluster))
+        print_json(build_cluster(cluster))
     elif cluster is None:
-        say("all work is done by this machine: no backend is set")
+        print_lines("all runs are on this machine: no backend is set")
     else:
         for line in render_cluster(cluster, paint=get_paint(), is_first=True, is_waited=False):
-            say(line)
+            print_lines(line)
     return ACCEPTED
 
 
@@ -155,17 +155,19 @@ def drain(*, names: tuple[str, ...], everyone: bool, timeout: float | None, outp
     from remit.cluster.run_worker import drain as drain_workers
 
     if bool(names) == everyone:
-        raise UsageError("no worker is named" if not names else "--all has no names beside it",
-                         hint="name workers, or say --all")  # fmt: skip
+        raise UsageError("WORKER is missing" if not names else "can't combine --all with worker names",
+                         hint="name workers, or use --all")  # fmt: skip
     drained = asyncio.run(drain_workers(names, everyone=everyone, timeout_s=timeout))
     if output_format == "json":
-        say_json({"drained": [*drained.told], "left": [*drained.left]})
+        print_json({"drained": [*drained.told], "left": [*drained.left]})
         return NOT_ACCEPTED if drained.left else ACCEPTED
     paint = get_paint()
     for worker_id in drained.told:
         is_left = worker_id in drained.left
         mark = paint("warning", "!") if is_left else paint("good", "✓")
-        say(f"{mark} {escape(worker_id)} {'takes nothing more, and is still at work' if is_left else 'has ended'}")
+        print_lines(
+            f"{mark} {escape(worker_id)} {'takes no more runs, and is still running' if is_left else 'has ended'}"
+        )
     if not drained.told:
-        say("no worker is there")
+        print_lines("no workers found")
     return NOT_ACCEPTED if drained.left else ACCEPTED
