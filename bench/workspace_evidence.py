@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench.clock import clock
 from bench.rows import choose, finish, make_row
-from remit.evidence.take_tree import take_again, take_tree
+from remit.evidence.take_tree import scan_again, take_tree
 from remit.evidence.tree_comparison import compare
 from remit.ledger.home import Home
 
@@ -107,7 +107,7 @@ def _run_round(root: Path, number: int) -> dict[str, float]:
     assert kept <= _MOST_KEPT * size, (kept, size)
     taken[_LATER], before = clock(lambda: take_tree(home, str(root)))
     change_files(root, number)
-    taken[_AFTER], after = clock(lambda: take_again(before))
+    taken[_AFTER], after = clock(lambda: scan_again(before))
     milliseconds, changed = clock(lambda: compare(before, after))
     taken[_COMPARED] = taken[_AFTER] + milliseconds
     assert len(changed.changed) == _CHANGED, changed

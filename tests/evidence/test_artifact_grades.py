@@ -13,7 +13,7 @@ import pytest
 from remit.errors import UsageError
 from remit.evidence import artifact_grades as grades_module
 from remit.evidence.artifact_grades import ArtifactGrade, find_birth, grade_artifacts, list_unclaimed
-from remit.evidence.take_tree import take_again, take_tree
+from remit.evidence.take_tree import scan_again, take_tree
 from remit.evidence.tree import WorkTree
 from remit.evidence.tree_comparison import compare
 from remit.ledger.home import Home
@@ -37,7 +37,7 @@ def take(root: Path, *, expected: tuple[str, ...] = ()) -> WorkTree:
 
 
 def grade_all(root: Path, before: WorkTree | None, paths: Iterable[str], **more: Any) -> dict[str, ArtifactGrade]:  # noqa: ANN401
-    after = None if before is None else take_again(before)
+    after = None if before is None else scan_again(before)
     return grade_artifacts(paths, before=before, after=after, root=root, **({"bases": (root,)} | more))
 
 
@@ -173,7 +173,7 @@ def test_a_root_by_another_name_is_the_same_root(root: Path, monkeypatch: pytest
 
 
 def test_a_tree_of_another_root_grades_nothing(root: Path) -> None:
-    with pytest.raises(UsageError, match="cannot be graded"):
+    with pytest.raises(UsageError, match="can't be graded"):
         grade(root / "docs", take(root), "plan.md")
 
 
@@ -357,7 +357,7 @@ def test_a_name_in_another_case_is_the_file_that_the_folder_has(root: Path, monk
         monkeypatch.setattr(os, name, lambda path, *given, call=call, **more: call(fold(path), *given, **more))
     monkeypatch.setattr(os.path, "realpath", lambda path, **_: os.path.abspath(path))  # noqa: PTH100
     assert os.stat(f"{root}/OLD.md").st_size == 3  # noqa: PTH116 - the call that was replaced
-    after = take_again(before)
+    after = scan_again(before)
     graded = grade_artifacts(["OLD.md", "Docs/PLAN.md"], before=before, after=after, root=root, bases=(root,))
     assert {path: each.grade for path, each in graded.items()} == {"OLD.md": "unchanged", "Docs/PLAN.md": "unchanged"}
     assert graded["Docs/PLAN.md"].places == ("Docs/PLAN.md", "docs/plan.md")
@@ -372,7 +372,7 @@ def test_what_changed_and_was_not_claimed_is_listed(root: Path) -> None:
     write_tree(root, {"a.md": "made", "b.md": "made", ".git/hooks/pre-commit": "#!/bin/sh\n", "docs/plan.md": "six"})
     (root / "latest.md").symlink_to("b.md")
     (root / "old.md").unlink()
-    comparison = compare(before, take_again(before))
+    comparison = compare(before, scan_again(before))
     grades = grade_all(root, before, ["./a.md", "latest.md"])
     unclaimed = [(change.path, change.kind) for change in list_unclaimed(comparison, grades.values())]
     assert unclaimed == [(".git/hooks/pre-commit", "created"), ("docs/plan.md", "changed"), ("old.md", "deleted")]

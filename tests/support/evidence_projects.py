@@ -4,7 +4,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from remit.evidence.take_tree import take_again, take_tree
+from remit.evidence.take_tree import scan_again, take_tree
 from remit.evidence.tree import Comparison, WorkTree
 from remit.evidence.tree_comparison import compare
 from remit.ledger.home import Home
@@ -46,7 +46,7 @@ class Project:
 
     def take(self, *, expected: tuple[str, ...] = (), like: WorkTree | None = None) -> WorkTree:
         """Look at the project."""
-        return take_tree(self.home, str(self.root), expected=expected) if like is None else take_again(like)
+        return take_tree(self.home, str(self.root), expected=expected) if like is None else scan_again(like)
 
     def compare(self, before: WorkTree) -> Comparison:
         """What changed since."""

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 Grade = Literal["missing", "unchanged", "unknown", "changed", "attributed"]
 
 PROVED: tuple[Grade, ...] = ("changed", "attributed")
-"""The grades of what was made in this run."""
+"""The grades of files that were made in this run."""
 CONTRADICTED: tuple[Grade, ...] = ("missing", "unchanged")
 """The grades of claims that the tree contradicts."""
 WRITE = "write"
-"""The operation of a tool record that makes or changes a file."""
+"""The tool operation that creates or changes a file."""
 OWN_FOLDER, GIT_FOLDER = ".remit", ".git"
 
 _CHUNK_BYTES = 1 << 20
@@ -50,25 +50,25 @@ _REASONS = {
 
 
 class ArtifactGrade(NamedTuple):
-    """What the tree says about one claim, and why."""
+    """The grade of one claim, and the reason for it."""
 
     facts: ArtifactFacts
     grade: Grade
     reason: str = ""
-    """Why the grade is not higher, or why there is no hash."""
+    """Why the grade isn't higher, or why there is no hash."""
     sha256: str | None = None
     links: int | None = None
-    """How many names the file has; another one may be outside the root."""
+    """The number of the file's names (hard links); another one may be outside the root."""
     by_session: bool | None = None
-    """Whether this session's tool records have a write to it; None without tool records."""
+    """True if this session's tool records include a write to it; None without tool records."""
     places: tuple[str, ...] = ()
-    """Where it is below the root: as it was named, and where links lead."""
+    """Its paths below the root: as it was named, and with links followed."""
     blob: str = ""
-    """The git id of the content; empty if no tree has it."""
+    """The git id of the content; empty if it is in no tree."""
 
     @property
     def content(self) -> str | None:
-        """What the content is known by: its git id, or its hash for a file that no tree has."""
+        """The identity of the content: its git id, or its hash for a file that is in no tree."""
         return self.blob or self.sha256
 
 
@@ -82,14 +82,14 @@ def grade_artifacts(
     tool_ledger: Mapping[str, Collection[str]] | None = None,
     failure: str = "",
 ) -> dict[str, ArtifactGrade]:
-    """Grade each claimed path, looked up below the first of the bases that has it, by the trees before and after.
+    """Grade each claimed path by the trees before and after; it is looked up in the first of the bases that has it.
 
-    `tool_ledger` gives the operations of this session's tools by path below the root; None if the harness doesn't
-    report them. `failure` says why there is no tree after.
+    `tool_ledger` has the operations of this session's tools by path below the root; None if the harness doesn't report
+    them. `failure` says why there is no tree after the run.
     """
     real_root = os.path.realpath(root)
     if before is not None and before.root != real_root:
-        raise UsageError(f"artifacts in '{real_root}' cannot be graded by a tree of '{before.root}'",
+        raise UsageError(f"artifacts in '{real_root}' can't be graded by a tree of '{before.root}'",
                          hint="take the tree of the same folder")  # fmt: skip
     wrote = None if tool_ledger is None else {
         posixpath.normpath(at) for at in tool_ledger if WRITE in tool_ledger[at]
@@ -107,14 +107,14 @@ def grade_artifacts(
 
 
 def list_unclaimed(comparison: Comparison, grades: Iterable[ArtifactGrade]) -> tuple[TreeChange, ...]:
-    """What changed, or may have, and was not claimed, by path."""
+    """Return the changes, and possible changes, that no claim names, by path."""
     claimed = {place for graded in grades for place in graded.places}
     changes = (*comparison.created, *comparison.changed, *comparison.deleted, *comparison.doubtful)
     return tuple(sorted((each for each in changes if each.path not in claimed), key=lambda change: change.path))
 
 
 def hash_file(file: str) -> tuple[str | None, str, os.stat_result | None]:
-    """The SHA-256 of a file, or why there is none; and its facts, if it could be opened."""
+    """Return the SHA-256 of a file, or the reason why there is none, and its `stat` if it could be opened."""
     try:
         handle = os.open(file, _READ)
     except OSError as error:
@@ -136,20 +136,20 @@ def hash_file(file: str) -> tuple[str | None, str, os.stat_result | None]:
 
 
 def name_kind(mode: int) -> str:
-    """What something is that isn't a file, as a reason."""
+    """Return the reason for a path that isn't a file, such as "it is a folder, not a file"."""
     kinds = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket", stat.S_IFLNK: "a link"}
     return f"it is {kinds.get(stat.S_IFMT(mode), 'a device')}, not a file"
 
 
 def _name(found: FoundArtifact, real_root: str) -> str:
-    """What a file is called in the trees; empty if it is in no folder that they cover."""
+    """Return the name of a file in the trees; empty if it is in no folder that they include."""
     if found.facts.state != "file" or not found.area:
         return ""
     return _spell(found.area, found.inside) if found.area == real_root else f"{found.area}/{found.inside}"
 
 
 def _spell(folder: str, path: str) -> str:
-    """A path below a folder as the folders on the way spell it: some disks accept names in another case."""
+    """Return a path in the spelling of its folders: some file systems ignore case."""
     spelled: list[str] = []
     for part in path.split("/"):
         here = "/".join((folder, *spelled))
@@ -166,7 +166,7 @@ def _spell(folder: str, path: str) -> str:
 
 
 class _Trees:
-    """The trees before and after, asked for some files."""
+    """The trees before and after a run, with the changes between them."""
 
     def __init__(self, before: WorkTree, after: WorkTree, names: list[str]) -> None:
         from remit.evidence.tree_comparison import compare, find_ids  # noqa: PLC0415 - starts git
@@ -181,20 +181,20 @@ class _Trees:
         self.covered = tuple(part.name for part in after.parts if part.name.startswith("/"))
 
     def find_doubt(self, name: str) -> str:
-        """Why the trees don't show whether a file changed; empty if they do."""
+        """Return why the trees don't show whether a file changed; empty if they do."""
         change = self.changes.get(name)
         if change is not None and change.kind == "doubtful":
             return change.reason
         return self.comparison.find_unclear(name)
 
-    def had(self, places: Sequence[str], blob: str) -> bool:
-        """Whether one of some places had this content before the run."""
+    def had_content(self, places: Sequence[str], blob: str) -> bool:
+        """Return whether one of the paths had this content before the run."""
         from remit.evidence.tree_comparison import find_ids  # noqa: PLC0415 - starts git
 
         return blob in find_ids(self.before, places).values()
 
-    def covers(self, name: str) -> bool:
-        """Whether a name is in the root, or in a folder outside where artifacts are expected."""
+    def includes(self, name: str) -> bool:
+        """Return whether a name is in the root, or in a folder outside of it where artifacts are expected."""
         return not name.startswith("/") or name.startswith(self.covered or ("\0",))
 
 
@@ -210,7 +210,7 @@ class _Grader:
         self.failure = failure
 
     def grade(self, path: str, found: FoundArtifact) -> ArtifactGrade:
-        """The grade of one path."""
+        """Return the grade of one path."""
         name = _name(found, self.roots[0])
         places = self._list_places(path, found, name)
         by_session = None if self.wrote is None else not self.wrote.isdisjoint(places)
@@ -233,7 +233,7 @@ class _Grader:
         blob = "" if self.trees is None else change.blob if change is not None else self.trees.ids.get(name, "")
         if self.trees is not None and grade != "unknown" and blob and len(places) > 1:
             try:
-                if self.trees.had(places, blob):
+                if self.trees.had_content(places, blob):
                     grade, reason = "unchanged", "a link leads to what was there before the run"
                     if any(place in self.trees.changes and self.trees.changes[place].is_link for place in places):
                         grade, reason = "unknown", "only a link was changed, and leads to what was there before the run"
@@ -242,12 +242,15 @@ class _Grader:
         return ArtifactGrade(facts, grade, reason or unread, digest, now.st_nlink, by_session, places, blob)
 
     def _is_left_out(self, found: FoundArtifact) -> bool:
-        """Whether it is where no artifact belongs. Some disks accept these names in any case."""
+        """Return whether a file is in `.git` or `.remit`, where no artifact belongs, in any case."""
         parts = found.inside.lower().split("/")
         return GIT_FOLDER in parts or (found.area == self.roots[0] and parts[0] == OWN_FOLDER)
 
     def _list_places(self, path: str, found: FoundArtifact, name: str) -> tuple[str, ...]:
-        """Where a file is below the root. A name that goes up through a link names another place than it seems to."""
+        """Return the paths of a file below the root.
+
+        A path with `..` behind a link names another file than it seems to.
+        """
         places = {found.inside} if found.area == self.roots[0] else set()
         places |= {name} if name else set()
         if ".." not in path.split("/"):
@@ -256,8 +259,8 @@ class _Grader:
         return tuple(sorted(places))
 
     def _judge(self, name: str, full: str, now: os.stat_result, *, wrote: bool) -> tuple[Grade, str]:
-        """What the trees make of a file that is there."""
-        if self.trees is None or not self.trees.covers(name):
+        """Return the grade of an existing file by the trees, and the reason."""
+        if self.trees is None or not self.trees.includes(name):
             covered = self.failure or "Remit has no record of the tree before the run"
             return "unknown", covered if self.trees is None else "it is in a folder that Remit did not read before"
         proved: Grade = "attributed" if wrote else "changed"
@@ -269,13 +272,13 @@ class _Grader:
             return "unchanged", "its content did not change since the run began"
         if change is None or change.kind == "deleted":
             return self._judge_ignored(full, now, proved)
-        # A file with several names may be an older one that was given this name.
+        # A file with several names may be an older one that got this name.
         if now.st_nlink > 1 and (change.kind == "created" or now.st_mtime_ns < taken_ns):
             return "unknown", "it is a second name of a file that may be older"
         return proved, ""
 
     def _judge_ignored(self, full: str, now: os.stat_result, proved: Grade) -> tuple[Grade, str]:
-        """What the times of a file say that no tree has, because git ignores it."""
+        """Return the grade of an ignored file by its timestamps, and the reason."""
         assert self.trees is not None  # noqa: S101 - only asked with trees
         taken_ns, (paused_ns, resumed_ns) = self.trees.before.taken_ns, self.trees.before.pause_ns
         if max(now.st_mtime_ns, now.st_ctime_ns) < taken_ns:

@@ -1,7 +1,8 @@
-"""Find the files at the paths that an agent reported.
+"""Find the files at the paths that an agent reported or that a tool wrote.
 
 Links are followed to their end, and no file is opened. A path that ends neither inside the root nor inside the folder
-where it was looked up is `outside`.
+where it was looked up is `outside`. A link that is newer than the tree before the run may have had another target when
+a tool used it, so the file that the tool wrote is unknown.
 """
 
 from __future__ import annotations
@@ -20,20 +21,20 @@ if TYPE_CHECKING:
 
 
 class BaseFolder(NamedTuple):
-    """A folder that paths are looked up in, and the areas that they may end in."""
+    """A folder in which paths are looked up, and the areas in which they may end."""
 
     folder: str
     areas: tuple[str, ...]
 
 
 class FoundArtifact(NamedTuple):
-    """What is at a claimed path, and where that is when all links are followed."""
+    """The file at a claimed path, with links followed."""
 
     facts: ArtifactFacts
     full: str = ""
-    """The path as it was looked up, links and all."""
+    """The path as it was looked up, with its links."""
     area: str = ""
-    """The real folder that it ends in; empty where it does not."""
+    """The area in which it ends; empty if it ends in none."""
     inside: str = ""
     """The real path below the area."""
     mode: int = 0
@@ -42,25 +43,28 @@ class FoundArtifact(NamedTuple):
 def inspect_artifacts(
     paths: Iterable[str], *, root: str | Path, bases: Iterable[str | Path]
 ) -> dict[str, ArtifactFacts]:
-    """Look at each claimed path below the first of the bases that has it; it must end inside that base or the root."""
+    """Return the facts about each claimed path, looked up in the first of the bases that has it.
+
+    It must end inside that base or the root.
+    """
     prepared = prepare_bases(root, bases)
     return {path: find_artifact(path, prepared).facts for path in dict.fromkeys(paths)}
 
 
 def inspect_accepted(paths: Iterable[str], root: str, workspace_root: str = "") -> dict[str, ArtifactFacts]:
-    """Look again at artifacts that were accepted: they are named from the root, or from hyper's workspace root."""
+    """Return the current facts about accepted artifacts, whose paths start at the root or at hyper's workspace root."""
     bases = (root, workspace_root) if workspace_root else (root,)
     return inspect_artifacts(paths, root=root, bases=bases)
 
 
 def prepare_bases(root: str | Path, bases: Iterable[str | Path]) -> tuple[BaseFolder, ...]:
-    """The folders that paths are looked up in, in order."""
+    """Return the folders in which paths are looked up, in order."""
     real_root = os.path.realpath(root)
     return tuple(BaseFolder(os.fspath(base), _find_areas(base, real_root)) for base in bases)
 
 
 def find_artifact(path: str, bases: tuple[BaseFolder, ...]) -> FoundArtifact:
-    """What is at a path below the first of the bases that has it."""
+    """Return the file at a path, in the first of the bases that has it."""
     found = FoundArtifact(ArtifactFacts(path, "missing"))
     for base in bases:
         found = _inspect(path, os.path.join(base.folder, path), base.areas)
@@ -70,9 +74,9 @@ def find_artifact(path: str, bases: tuple[BaseFolder, ...]) -> FoundArtifact:
 
 
 def _find_areas(base: str | Path, real_root: str) -> tuple[str, ...]:
-    """Where a path may end that is looked up in a base: inside the root, and inside a base that the root does not hold.
+    """Return the areas in which a path may end: the root, and the base if it is outside of the root.
 
-    What lies below the root is the agent's to change: a base there that is a link opens nothing outside.
+    The agent can change everything below the root, so a link there doesn't make a folder outside accessible.
     """
     full = os.path.abspath(base)
     steps = [full]
@@ -91,13 +95,13 @@ def _inspect(path: str, full: str, areas: tuple[str, ...]) -> FoundArtifact:
         found = os.stat(real, follow_symlinks=False)
     except (FileNotFoundError, NotADirectoryError):
         return FoundArtifact(ArtifactFacts(path, "missing"), full)
-    except (OSError, ValueError):  # too long, a loop of links, a NUL, no permission
+    except (OSError, ValueError):  # too long, a cycle of links, a NUL, no permission
         return FoundArtifact(ArtifactFacts(path, "unreadable"), full)
     state: FileState = "file"
     if stat.S_ISREG(found.st_mode) and path.rpartition("/")[2] in ("", "."):
         return FoundArtifact(
             ArtifactFacts(path, "missing"), full
-        )  # `x/` is a folder: whoever opens it finds no such file
+        )  # `x/` can only be a folder, so there is no such file
     if not stat.S_ISREG(found.st_mode):
         state = "special"
     elif found.st_size == 0:
@@ -110,7 +114,7 @@ _MOST_LINKS = 40
 
 
 def find_written_path(root: str, path: str, taken_ns: int) -> str | None:
-    """What a file is called below the root that a tool was given; None if that isn't known for sure."""
+    """Return the path below the root of the file that a tool wrote; None if that isn't known for sure."""
     real = os.path.realpath(root)
     whole = os.path.join(real, path)
     if "\0" in whole:
@@ -126,7 +130,7 @@ def find_written_path(root: str, path: str, taken_ns: int) -> str | None:
         try:
             target = os.readlink(f"{done}/{step}")
             is_new = os.lstat(f"{done}/{step}").st_ctime_ns > taken_ns
-        except OSError:  # not a link, or nothing at all any more
+        except OSError:  # not a link, or gone
             done = f"{done}/{step}"
             continue
         followed += 1

@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 
 _DAY_SECONDS = 86_400.0
 _KEPT = "2.weeks.ago"
-"""A tree that no session names yet may be one that a run takes right now."""
+"""A tree that no session names yet may belong to a run that is starting right now."""
 _MOST_TREES = 20_000
 _PATIENCE_SECONDS = 1.0
 
 
 class Removed(NamedTuple):
-    """How many repositories were removed, and how many bytes that frees."""
+    """The number of removed repositories, and their size."""
 
     repositories: int = 0
     size_bytes: int = 0
 
 
 def clear_evidence(home: Home, failures: list[str], *, dry_run: bool) -> Removed:
-    """Remove what no session and no folder needs. What can't be removed is added to `failures`, a sentence each."""
+    """Remove repositories and trees that no session and no folder needs; add each failure to `failures`."""
     from shutil import rmtree  # noqa: PLC0415 - only for this
 
     place = f"{home.folder}/{FOLDER}"
@@ -52,20 +52,20 @@ def clear_evidence(home: Home, failures: list[str], *, dry_run: bool) -> Removed
                 elif not dry_run:
                     named = _list_named(home) if named is None else named
                     _prune(entry.path, named)
-        except BusyError:  # a run is looking at this folder
+        except BusyError:  # a run is scanning this folder
             continue
         except (OSError, GitRefused) as error:
-            failures.append(f"'{entry.path}' can't be cleared: {error}; check the disk and the permissions")
+            failures.append(f"'{entry.path}' can't be removed: {error}; check the disk and the permissions")
     return Removed(count, size)
 
 
 def _is_abandoned(place: str) -> bool:
-    """Whether the folder of a repository is gone, for a day."""
+    """Return whether the folder of a repository has been gone for a day."""
     try:
         with open(f"{place}/folder", "rb") as stream:
             folder = os.fsdecode(stream.read())
         return not os.path.isdir(folder) and time.time() - os.stat(place).st_mtime > _DAY_SECONDS
-    except FileNotFoundError:  # it was not made to the end
+    except FileNotFoundError:  # it wasn't created completely
         return time.time() - os.stat(place).st_mtime > _DAY_SECONDS
 
 
@@ -74,7 +74,7 @@ def _measure(place: str) -> int:
 
 
 def _list_named(home: Home) -> list[str]:
-    """The trees that sessions name."""
+    """Return the trees that sessions name."""
     with home.ledger.reading() as db:
         sessions = [row[0] for row in db.execute("SELECT session_id FROM texts WHERE kind = ?", (BEFORE,))]
     kept = (read_before((load_text(home, each, BEFORE) or b"").decode("utf-8", "replace")).tree for each in sessions)

@@ -26,14 +26,14 @@ _MAX_BYTES = 8 * 1024 * 1024
 
 
 def load_rules(top: str, files: Iterable[str], *, excludes: str, info: str) -> dict[str, str]:
-    """The text of each rule file that is there, by its path below `top`."""
+    """Return the text of each existing rule file, by its path below `top`."""
     named = {GLOBAL: excludes, INFO: info, **{path: f"{top}/{path}" for path in files}}
     found = {key: _load(file, is_linkable=key in (GLOBAL, INFO)) for key, file in sorted(named.items()) if file}
     return {key: text for key, text in found.items() if text}
 
 
 def _load(file: str, *, is_linkable: bool) -> str:
-    """The text of a rule file; empty if there is none. Git follows no link to a `.gitignore`, and neither does this."""
+    """Return the text of a rule file; empty if there is none. Like git, this follows no link to a `.gitignore`."""
     try:
         found = os.stat(file, follow_symlinks=is_linkable)
         if not stat.S_ISREG(found.st_mode):
@@ -45,7 +45,7 @@ def _load(file: str, *, is_linkable: bool) -> str:
 
 
 def keep_rules(folder: str, rules: Mapping[str, str]) -> str:
-    """Write rules to a file that is named by its content, unless it is there; the name."""
+    """Write rules to a file that is named by its content, unless it exists; return its name."""
     data = json.dumps(rules, sort_keys=True).encode()
     name = take_sha256(data)
     if not os.path.exists(file := f"{folder}/rules/{name}"):
@@ -55,7 +55,7 @@ def keep_rules(folder: str, rules: Mapping[str, str]) -> str:
 
 
 def read_rules(folder: str, name: str) -> dict[str, str]:
-    """The rules that were kept under a name. Raise `OSError` or `ValueError` if they can't be read."""
+    """Return the rules that were stored under a name. Raise `OSError` or `ValueError` if they can't be read."""
     with open(f"{folder}/rules/{name}", "rb") as stream:
         rules = json.load(stream)
     return {str(key): str(text) for key, text in rules.items()}
@@ -64,7 +64,7 @@ def read_rules(folder: str, name: str) -> dict[str, str]:
 def find_ignored(
     place: str, rules: Mapping[str, str], paths: Iterable[str], run: Callable[..., GitOutput]
 ) -> frozenset[str]:
-    """The paths that some rules ignore. A path that ends with a slash is a folder.
+    """Return the paths that some rules ignore. A path that ends with a slash is a folder.
 
     `place` is an empty folder. `run` calls git with a work tree, a global ignore file and a git folder in it.
     """
@@ -76,9 +76,9 @@ def find_ignored(
     for folder in ("git/objects", "git/refs", "tree"):
         os.makedirs(f"{place}/{folder}", exist_ok=True)
     for path in wanted:
-        if path.endswith("/"):  # git asks the disk whether a path is a folder
+        if path.endswith("/"):  # git checks on disk whether a path is a folder
             os.makedirs(f"{place}/tree/{path}", exist_ok=True)
-    given = b"".join(b"./" + os.fsencode(path.rstrip("/")) + b"\0" for path in wanted)  # no colon at the beginning
+    given = b"".join(b"./" + os.fsencode(path.rstrip("/")) + b"\0" for path in wanted)  # no colon at the start
     answer = run("check-ignore", "--no-index", "-z", "--stdin", given=given)
     if answer.code not in (0, 1):  # 1: none is ignored
         raise ValueError(answer.reason)

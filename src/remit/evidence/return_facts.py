@@ -24,8 +24,11 @@ _MAX_BYTES = 1024 * 1024
 
 
 def follow_to_file(reading: returns.ParsedMessage, root: Folder, format: str | None) -> returns.ParsedMessage | None:
-    """A message may name a return file instead of holding a return; only an issued session id makes it its own."""
-    from remit.returns.candidates import find_return_files  # noqa: PLC0415 - a clean message needs none of this
+    """Return the return from a file that the message names instead of containing one; None if there is none.
+
+    Only an issued session id proves that the file belongs to this run.
+    """
+    from remit.returns.candidates import find_return_files  # noqa: PLC0415 - a message with a return doesn't need it
 
     named = find_return_files(reading.text) if reading.expectation.session_id is not None else []
     for name in reversed(named):
@@ -35,7 +38,7 @@ def follow_to_file(reading: returns.ParsedMessage, root: Folder, format: str | N
                                          expectation=reading.expectation, words=reading.words)  # fmt: skip
             if found.payload is not None:
                 found.transport = "file"
-                found.located = False  # its places are places in that file
+                found.located = False  # its positions refer to that file
                 return found
     return None
 
@@ -43,7 +46,7 @@ def follow_to_file(reading: returns.ParsedMessage, root: Folder, format: str | N
 def find_bases(
     reading: returns.ParsedMessage, root: Folder | None, manifest: Folder | None, workspace_root: str = ""
 ) -> tuple[str, ...]:
-    """Where the format's paths start: beside the manifest, in hyper's workspace root, at the root."""
+    """Return the folders at which the format's paths start: beside the manifest, hyper's workspace root, the root."""
     bases = () if root is None else (os.fspath(root),)
     if reading.return_format is MANIFEST and manifest is not None:
         return (os.path.dirname(manifest), *bases)
@@ -55,7 +58,7 @@ def find_bases(
 def find_facts(
     reading: returns.ParsedMessage, root: Folder | None, manifest: Folder | None, workspace_root: str = ""
 ) -> dict[str, ArtifactFacts]:
-    """What is at each path that a return claims."""
+    """Return the facts about each path that a return claims."""
     bases = find_bases(reading, root, manifest, workspace_root)
     if root is None:
         root = os.path.dirname(manifest) if reading.return_format is MANIFEST and manifest is not None else None
@@ -63,7 +66,7 @@ def find_facts(
 
 
 def load_findings(evidence: dict[str, ArtifactFacts], root: Folder | None, manifest: Folder | None) -> str | None:
-    """The text of the findings file, where the manifest's entry names one that is there."""
+    """Return the text of the findings file, if the manifest's entry names an existing one."""
     if manifest is None:
         return None
     for path, facts in evidence.items():

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from remit.errors import StorageError
 from remit.evidence.tree import FolderTree, WorkTree
-from remit.evidence.work_tree import FOLDER, find_checkout, open_area
+from remit.evidence.work_tree import FOLDER, find_checkout, open_folder_repo
 from remit.git.git_errors import GitRefused
 from remit.ledger.home import Home
 from remit.light_hash import take_sha256
@@ -25,38 +25,38 @@ if TYPE_CHECKING:
     from remit.git.repository import Repository
 
 MAX_SECONDS = 30.0
-_MOST_NESTED = 200
-_MOST_DEPTH = 8
+_MAX_NESTED = 200
+_MAX_DEPTH = 8
 _MAX_EXECUTED_BYTES = 4 * 1024 * 1024
 
 
 def take_tree(home: Home, root: str, *, expected: Iterable[str] = (), seconds: float = MAX_SECONDS) -> WorkTree:
-    """Look at a work tree before a run.
+    """Scan a work tree before a run.
 
-    `expected` are folders where artifacts are expected: their files count even if git ignores them. Raise
-    `StorageError` if git fails or takes longer than `seconds`.
+    `expected`: folders where artifacts are expected; their files count even if git ignores them. Raise `StorageError`
+    if git fails or takes longer than `seconds`.
     """
     return _take(home, os.path.realpath(root), tuple(expected), None, seconds)
 
 
-def take_again(before: WorkTree, *, seconds: float = MAX_SECONDS) -> WorkTree:
-    """Look at the same work tree again, with the ignore rules and the expected folders of then."""
+def scan_again(before: WorkTree, *, seconds: float = MAX_SECONDS) -> WorkTree:
+    """Scan the same work tree again, with the earlier ignore rules and expected folders."""
     return _take(Home(before.home), before.root, before.expected, before, seconds)
 
 
 def _take(home: Home, root: str, expected: tuple[str, ...], before: WorkTree | None, seconds: float) -> WorkTree:
     try:
         home.make_folder(FOLDER)
-        return _Taking(home, root, before, seconds).take(expected)
+        return _TreeScanner(home, root, before, seconds).take(expected)
     except GitRefused as refused:
         error = refused.as_error()
-        raise StorageError(f"the tree could not be read: {error.message}", hint=error.hint) from refused
+        raise StorageError(f"the tree couldn't be read: {error.message}", hint=error.hint) from refused
     except OSError as error:
         raise storage_error(f"{home.folder}/{FOLDER}", error) from error
 
 
-class _Taking:
-    """One look at all parts of a tree."""
+class _TreeScanner:
+    """One scan of all parts of a tree."""
 
     def __init__(self, home: Home, root: str, like: WorkTree | None, seconds: float) -> None:
         self.home = home.root
@@ -69,7 +69,7 @@ class _Taking:
         self.executed: dict[str, str] = {}
 
     def take(self, expected: tuple[str, ...]) -> WorkTree:
-        """Look at the root, then at what is expected elsewhere."""
+        """Scan the root, then the expected folders outside of it."""
         places = [os.path.realpath(os.path.join(self.root, each)) for each in expected]
         inside = [name for place in places if (name := name_below(self.root, place))]
         taken_ns = _read_clock(f"{self.own}/{FOLDER}/clock")
@@ -83,34 +83,37 @@ class _Taking:
     def _scan(
         self, folder: str, name: str, expected: Iterable[str], *, depth: int, everything: bool = False
     ) -> None:  # fmt: skip
-        """Look at a folder and at the repositories in it. With `everything` no rule ignores a file."""
+        """Scan a folder and the repositories in it. With `everything`, no rule ignores a file."""
         left = max(self.deadline - time.monotonic(), 0.1)
         repository = None if everything else find_checkout(folder, seconds=left)
         if repository is not None:
             self.executed |= hash_executed(repository, self.root)
-        with open_area(self.own, folder, repository, seconds=max(self.deadline - time.monotonic(), 0.1)) as area:
-            look = area.scan(expected=tuple(expected), rules=self.rules.get(folder, ""), everything=everything)
-        self.parts.append(FolderTree(folder, name, look.tree, look.rules, repository.prefix if repository else ""))
-        self.unread |= {f"{name}{path}": reason for path, reason in look.unread.items()}
-        for nested in look.nested:
+        with open_folder_repo(self.own, folder, repository, seconds=max(self.deadline - time.monotonic(), 0.1)) as repo:
+            scan = repo.scan(expected=tuple(expected), rules=self.rules.get(folder, ""), everything=everything)
+        self.parts.append(FolderTree(folder, name, scan.tree, scan.rules, repository.prefix if repository else ""))
+        self.unread |= {f"{name}{path}": reason for path, reason in scan.unread.items()}
+        for nested in scan.nested:
             inner = os.path.join(folder, nested.rstrip("/"))
-            if nested and depth < _MOST_DEPTH and len(self.parts) < _MOST_NESTED and not os.path.islink(inner):
+            if nested and depth < _MAX_DEPTH and len(self.parts) < _MAX_NESTED and not os.path.islink(inner):
                 below = [each[len(nested) :] for each in expected if each.startswith(nested)]
                 self._scan(inner, f"{name}{nested}", below, depth=depth + 1, everything=everything)
 
 
 def _read_clock(file: str) -> int:
-    """The time by the clock of the disk, which stamps every change of a file."""
+    """Return the time by the clock of the file system, which sets the timestamps of files."""
     with open(file, "ab"):
         os.utime(file)
     return os.stat(file).st_mtime_ns
 
 
-# --- what git executes ------------------------------------------------------------------------------------------------
+# --- files that git executes ------------------------------------------------------------------------------------------
 
 
 def hash_executed(repository: Repository, root: str) -> dict[str, str]:
-    """Each file that git executes or obeys in a repository, by its name below the root, or its full one elsewhere."""
+    """Return a hash of each file that git executes or obeys in a repository.
+
+    The key is the path below the root, or the full path of a file elsewhere.
+    """
     found = {}
     for file in dict.fromkeys(_list_executed(repository)):
         try:
@@ -131,7 +134,7 @@ def _list_executed(repository: Repository) -> Iterator[str]:
 
 
 def _list_in(place: str) -> Iterator[str]:
-    """The files in one git folder: settings, hooks that are switched on, attributes and ignore rules."""
+    """Yield the files of one git folder: settings, active hooks, attributes and ignore rules."""
     yield from (f"{place}/{name}" for name in ("config", "config.worktree"))
     for folder in ("hooks", "info"):
         try:

@@ -1,7 +1,7 @@
-"""The tree of a workspace before or after a run, as a value.
+"""The tree of a workspace before or after a run and the changes between two trees, as values.
 
-It has a git tree id for the root, each repository in it, and each expected folder outside of it, and a hash of each
-file that git executes or obeys. Imports little, because hooks read it.
+A tree has a git tree id for the root, each repository in it, and each expected folder outside of it, and a hash of each
+file that git executes or obeys. It is stored with its session. Imports little, because hooks read it.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ class FolderTree(NamedTuple):
     """The git tree of one folder."""
 
     folder: str
-    """The real folder."""
+    """The real path of the folder."""
     name: str
-    """How its paths begin, named from the root: empty for the root, full for a folder outside."""
+    """The prefix of its paths, relative to the root: empty for the root, absolute for a folder outside."""
     tree: str
     rules: str = ""
-    """The name of the ignore rules that count in it."""
+    """The name of the ignore rules that apply in it."""
     prefix: str = ""
-    """Where the folder is below the top of its repository."""
+    """The path of the folder below the top of its repository."""
 
 
 class WorkTree(NamedTuple):
@@ -41,24 +41,24 @@ class WorkTree(NamedTuple):
     """The root of the workspace, whose `.remit` has the private repositories."""
     root: str
     taken_ns: int
-    """The time by the clock of the disk."""
+    """The time by the clock of the file system."""
     parts: tuple[FolderTree, ...] = ()
     expected: tuple[str, ...] = ()
-    """The folders where artifacts are expected, whether git ignores them or not."""
+    """The folders where artifacts are expected, also if git ignores them."""
     executed: Mapping[str, str] = {}
-    """What git executes or obeys, by name, each with a hash of its content."""
+    """The hash of each file that git executes or obeys, by name."""
     unread: Mapping[str, str] = {}
-    """Files that could not be hashed, and why."""
+    """The files that couldn't be hashed, and why."""
     pause_ns: tuple[int, int] = (0, 0)
-    """The time between two sessions of one agent: what happened then is not its work."""
+    """The time between two runs of one agent session: changes in it aren't the agent's."""
 
     def as_json(self) -> str:
-        """The tree as it is kept with a session."""
+        """Return the tree as it is stored with a session."""
         return json.dumps(self._asdict(), separators=(",", ":"))
 
 
 def parse_tree(text: str) -> WorkTree:
-    """A tree as it was kept. Raise `ValueError` if it isn't one."""
+    """Return a tree from its stored text. Raise `ValueError` if the text isn't one."""
     values = json.loads(text)
     if not isinstance(values, dict) or not isinstance(values.get("parts"), list):
         raise ValueError("not a tree")  # noqa: TRY004 - the text is wrong, not a type
@@ -69,25 +69,25 @@ def parse_tree(text: str) -> WorkTree:
 
 
 BEFORE = "before"
-"""The name of the text."""
+"""The kind of the stored text."""
 _LOST = "the record was removed, or Remit could not keep it"
 _DEPTH = 3
 """An artifact of a task is at `SPECS/TASK/KIND/FILE`."""
 
 
 class Before(NamedTuple):
-    """The tree before a run, or why there is none."""
+    """The tree before a run, or the reason why there is none."""
 
     tree: WorkTree | None = None
     lost: str = ""
 
     def as_text(self) -> str:
-        """What is kept with the session."""
+        """Return the text that is stored with the session."""
         return json.dumps({"lost": self.lost}) if self.tree is None else self.tree.as_json()
 
 
 def read_before(text: str) -> Before:
-    """What was kept with a session."""
+    """Return the record from its stored text."""
     try:
         values = json.loads(text)
         return Before(lost=str(values["lost"])) if "lost" in values else Before(parse_tree(text))
@@ -96,7 +96,7 @@ def read_before(text: str) -> Before:
 
 
 def take_before(home: Home, root: str, *, expected: tuple[str, ...] = ()) -> Before:
-    """Look at the tree that a run is going to change. A failure of git is a result: claims are `unproven` then."""
+    """Scan the tree that a run is going to change. If git fails, the record says so, and claims are `unproven`."""
     from remit.evidence.take_tree import take_tree  # noqa: PLC0415 - starts git
 
     try:
@@ -108,7 +108,7 @@ def take_before(home: Home, root: str, *, expected: tuple[str, ...] = ()) -> Bef
 def list_expected(
     root: str, *, manifest: str = "", artifact_path: str = "", workspace_root: str = ""
 ) -> tuple[str, ...]:  # fmt: skip
-    """The folders where artifacts are expected: of tasks, beside the manifest, and hyper's workspace root."""
+    """Return the folders where artifacts are expected: those of tasks, beside the manifest, and hyper's workspace root."""
     found = [*FOLDERS]
     if artifact_path:
         found.append("/".join(artifact_path.split("/")[:-_DEPTH]))
@@ -127,21 +127,21 @@ ChangeKind = Literal["created", "changed", "deleted", "doubtful"]
 
 
 class TreeChange(NamedTuple):
-    """One path that is not what it was."""
+    """One path that changed."""
 
     path: str
-    """Named from the root; a full path for a file outside of it."""
+    """Relative to the root; absolute for a file outside of it."""
     kind: ChangeKind
     size_bytes: int | None = None
     blob: str = ""
-    """The git id of the content now; empty if it is deleted or isn't known."""
+    """The git id of the content now; empty if it is deleted or unknown."""
     reason: str = ""
     is_link: bool = False
-    """Whether it is a link that leads elsewhere now."""
+    """True if it is a link whose target changed."""
 
 
 class Comparison(NamedTuple):
-    """Every path that is not what it was, sorted. A file that moved is deleted at one path and created at another."""
+    """Every path that changed, sorted. A file that moved is deleted at one path and created at another."""
 
     created: tuple[TreeChange, ...] = ()
     changed: tuple[TreeChange, ...] = ()
@@ -149,13 +149,13 @@ class Comparison(NamedTuple):
     doubtful: tuple[TreeChange, ...] = ()
     """Files that could not be hashed, and folders whose trees could not be compared."""
     older: frozenset[str] = frozenset()
-    """Files that are new to the tree, and were there before the run."""
+    """Files that are new to the tree but existed before the run."""
     unclear: Mapping[str, str] = {}
-    """The parts of the tree that could not be compared, by the name that their paths begin with, and why."""
+    """The parts of the tree that couldn't be compared: the prefix of their paths, and why."""
 
     def find_unclear(self, path: str) -> str:
-        """Why nothing is known about a path; empty if its part of the tree could be compared."""
+        """Return why a path couldn't be compared; empty if it could."""
         for name, reason in self.unclear.items():
-            if path.startswith(name or "/") == bool(name):  # the root has every path but those of folders outside
+            if path.startswith(name or "/") == bool(name):  # paths outside of the root are in other parts
                 return reason
         return ""

@@ -28,12 +28,12 @@ _LINK = "120000"
 
 
 def compare(before: WorkTree, after: WorkTree) -> Comparison:
-    """What changed between two looks at one root. The later one must be the last look at it.
+    """Return the changes between two scans of one root. The later one must be the last scan of it.
 
     A part of the tree that git can't compare is in `unclear`. No change in it is listed, and its folder is doubtful.
     """
     if before.root != after.root:
-        raise UsageError(f"a tree of '{before.root}' cannot be compared with one of '{after.root}'",
+        raise UsageError(f"a tree of '{before.root}' can't be compared with one of '{after.root}'",
                          hint="take both of the same folder")  # fmt: skip
     found: dict[ChangeKind, list[TreeChange]] = {"created": [], "changed": [], "deleted": [], "doubtful": []}
     unclear: dict[str, str] = {}
@@ -52,7 +52,7 @@ def compare(before: WorkTree, after: WorkTree) -> Comparison:
             now = None
         if entry.path in older:
             continue
-        if kind == "deleted" and now is not None and not stat.S_ISDIR(now.st_mode):  # it is ignored since
+        if kind == "deleted" and now is not None and not stat.S_ISDIR(now.st_mode):  # it has been ignored since
             continue
         gone = kind == "deleted"
         size = None if now is None or gone else now.st_size
@@ -72,9 +72,9 @@ def compare(before: WorkTree, after: WorkTree) -> Comparison:
 
 
 def _list_older(before: WorkTree, entries: Iterable[TreeDifference]) -> frozenset[str]:
-    """The files that are new to the tree, and were there before the run: the rules of then ignored them.
+    """Return the files that are new to the tree but existed before the run: the earlier rules ignored them.
 
-    A file that came with its folder is older than the run, too, and is new at its place.
+    A file that was moved with its folder is older than the run, too, but new at its place.
     """
     unmoved = [
         entry.path
@@ -95,7 +95,7 @@ def _list_older(before: WorkTree, entries: Iterable[TreeDifference]) -> frozense
 
 
 def find_ids(tree: WorkTree, paths: Iterable[str]) -> dict[str, str]:
-    """The git id that each of some paths has in a tree; those that it doesn't have are left out."""
+    """Return the git ids of paths in a tree; missing paths are left out."""
     wanted = [*paths]
     found: dict[str, str] = {}
     for part, inner in _split(tree.parts, wanted):
@@ -106,9 +106,9 @@ def find_ids(tree: WorkTree, paths: Iterable[str]) -> dict[str, str]:
 
 
 def join_trees(earlier: WorkTree, now: WorkTree, *, last_ns: int) -> WorkTree:
-    """The tree as it is now; of files that last changed by `last_ns`, as it was earlier.
+    """Return the tree as it is now, but with the earlier state of files that last changed by `last_ns`.
 
-    It is what an agent is compared with that continues an earlier session: its own work until then counts.
+    A resumed agent is compared with it, so that its own work until then counts.
     """
     parts = []
     known = {part.folder: part for part in earlier.parts}
@@ -128,12 +128,12 @@ def join_trees(earlier: WorkTree, now: WorkTree, *, last_ns: int) -> WorkTree:
 def _changed_by(file: str, last_ns: int) -> bool:
     try:
         return os.lstat(file).st_ctime_ns <= last_ns
-    except OSError:  # when it was deleted isn't known, so that isn't the agent's
+    except OSError:  # the time of a deletion is unknown, so it isn't the agent's
         return False
 
 
 def _list_entries(before: WorkTree, after: WorkTree, unclear: dict[str, str]) -> Iterator[TreeDifference]:
-    """The paths that differ, named from the root. A folder that became a repository meanwhile moved to another part.
+    """Yield the paths that differ, relative to the root. A folder that became a repository moved to another part.
 
     Each part that git can't compare is added to `unclear`, with the reason.
     """
@@ -152,7 +152,7 @@ def _list_entries(before: WorkTree, after: WorkTree, unclear: dict[str, str]) ->
             continue
         for entry in entries:
             path = f"{part.name}{entry.path}"
-            other = merged.get(path, entry)  # another one: it left one part and is in another
+            other = merged.get(path, entry)  # the same path in another part
             first, second = (other, entry) if other.mode == NOT_THERE else (entry, other)
             merged[path] = TreeDifference(path, first.old_mode, second.mode, first.old_id, second.id)
     for entry in merged.values():
@@ -162,7 +162,7 @@ def _list_entries(before: WorkTree, after: WorkTree, unclear: dict[str, str]) ->
 
 
 def _split(parts: Iterable[FolderTree], paths: list[str]) -> Iterator[tuple[FolderTree, list[str]]]:
-    """The paths of each part, named from its folder. The longest name that fits a path counts."""
+    """Yield each part with its paths, relative to its folder. The longest matching prefix decides."""
     longest = sorted(parts, key=lambda part: -len(part.name))
     for part in longest:
         inner = [path[len(part.name) :] for path in paths if path.startswith(part.name)]
@@ -178,7 +178,7 @@ def _open(home: str, part: FolderTree) -> Trees:
 
 @contextmanager
 def _translate_errors(root: str) -> Iterator[None]:
-    """Say of a failure of git what it was about."""
+    """Translate a failure of git, naming the root."""
     try:
         yield
     except GitRefused as refused:

@@ -28,14 +28,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 FOLDER = "evidence"
-_MOST_OUTPUT_BYTES = 1 << 30
-_ABREAST = 4000
-"""So many files are added at once. Each portion stays: a tree that is too large for the time limit takes some runs."""
-_MANY = 200
-"""So many paths that status lists as staged cost as much as a process that prevents it."""
-_MOST_FILE_BYTES = 16 << 30
+_MAX_OUTPUT_BYTES = 1 << 30
+_BATCH = 4000
+"""The number of files that are added at once. Each batch is saved: a tree that is too large for the time limit takes
+several runs."""
+_MIN_STAGED = 200
+"""When status lists this many paths as staged, it is cheaper to run one more git process that prevents it."""
+_MAX_FILE_BYTES = 16 << 30
 _SPARSE_FROM_BYTES, _SPARSE_PART = 16 << 20, 8
-_AS_IT_IS = "* -text -crlf -ident -filter !eol !working-tree-encoding\n"
+_VERBATIM_ATTRIBUTES = "* -text -crlf -ident -filter !eol !working-tree-encoding\n"
 _OPTIONS = (
     "core.attributesFile=/dev/null", "core.fileMode=false", "core.symlinks=true", "core.protectHFS=false",
     "core.protectNTFS=false", "core.bigFileThreshold=1000g", "core.untrackedCache=false",
@@ -44,32 +45,34 @@ _OPTIONS = (
 _SPLIT = (
     "-c", "core.splitIndex=true", "-c", "splitIndex.maxPercentChange=50", "-c", "splitIndex.sharedIndexExpire=now",
 )  # fmt: skip
-"""With these git writes a small file for a small change instead of the whole index. They are for changes of an area's
-own index only, under its lock: a git that writes another index removes the shared part of this one."""
+"""With these, git writes a small file for a small change instead of the whole index.
+
+Only for changes of the repository's own index, under its lock: git removes the shared part of this index when it writes
+another one."""
 _CARRIED = ("core.ignorecase", "core.precomposeunicode")
 _LINKED = "160000"
 _PLAIN = ("H 100", "H 120")
-"""How the line of a file or a link begins that has no flag."""
+"""The start of a line for a file or link without flags."""
 _GONE = "gone"
 NOT_THERE = "000000"
-"""The mode of a path that a tree doesn't have."""
+"""The mode of a path that is missing in a tree."""
 
 
 class TreeScan(NamedTuple):
-    """What a look at a work tree found."""
+    """The result of a scan of a folder."""
 
     tree: str
     """The id of its git tree."""
     rules: str
-    """The name of the ignore rules that were in force."""
+    """The name of the ignore rules that applied."""
     nested: tuple[str, ...] = ()
-    """Repositories in it, each a work tree of its own, below the folder."""
+    """Repositories in it, each a work tree of its own, relative to the folder."""
     unread: Mapping[str, str] = {}
-    """Files that could not be hashed, and why."""
+    """The files that couldn't be hashed, and why."""
 
 
 class TreeDifference(NamedTuple):
-    """A path that differs between two trees: mode `000000` if it isn't in one of them."""
+    """A path that differs between two trees; its mode is `000000` if it is missing in one of them."""
 
     path: str
     old_mode: str
@@ -79,32 +82,32 @@ class TreeDifference(NamedTuple):
 
 
 class Trees:
-    """The trees that a private repository has."""
+    """The trees in a private repository."""
 
     def __init__(self, place: str, prefix: str, *, seconds: float) -> None:
         self.place = place
         self.prefix = prefix
-        """Where the folder is below the top of its repository: empty, or with a slash at its end."""
+        """The path of the folder below the top of its repository: empty, or with a slash at its end."""
         self.deadline = time.monotonic() + seconds
 
     def run_git(self, *arguments: str, given: bytes = b"", more: Mapping[str, str] | None = None) -> GitOutput:
-        """Call git with the private repository."""
+        """Run git with the private repository."""
         environment = {"HOME": self.place, "XDG_CONFIG_HOME": self.place, "GIT_DIR": self.place, **(more or {})}
         return run(
             self.place, *(part for option in _OPTIONS for part in ("-c", option)), *arguments, given=given,
             more=environment, alone=True, seconds=max(self.deadline - time.monotonic(), 0.1),
-            max_bytes=_MOST_OUTPUT_BYTES,
+            max_bytes=_MAX_OUTPUT_BYTES,
         )  # fmt: skip
 
     def check_git(self, *arguments: str, given: bytes = b"", more: Mapping[str, str] | None = None) -> bytes:
-        """Call git for something that has to succeed."""
+        """Run git with the private repository; raise `GitRefused` if it fails."""
         answer = self.run_git(*arguments, given=given, more=more)
         if answer.code:
             raise GitRefused(commit_failed(answer.reason))
         return answer.out
 
     def compare(self, old: str, new: str) -> list[TreeDifference]:
-        """The paths that differ between two trees, below the folder. An empty id is a tree without a file."""
+        """Return the paths that differ between two trees, relative to the folder. An empty id means an empty tree."""
         if old == new:
             return []
         empty = (
@@ -123,7 +126,7 @@ class Trees:
         return found
 
     def find(self, tree: str, paths: Iterable[str]) -> dict[str, str]:
-        """The ids that some paths have in a tree; those that it doesn't have are left out."""
+        """Return the ids of paths in a tree; missing paths are left out."""
         out = self.check_git(
             "ls-tree", "-r", "-z", "--full-tree", tree, "--", *(f"{self.prefix}{path}" for path in paths)
         )
@@ -135,7 +138,7 @@ class Trees:
         return found
 
     def find_ignored(self, rules: str, paths: Iterable[str]) -> frozenset[str]:
-        """The paths, from the top, that the rules of an earlier look ignore."""
+        """Return the paths, relative to the top, that the rules of an earlier scan ignore."""
         from shutil import rmtree  # noqa: PLC0415 - only if a run changed the rules
         from tempfile import mkdtemp  # noqa: PLC0415
 
@@ -148,23 +151,23 @@ class Trees:
                 "GIT_WORK_TREE": f"{place}/tree",
                 "HOME": place,
                 "XDG_CONFIG_HOME": place,
-                "GIT_LITERAL_PATHSPECS": "0",  # this command refuses it
+                "GIT_LITERAL_PATHSPECS": "0",  # check-ignore doesn't support it
             }
             left = max(self.deadline - time.monotonic(), 0.1)
             return run(f"{place}/tree", "-c", excludes, *arguments, given=given, more=more, alone=True, seconds=left,
-                       max_bytes=_MOST_OUTPUT_BYTES)  # fmt: skip
+                       max_bytes=_MAX_OUTPUT_BYTES)  # fmt: skip
 
         try:
             return find_ignored(place, read_rules(self.place, rules), paths, check)
         except (OSError, ValueError) as error:
             raise GitRefused(
-                commit_failed(f"the ignore rules of the earlier look can't be applied: {error}")
+                commit_failed(f"the ignore rules of the earlier scan can't be applied: {error}")
             ) from error
         finally:
             rmtree(place, ignore_errors=True)
 
     def blend(self, tree: str, entries: Iterable[TreeDifference]) -> str:
-        """A tree with the earlier side of some entries in it."""
+        """Return a tree with the earlier state of some entries."""
         zeros = "0" * len(tree)
         lines = [
             f"{'0' if each.old_mode == NOT_THERE else each.old_mode} "
@@ -193,22 +196,22 @@ def find_checkout(folder: str, *, seconds: float) -> Repository | None:
 
 
 def find_place(own: str, folder: str) -> str:
-    """Where the private repository of a folder is. `own` is the workspace's `.remit` folder."""
+    """Return the folder of the private repository for a folder. `own` is the workspace's `.remit` folder."""
     return f"{own}/{FOLDER}/{take_sha256(os.fsencode(folder))[:16]}"
 
 
 @contextmanager
-def open_area(own: str, folder: str, repository: Repository | None, *, seconds: float) -> Iterator[Area]:
-    """The private repository of a real folder, locked."""
+def open_folder_repo(own: str, folder: str, repository: Repository | None, *, seconds: float) -> Iterator[FolderRepo]:
+    """Open the private repository of a folder, locked. The folder is a real path."""
     place = find_place(own, folder)
     os.makedirs(place, mode=0o700, exist_ok=True)
     with hold_lock(f"{place}.lock", seconds=seconds):
-        remove(f"{place}/index.lock")  # left by a git that was killed: nobody else is here
-        yield Area(own, folder, repository, seconds=seconds)
+        remove(f"{place}/index.lock")  # left by a git process that was killed; the lock excludes others
+        yield FolderRepo(own, folder, repository, seconds=seconds)
 
 
-class Area(Trees):
-    """A folder, and the private repository that remembers what is in it."""
+class FolderRepo(Trees):
+    """A folder, with the private repository that stores its trees."""
 
     def __init__(self, own: str, folder: str, repository: Repository | None, *, seconds: float) -> None:
         super().__init__(find_place(own, folder), repository.prefix if repository else "", seconds=seconds)
@@ -227,32 +230,33 @@ class Area(Trees):
                         for part in ("-c", each)]  # fmt: skip
 
     def run_git(self, *arguments: str, given: bytes = b"", more: Mapping[str, str] | None = None) -> GitOutput:
-        """Call git with the private repository and the work tree."""
+        """Run git with the private repository and the work tree."""
         environment = {"GIT_WORK_TREE": self.top, "GIT_OPTIONAL_LOCKS": "1", **(more or {})}
         return super().run_git("-C", self.top, *self.options, *arguments, given=given, more=environment)
 
-    # --- looking ------------------------------------------------------------------------------------------------------
+    # --- scanning
+    # ---------------------------------------------------------------------------------------------------------
 
     def scan(self, *, expected: Sequence[str] = (), rules: str = "", everything: bool = False) -> TreeScan:
-        """The tree as it is now.
+        """Return the tree as it is now.
 
-        `expected` are folders below this one whose files belong to it, ignored or not; with `everything` no rule
-        counts. `rules` names the ignore rules of an earlier look, which count instead of those that are there now.
+        `expected`: subfolders whose files are included, even if git ignores them; with `everything` no rule applies.
+        `rules` names the ignore rules of an earlier scan, which apply instead of the current ones.
         """
         try:
             return self._scan(expected, rules, everything=everything)
         except GitRefused:
             if time.monotonic() >= self.deadline:
                 raise
-            self._forget()  # a machine that stopped, or a repository whose objects are gone
+            self._discard_state()  # after a crash of the machine, or if the repository lost objects
             return self._scan(expected, rules, everything=everything)
 
     def _scan(self, expected: Sequence[str], rules: str, *, everything: bool) -> TreeScan:
         known = self._load_note()
-        note = known or self._start()
+        note = known or self._initialize()
         _write_if_new(f"{self.place}/info/exclude", _load_capped(self.info) if self.info else b"")
-        is_known = bool(note["tree"]) and note["mark"] == _mark(f"{self.place}/index")
-        # The first look leaves the index whole: to write it once more takes a tenth of its time.
+        is_known = bool(note["tree"]) and note["mark"] == _fingerprint(f"{self.place}/index")
+        # The first scan leaves the index whole: writing it once more takes a tenth of its time.
         changed, others, ignored = self._list_status(_SPLIT if known else (), everything=everything)
         # A rule file may itself be ignored, so both lists count.
         seen = {path for path in (*others, *ignored) if path.rpartition("/")[2] == NAME}
@@ -263,11 +267,11 @@ class Area(Trees):
         users = _count_entries(f"{self.repository.own}/index") if self.repository else 0
         has_new_rules = bool(note["current"]) and current != note["current"]
         if not rules and (has_new_rules or users != note["users"]):
-            forced, is_dropped = self._renew(expected, has_new_rules=has_new_rules)
+            forced, is_dropped = self._refresh_rules(expected, has_new_rules=has_new_rules)
             others += forced
             is_known = is_known and not is_dropped
         if rules and rules != current:
-            others, ignored = self._apply(rules, others, ignored)
+            others, ignored = self._apply_earlier_rules(rules, others, ignored)
         others += ignored if everything else self._list_expected(expected, ignored)
         nested = {path for path in others if path.endswith("/") and os.path.lexists(f"{self.top}/{path}.git")}
         nested |= {path for path in note["linked"] if os.path.lexists(f"{self.top}/{path}.git")}
@@ -275,19 +279,19 @@ class Area(Trees):
         tree = note["tree"]
         if is_new or not is_known:
             written = self.check_git(*_SPLIT, "write-tree", "--missing-ok").decode("ascii").strip()
-            if written != tree and len(changed) + len(others) > _MANY:
+            if written != tree and len(changed) + len(others) > _MIN_STAGED:
                 self._set_head(written)
             tree = written
         kept = {path for path in files if os.path.lexists(f"{self.top}/{path}")}
-        self._save_note({**note, "tree": tree, "rules": sorted(kept), "mark": _mark(f"{self.place}/index")}
+        self._save_note({**note, "tree": tree, "rules": sorted(kept), "mark": _fingerprint(f"{self.place}/index")}
                         | ({} if rules else {"current": current, "users": users}), note)  # fmt: skip
         below = len(self.prefix)
         return TreeScan(tree, rules or current, tuple(sorted(path[below:] for path in nested)), self.unread)
 
     def _list_status(self, options: Sequence[str], *, everything: bool) -> tuple[list[str], list[str], list[str]]:
-        """The paths that differ from the index, those that aren't in it, and those that are ignored, from the top.
+        """Return the paths that differ from the index, those that aren't in it, and ignored ones, relative to the top.
 
-        Git refreshes the index with it, and does not enter a folder that is ignored, unless `everything` counts.
+        Also refreshes the index. Git doesn't enter an ignored folder, unless `everything` is set.
         """
         mode = "traditional" if everything else "matching"
         where = ("--", self.prefix.rstrip("/")) if self.prefix else ()
@@ -304,11 +308,11 @@ class Area(Trees):
         return changed, others, ignored
 
     def _is_own(self, path: str) -> bool:
-        """Whether a path leads into the workspace's own folder."""
+        """Return whether a path is in the workspace's `.remit` folder."""
         return bool(self.own_name) and f"{path.rstrip('/')}/".startswith(self.own_name)
 
     def _list_expected(self, expected: Sequence[str], ignored: Iterable[str]) -> list[str]:
-        """The ignored files in folders where artifacts are expected."""
+        """Return the ignored files in folders where artifacts are expected."""
         places = [f"{self.prefix}{each}".rstrip("/") + "/" for each in expected if each]
         places = [place for place in places if os.path.isdir(f"{self.top}/{place}")]
         paths = [*ignored]
@@ -319,14 +323,14 @@ class Area(Trees):
         return found + self._list_all(inside)
 
     def _list_all(self, folders: Sequence[str]) -> list[str]:
-        """All files in some folders that aren't in the index, whatever the rules."""
+        """Return all files in some folders that aren't in the index, whether ignored or not."""
         if not folders:
             return []
         out = self.check_git("ls-files", "-z", "--others", "--", *(folder.rstrip("/") for folder in folders))
         return [path for path in os.fsdecode(out).split("\0") if path and not self._is_own(path)]
 
-    def _apply(self, rules: str, others: list[str], ignored: list[str]) -> tuple[list[str], list[str]]:
-        """The same two lists by the rules of an earlier look."""
+    def _apply_earlier_rules(self, rules: str, others: list[str], ignored: list[str]) -> tuple[list[str], list[str]]:
+        """Return the same two lists by the rules of an earlier scan."""
         earlier = self.find_ignored(rules, (*others, *ignored))
         freed = [path for path in ignored if path not in earlier]
         inside = self._list_all([path for path in freed if path.endswith("/")])
@@ -335,10 +339,10 @@ class Area(Trees):
         others += [path for path in freed if not path.endswith("/")] + [path for path in inside if path not in hidden]
         return others, sorted(earlier | hidden)
 
-    def _renew(self, expected: Sequence[str], *, has_new_rules: bool) -> tuple[list[str], bool]:
-        """The files that the user tracks and the index lacks; and whether files were dropped for new rules.
+    def _refresh_rules(self, expected: Sequence[str], *, has_new_rules: bool) -> tuple[list[str], bool]:
+        """Return tracked files that the index lacks, and whether files were dropped because of new rules.
 
-        A file that is tracked counts though it is ignored.
+        A tracked file counts even if it is ignored.
         """
         tracked: set[str] = set()
         if self.repository is not None and os.path.exists(index := f"{self.repository.own}/index"):
@@ -359,13 +363,16 @@ class Area(Trees):
     # --- the index ----------------------------------------------------------------------------------------------------
 
     def _update(self, changed: Iterable[str], others: Iterable[str] = ()) -> bool:
-        """Let the index have some paths as they are on disk, of which `others` are not in it; whether it changed."""
+        """Update paths in the index to the state on disk; return whether the index changed.
+
+        `others` are the paths that aren't in it yet.
+        """
         there: list[str] = []
         gone: list[str] = []
         known = dict.fromkeys(changed)
         for path in dict.fromkeys((*known, *others)):
             try:
-                reason = _refuse(os.lstat(f"{self.top}/{path}"))
+                reason = _explain_unhashed(os.lstat(f"{self.top}/{path}"))
             except OSError:
                 reason = _GONE
             if not reason:
@@ -376,8 +383,8 @@ class Area(Trees):
             if reason != _GONE:
                 self.unread[path[len(self.prefix) :]] = reason
         self._drop(gone)
-        for start in range(0, len(there), _ABREAST):
-            self._add(there[start : start + _ABREAST])
+        for start in range(0, len(there), _BATCH):
+            self._add(there[start : start + _BATCH])
         return bool(there or gone)
 
     def _add(self, paths: list[str]) -> None:
@@ -401,7 +408,7 @@ class Area(Trees):
             self.check_git(*_SPLIT, "update-index", "-z", "--index-info", given=given)
 
     def _set_head(self, tree: str) -> None:
-        """Let git compare the index with a tree that it equals, so that status lists no staged file."""
+        """Point HEAD to a commit of this tree, so that status lists no staged files."""
         who = "remit <> 0 +0000"
         text = f"tree {tree}\nauthor {who}\ncommitter {who}\n\n\n"
         commit = (
@@ -409,16 +416,17 @@ class Area(Trees):
         )
         write_bytes(f"{self.place}/HEAD", f"{commit}\n".encode(), durable=False)
 
-    # --- the first look -----------------------------------------------------------------------------------------------
+    # --- the first scan
+    # ---------------------------------------------------------------------------------------------------
 
-    def _start(self) -> dict[str, Any]:
-        """Make the private repository, with an index that starts as a copy of the user's."""
-        self._forget()
+    def _initialize(self) -> dict[str, Any]:
+        """Create the private repository, with an index that starts as a copy of the user's."""
+        self._discard_state()
         version = 1 if self.hashing == "sha256" else 0
         config = f"[core]\n\trepositoryformatversion = {version}\n\tbare = false\n"
         config += f"[extensions]\n\tobjectformat = {self.hashing}\n" if version else ""
         borrowed = f"{self.repository.common}/objects\n" if self.repository else ""
-        texts = {"config": config, "info/attributes": _AS_IT_IS, "objects/info/alternates": borrowed,
+        texts = {"config": config, "info/attributes": _VERBATIM_ATTRIBUTES, "objects/info/alternates": borrowed,
                  "HEAD": "ref: refs/heads/none\n", "folder": self.folder}  # fmt: skip
         os.makedirs(f"{self.place}/refs", exist_ok=True)
         for name, text in texts.items():
@@ -430,18 +438,21 @@ class Area(Trees):
             note["users"] = _count_entries(f"{self.place}/index")
             try:
                 self._clean_index(self.repository, note)
-            except GitRefused:  # an index that git can't read
+            except GitRefused:  # git can't read the index
                 remove(f"{self.place}/index")
                 note |= {"rules": [], "linked": [], "users": 0}
-        with suppress(GitRefused):  # unmerged files have no tree yet
+        with suppress(GitRefused):  # unmerged files can't be in a tree
             note["tree"] = self.check_git("write-tree", "--missing-ok").decode("ascii").strip()
             self._set_head(note["tree"])
-        note["mark"] = _mark(f"{self.place}/index")
-        self._save_note(note, {})  # if the time is up before all files are hashed, the next look continues
+        note["mark"] = _fingerprint(f"{self.place}/index")
+        self._save_note(note, {})  # if the time limit ends the scan, the next one continues
         return note
 
     def _copy_index(self, repository: Repository) -> bool:
-        """Copy the user's index with its time: git compares that time with each file's. False if it can't be used."""
+        """Copy the user's index with its timestamp; return False if it can't be used.
+
+        Git compares the timestamp with that of each file.
+        """
         is_sparse = repository.settings.get("core.sparsecheckout", "false") not in ("false", "0", "no", "off", "")
         if is_sparse or any(name.startswith("sharedindex.") for name in os.listdir(repository.own)):
             return False
@@ -455,8 +466,8 @@ class Area(Trees):
         return True
 
     def _clean_index(self, repository: Repository, note: dict[str, Any]) -> None:
-        """Take out of the copy what would hide a change: flags, other repositories, converted contents."""
-        # Substring searches on the whole text: a loop over 20,000 lines takes as long as a process of git.
+        """Remove from the copy what would hide a change: flags, nested repositories, converted contents."""
+        # Substring searches on the whole text: a loop over 20,000 lines takes as long as a git process.
         listed = "\0" + os.fsdecode(self.check_git("ls-files", "-s", "-v", "-z"))
         is_plain = sum(listed.count(f"\0{start}") for start in _PLAIN) == listed.count("\0") - 1
         lines = [] if is_plain and not self.prefix else listed.split("\0")[1:-1]
@@ -483,7 +494,7 @@ class Area(Trees):
             self._update(converted)
 
     def _list_attributes(self, repository: Repository, names: Iterable[str]) -> list[str]:
-        """The files that may say that git converts contents."""
+        """Return the files that may make git convert contents."""
         home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
         named = self.settings.get("core.attributesfile")
         found = [f"{repository.common}/info/attributes", "/etc/gitattributes", f"{home}/git/attributes"]
@@ -492,11 +503,11 @@ class Area(Trees):
         return [file for file in found if os.path.isfile(file)]
 
     def _list_converted(self, attributes: Iterable[str]) -> list[str]:
-        """The paths whose entry in the user's index may be the id of something else than the file's own bytes.
+        """Return the paths whose id in the user's index may be that of converted content, not of the file's own bytes.
 
-        The size of a file is in the entry. If the content in git has another, git converted it.
+        An entry has the size of the file. If the content in git has another size, git converted it.
         """
-        import re  # noqa: PLC0415 - only at the first look at a repository that converts contents
+        import re  # noqa: PLC0415 - only for the first scan of a repository that converts contents
 
         sized = re.compile(rb"\d{6} ([0-9a-f]+) \d\t([^\0]*)\0  ctime[^\0]*?size: (\d+)\tflags: [0-9a-f]+\n")
         entries = sized.findall(self.check_git("ls-files", "-s", "--debug", "-z"))
@@ -505,7 +516,7 @@ class Area(Trees):
         found = [os.fsdecode(path) for (_, path, size), known in zip(entries, sizes, strict=False) if size != known]
         if any(b"filter" in _load_capped(file) for file in attributes):  # a filter may keep the size
             given = b"".join(path + b"\0" for _, path, _ in entries)
-            answer = run(self.top, "check-attr", "-z", "--stdin", "filter", given=given, max_bytes=_MOST_OUTPUT_BYTES)
+            answer = run(self.top, "check-attr", "-z", "--stdin", "filter", given=given, max_bytes=_MAX_OUTPUT_BYTES)
             attributes_out = os.fsdecode(answer.out).split("\0")
             found += [
                 path
@@ -514,10 +525,11 @@ class Area(Trees):
             ]
         return [*dict.fromkeys(found)]
 
-    # --- what is remembered -------------------------------------------------------------------------------------------
+    # --- state between scans
+    # ----------------------------------------------------------------------------------------------
 
     def _load_note(self) -> dict[str, Any]:
-        """What the last look left; nothing if it can't be used."""
+        """Return the state of the last scan; empty if it can't be used."""
         try:
             with open(f"{self.place}/note.json", "rb") as stream:
                 note = json.load(stream)
@@ -530,19 +542,19 @@ class Area(Trees):
         if note != last:
             write_bytes(f"{self.place}/note.json", json.dumps(note).encode(), durable=False)
 
-    def _forget(self) -> None:
-        """Have everything read again. The trees stay: earlier looks name them."""
+    def _discard_state(self) -> None:
+        """Discard the state, so that everything is read again. The trees stay: earlier scans refer to them."""
         for name in ("note.json", "index", "index.lock"):
             remove(f"{self.place}/{name}")
 
 
 def _load_settings(folder: str) -> dict[str, str]:
-    """The user's settings of git where there is no repository."""
+    """Return the user's settings of git outside of a repository."""
     try:
         settings = parse_settings(run(folder, "config", "-z", "--list"))
     except GitRefused:
         settings = {}
-    # A repository has asked the disk whether it tells apart names in another case. Without one it is asked here.
+    # `git init` checks whether the file system ignores case. Without a repository, check it here.
     names = os.path.split(folder)
     other = os.path.join(names[0], names[1].swapcase())
     with suppress(OSError):
@@ -552,7 +564,7 @@ def _load_settings(folder: str) -> dict[str, str]:
 
 
 def _find_excludes(top: str, settings: Mapping[str, str]) -> str:
-    """The user's global ignore file; empty if there is none."""
+    """Return the user's global ignore file; empty if there is none."""
     home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
     named = settings.get("core.excludesfile") or f"{home}/git/ignore"
     file = os.path.join(top, os.path.expanduser(named))
@@ -560,7 +572,7 @@ def _find_excludes(top: str, settings: Mapping[str, str]) -> str:
 
 
 def _list_above(prefix: str) -> Iterator[str]:
-    """The rule files in the folders between the top and a folder below it."""
+    """Yield the rule files in the folders between the top and a folder below it."""
     yield NAME
     parts = prefix.rstrip("/").split("/") if prefix else []
     for count in range(1, len(parts) + 1):
@@ -568,12 +580,12 @@ def _list_above(prefix: str) -> Iterator[str]:
 
 
 def _get_path(line: str) -> str:
-    """The path in a line of `ls-files -s -v`."""
+    """Return the path in a line of `ls-files -s -v`."""
     return line[line.index("\t") + 1 :]
 
 
 def _find_lines(listed: str, part: str) -> list[str]:
-    """The lines that have a part in them, of a text that separates lines by NUL."""
+    """Return the lines that contain a text, from a text with NUL between lines."""
     found = []
     at = listed.find(part)
     while at >= 0:
@@ -584,7 +596,7 @@ def _find_lines(listed: str, part: str) -> list[str]:
 
 
 def _count_entries(index: str) -> int:
-    """How many entries an index has, by its header."""
+    """Return the number of entries in an index, from its header."""
     try:
         with open(index, "rb") as stream:
             return int.from_bytes(stream.read(12)[8:], "big")
@@ -592,8 +604,8 @@ def _count_entries(index: str) -> int:
         return 0
 
 
-def _mark(file: str) -> str:
-    """What changes whenever a file is replaced."""
+def _fingerprint(file: str) -> str:
+    """Return a fingerprint that changes when a file is replaced; empty if it is missing."""
     try:
         found = os.stat(file)
     except OSError:
@@ -601,8 +613,8 @@ def _mark(file: str) -> str:
     return f"{found.st_mtime_ns} {found.st_size} {found.st_ino}"
 
 
-def _refuse(found: os.stat_result) -> str:
-    """Why something is not hashed; empty if it is. What is neither a file nor a link is in no tree."""
+def _explain_unhashed(found: os.stat_result) -> str:
+    """Return why a path isn't hashed; empty if it is. Only files and links are in a tree."""
     if stat.S_ISLNK(found.st_mode):
         return ""
     if not stat.S_ISREG(found.st_mode):
@@ -610,11 +622,11 @@ def _refuse(found: os.stat_result) -> str:
     on_disk = found.st_blocks * 512
     if found.st_size > _SPARSE_FROM_BYTES and on_disk < found.st_size // _SPARSE_PART:
         return f"it claims {found.st_size} bytes and has {on_disk} of them on disk"
-    return "it is too large to hash" if found.st_size > _MOST_FILE_BYTES else ""
+    return "it is too large to hash" if found.st_size > _MAX_FILE_BYTES else ""
 
 
 def _try_to_read(file: str) -> str:
-    """Why a file can't be read; empty if it can, or if it is gone."""
+    """Return why a file can't be read; empty if it can, or if it is gone."""
     try:
         if not os.path.islink(file):
             os.close(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC))

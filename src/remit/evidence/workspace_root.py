@@ -1,7 +1,7 @@
-"""Find Hyper's workspace root, the folder that the paths of a `hyper` return start at (R3.3, D2).
+"""Find Hyper's workspace root, the folder at which the paths of a `hyper` return start (R3.3, D2).
 
-Like the plugin: the variable as the harness sets it for its agents; else the folder that the user's own `~/.hyper` has
-for the project; else the project's `.hyper`.
+In the order of the plugin: the variable as the harness sets it for its agents; else the folder that the user's own
+`~/.hyper` has for the project; else the project's `.hyper`.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 HYPER_VARIABLE = "HYPER_WORKSPACE_ROOT"
-"""The environment variable that names the folder where `hyper` paths start (R3.3)."""
+"""The environment variable with the folder at which `hyper` paths start (R3.3)."""
 _LOCAL = ".hyper"
 _MAX_BYTES = 1024 * 1024
 
 
 def find_workspace_root(root: str, environ: Mapping[str, str], *, runner: str = "") -> str:
-    """Hyper's workspace root of a project, absolute; empty if it has none."""
+    """Return Hyper's workspace root of a project, as an absolute path; empty if it has none."""
     own = (_load_claude_variable(root, environ) if runner == "claude" else "") or environ.get(HYPER_VARIABLE)
     if own:
-        return os.path.join(root, own)  # a relative one starts at the root, wherever this process does
+        return os.path.join(root, own)  # a relative path starts at the root, not at this process's folder
     user = environ.get("HOME") or os.path.expanduser("~")
     home = f"{environ.get('XDG_DATA_HOME') or ''}/hyper"
     home = home if home.startswith("/") and home != "/hyper" and os.path.isdir(home) else f"{user}/{_LOCAL}"
@@ -46,7 +46,7 @@ def find_workspace_root(root: str, environ: Mapping[str, str], *, runner: str = 
 
 
 def _load_claude_variable(root: str, environ: Mapping[str, str]) -> str:
-    """The variable as Claude Code's settings set it for everything that it starts, the nearest settings first."""
+    """Return the variable from Claude Code's settings, which apply to all its processes; the nearest settings first."""
     home = environ.get(claude.FOLDER_VARIABLE) or os.path.expanduser(claude.HOME)
     files = (f"{root}/{claude.LOCAL_SETTINGS}", f"{root}/{claude.SHARED_SETTINGS}", f"{home}/{claude.HOME_SETTINGS}")
     for file in files:
@@ -58,12 +58,12 @@ def _load_claude_variable(root: str, environ: Mapping[str, str]) -> str:
 
 
 def _is_name(value: object) -> bool:
-    """Whether it is the name of one folder."""
+    """Return whether a value is the name of a single folder."""
     return isinstance(value, str) and value not in ("", ".", "..") and "/" not in value and "\0" not in value
 
 
 def _load_json(file: str) -> dict[str, Any]:
-    """The object in a file; an empty one if there is none that can be read."""
+    """Return the object in a file; an empty one if it can't be read."""
     try:
         value = json.loads(load_bytes(file, max_bytes=_MAX_BYTES))
     except (RemitError, ValueError, RecursionError):

@@ -248,11 +248,11 @@ def test_a_tree_that_cannot_be_read_after_the_run_is_a_doubt(root: Path, monkeyp
 
 
 def test_a_tree_that_could_not_be_read_before_the_run_says_why(root: Path) -> None:
-    scene = JudgingContext(str(root), None, is_lost=True, lost="the tree could not be read: git timed out after 60 s")
+    scene = JudgingContext(str(root), None, is_lost=True, lost="the tree couldn't be read: git timed out after 60 s")
     (root / "report.md").write_text("# New\n")
     judgement = judge(make_answer("report.md"), scene)
     assert (judgement.name, judgement.findings[0].code) == ("unproven", "EVD005")
-    assert judgement.findings[0].message.endswith(": the tree could not be read: git timed out after 60 s")
+    assert judgement.findings[0].message.endswith(": the tree couldn't be read: git timed out after 60 s")
 
 
 def test_unknown_is_not_none(root: Path) -> None:

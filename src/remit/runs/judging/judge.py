@@ -139,10 +139,10 @@ def judge_answer(
 
 def _take_tree_again(before: WorkTree) -> tuple[WorkTree | None, str]:
     """The tree now, or why it can't be read."""
-    from remit.evidence.take_tree import take_again  # noqa: PLC0415 - starts git, which a return without claims doesn't need
+    from remit.evidence.take_tree import scan_again  # noqa: PLC0415 - starts git, which a return without claims doesn't need
 
     try:
-        return take_again(before), ""
+        return scan_again(before), ""
     except RemitError as error:
         return None, error.message
 
@@ -183,14 +183,14 @@ def compare_trees(
     Without Remit's own files, and without the manifest if the agent has an entry in it. `is_below` says what was
     accepted of a nested run: its caller need not name that too. `after` is the tree now, if it was just taken.
     """
-    from remit.evidence.take_tree import take_again  # noqa: PLC0415
+    from remit.evidence.take_tree import scan_again  # noqa: PLC0415
     from remit.evidence.tree_comparison import compare  # noqa: PLC0415 - starts git
 
     if scene.before is None:
         return None, ()
     manifest = name_below(scene.root, scene.manifest) if scene.manifest and grades else None
     own = (*own, manifest) if manifest else own
-    comparison = compare(scene.before, after or take_again(scene.before))
+    comparison = compare(scene.before, after or scan_again(scene.before))
     comparison = comparison._replace(
         created=tuple(change for change in comparison.created if change.path not in own),
         changed=tuple(change for change in comparison.changed if change.path not in own),
