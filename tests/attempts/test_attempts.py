@@ -366,7 +366,7 @@ def test_a_folder_that_an_earlier_attempt_has_prepared_is_not_used(home: Home) -
     pipe = Path(find_control(find_folder(home, "sess_1_aaaaaa", 2)))
     pipe.parent.mkdir(parents=True)
     pipe.write_text("stop now\n")
-    with pytest.raises(StorageError, match="not a pipe"):
+    with pytest.raises(StorageError, match="isn't a pipe"):
         make_attempt(home, "sess_1_aaaaaa", 2)
 
 

@@ -23,17 +23,17 @@ LOG = "supervisor.log"
 
 
 def start_supervisor(home: Home, session_id: str, presence: Presence, *, environ: Mapping[str, str]) -> int:
-    """Start a process that drives a delegation; its number.
+    """Start a process that drives a run; return its pid.
 
-    It is given the open file of the supervisor that the delegation belongs to: so this supervisor lives as long as
-    either of the two processes does, and nobody takes the delegation for abandoned before its driver has claimed it.
+    The process inherits the open file of the supervisor that owns the run. So that supervisor counts as alive until
+    both processes have ended, and no other process takes the run over before the new supervisor has claimed it.
     """
     if not sys.executable:
         raise RunnerError("can't find the Python interpreter", hint="start Remit with the remit command")
-    from subprocess import DEVNULL, STDOUT, Popen  # noqa: PLC0415 - only where something is started
+    from subprocess import DEVNULL, STDOUT, Popen  # noqa: PLC0415 - only to start a process
 
-    held = str(presence.handle)
-    command = [sys.executable, "-P", "-m", "remit", "drive", session_id, "--held", held]
+    handle = str(presence.handle)
+    command = [sys.executable, "-P", "-m", "remit", "drive", session_id, "--held", handle]
     log = _open_log(home, session_id)
     try:
         process = Popen(  # noqa: S603 - Remit itself
@@ -49,7 +49,7 @@ def start_supervisor(home: Home, session_id: str, presence: Presence, *, environ
         raise RunnerError(f"can't start a supervisor: {error}", hint="run it without --detach") from error
     finally:
         os.close(log)
-    process.returncode = 0  # nobody waits for it, and Python is not to complain of that
+    process.returncode = 0  # no code waits for it; without a return code Python would warn
     return process.pid
 
 

@@ -1,8 +1,7 @@
-"""Confining: the command line that runs an agent under the launcher, with the protected places read-only.
+"""Confine an agent: build the command line that runs it under the launcher, with protected paths read-only.
 
-Owns which folders a confined agent may write to and which of the places in them are read-only. A place that doesn't
-exist is made as a blank by the shim for as long as the agent runs, because nothing can be mounted on a name that isn't
-there.
+Decides which folders a confined agent may write to and which paths in them are read-only. Nothing can be mounted on a
+missing path, so the shim creates a blank file or folder there for as long as the agent runs.
 """
 
 from __future__ import annotations
@@ -22,15 +21,15 @@ if TYPE_CHECKING:
 
 MAX_REPOSITORIES = 500
 MAX_SEARCHED = 1_000_000
-"""How many files and folders are searched for second names of protected files, if there are any."""
+"""How many files and folders are searched for other names of protected files, if there are any."""
 BLANK_NS = 86_400 * 10**9
-"""The time of the last change by which a blank is known; every change to it or in it gives it another."""
+"""The modification time that marks a blank; every change to the blank gives it another time."""
 _EXCLUDE, _PROFILE = "exclude", "profile"
 HIDDEN = (
     "/run/user", "/run/dbus", "/run/systemd/private", "/run/docker.sock", "/run/containerd", "/run/podman", "/run/crio",
     "/run/screen",
 )  # fmt: skip
-"""Where services listen that start programs for their callers, outside of the confinement."""
+"""Sockets of services that start programs for their clients outside of the confinement."""
 _PACKAGE = os.path.abspath(__file__).rsplit("/", 2)[0]
 
 
@@ -40,61 +39,61 @@ class ReadOnlyPath(NamedTuple):
     path: str
     is_folder: bool = False
     blank: str = ""
-    """The text of the file that takes the place of a missing one."""
+    """The content of the blank that takes the place of a missing file."""
 
 
 def list_services(environ: Mapping[str, str]) -> list[str]:
-    """The real paths of the services that exist: those of the machine, and the user's tmux."""
+    """Return the real paths of the services that exist: those of the machine, and the user's tmux."""
     folders = dict.fromkeys(("/tmp", environ.get("TMUX_TMPDIR", "")))  # noqa: S108 - tmux's own
     places = (*HIDDEN, *(f"{each}/tmux-{os.geteuid()}" for each in folders if each.startswith("/")))
     return [os.path.realpath(each) for each in places if os.path.exists(each)]
 
 
 def list_own_code(root: str) -> list[str]:
-    """The folders of Remit and of the Python that runs it: a command that changes them changes what hooks do.
+    """Return the folders of Remit and of its Python: a command that changes them changes what hooks do.
 
-    `root`: a folder that contains it can't be read-only.
+    A folder that contains `root` is left out, because it can't be read-only.
     """
     folders = dict.fromkeys(os.path.realpath(each) for each in (_PACKAGE, sys.prefix, sys.base_prefix))
     return [each for each in folders if not _is_below(root, each)]
 
 
 class Confinement(NamedTuple):
-    """What a confined agent may write, and what it may not."""
+    """The limits of a confined agent."""
 
     root: str
     writable: tuple[str, ...] = ()
-    """Folders and files beside the root, such as the state of the harness. A missing folder is made."""
+    """Folders and files besides the root, such as the state of the harness. A missing folder is created."""
     fixed: tuple[ReadOnlyPath, ...] = ()
-    """Full paths. Those outside of the root and of the writable folders are read-only with the rest of the machine."""
+    """Absolute paths. Those outside of the root and the writable folders are read-only with the rest of the system."""
     git: tuple[ReadOnlyPath, ...] = ()
-    """Relative to each folder of git below the root."""
+    """Relative to each git folder below the root."""
     private: tuple[str, ...] = ()
-    """Folders whose changes are gone when the agent ends; `/tmp` is one. A missing folder is made."""
+    """Folders whose changes are discarded when the agent ends, such as `/tmp`. A missing folder is created."""
     permitted: Profile | None = None
-    """What the permissions of the agent and its callers allow; without it, all of the root can be written."""
+    """The limits from the permissions of the agent and its callers; without them, the whole root is writable."""
     new_files: tuple[str, ...] = ()
-    """Files of it that don't exist: they are made empty before the agent starts, and removed if they stay so."""
+    """Missing files that it may write: created empty before the agent starts, and removed if they stay empty."""
     network: str = "all"
-    """`none`, only the `ports` of the `model`, or `all`."""
+    """`none`, `model` (only the `ports`), or `all`."""
     ports: tuple[int, ...] = ()
 
 
 class ConfinedCommand(NamedTuple):
-    """A command line, and what has to be there before it starts."""
+    """A command line, and the files that it needs before it starts."""
 
     argv: tuple[str, ...]
     blanks: tuple[ReadOnlyPath, ...]
     files: Mapping[str, bytes]
-    """For the folder of the attempt, by name."""
+    """Files for the folder of the attempt, by name."""
 
 
 def confine(confinement: Confinement, folder: str, *, argv: Sequence[str]) -> ConfinedCommand:
-    """The command line that runs an agent confined. `folder`: that of its attempt, which it may read.
+    """Return the command line that runs an agent confined. `folder`: that of its attempt, which it may read.
 
-    Raise `RunnerError` if the kernel can't enforce it, or if a place can't be protected.
+    Raise `RunnerError` if the kernel can't enforce it, or if a path can't be protected.
     """
-    from remit.confine import Profile, find_level, make_command  # noqa: PLC0415 - no other run needs it
+    from remit.confine import Profile, find_level, make_command  # noqa: PLC0415 - only confined runs need it
 
     level = find_level()
     if not level.has_files:
@@ -111,12 +110,12 @@ def confine(confinement: Confinement, folder: str, *, argv: Sequence[str]) -> Co
         os.makedirs(os.path.dirname(path), exist_ok=True)
     own_code = [ReadOnlyPath(each, is_folder=True) for each in list_own_code(confinement.root)]
     places = [*confinement.fixed, *own_code, *_find_git_places(confinement.root, confinement.git, [confinement.root])]
-    protected, blanks = _plan_places(places, writable)
+    protected, blanks = _plan_read_only(places, writable)
     permitted = confinement.permitted or Profile()
     protected += find_second_names([*protected, *permitted.protect], writable)
     closed = (*protected, *permitted.protect, *permitted.hide)
     private = [os.path.realpath(each) for each in ("/tmp", *confinement.private) if os.path.isdir(each)]  # noqa: S108 - its own
-    # The agent reads the files that its runner has put there.
+    # The agent reads the files that its runner wrote there.
     replaced, files = [(folder, folder)], {}
     git = find_common_folder(confinement.root)
     if os.path.isdir(git) and confinement.git and any(_is_below(git, each) for each in writable):
@@ -130,9 +129,9 @@ def confine(confinement: Confinement, folder: str, *, argv: Sequence[str]) -> Co
         replaced.append((f"{folder}/{_EXCLUDE}", f"{info}/exclude"))
     blanks += [ReadOnlyPath(path) for path in confinement.new_files]
     hidden = [*list_services(os.environ), os.path.dirname(find_control(folder))]
-    returns = os.path.dirname(find_return_file(folder))  # the one place in it that the agent writes to
+    returns = os.path.dirname(find_return_file(folder))  # the only folder there that the agent may write to
     root = os.path.realpath(confinement.root)
-    # In a workspace below /tmp a write that isn't allowed has to fail. It would vanish with the agent.
+    # In a workspace below /tmp a forbidden write has to fail instead of being discarded with the agent's /tmp.
     is_enclosed = root not in writable and any(_is_below(root, each) for each in private)
     profile = Profile(
         write=tuple(
@@ -155,7 +154,7 @@ def confine(confinement: Confinement, folder: str, *, argv: Sequence[str]) -> Co
 
 
 def _open_writable(confinement: Confinement) -> list[str]:
-    """The real paths that an agent may write to; a missing folder is made, as the harness would do if it could."""
+    """Return the real paths that an agent may write to; a missing folder is created, as the harness would do."""
     for path in filter(None, confinement.private):
         os.makedirs(path, 0o700, exist_ok=True)
     for path in confinement.writable:
@@ -169,7 +168,7 @@ def _open_writable(confinement: Confinement) -> list[str]:
 
 
 def _render_exclude(file: str, names: Sequence[str]) -> bytes:
-    """Git's file of ignored names with those of blanks, so that an agent doesn't commit them."""
+    """Return git's exclude file with the names of blanks, so that an agent doesn't commit them."""
     try:
         with open(file, "rb") as stream:
             before = stream.read().rstrip(b"\n") + b"\n"
@@ -178,8 +177,8 @@ def _render_exclude(file: str, names: Sequence[str]) -> bytes:
     return before + "".join(f"/{name}\n" for name in names if not name.startswith(".git/")).encode()
 
 
-def _plan_places(places: Iterable[ReadOnlyPath], writable: Sequence[str]) -> tuple[list[str], list[ReadOnlyPath]]:
-    """The paths that stay read-only inside the writable ones, and the blanks for those that are missing."""
+def _plan_read_only(places: Iterable[ReadOnlyPath], writable: Sequence[str]) -> tuple[list[str], list[ReadOnlyPath]]:
+    """Return the paths that stay read-only inside writable ones, and the blanks for missing ones."""
     protected: list[str] = []
     blanks: dict[str, ReadOnlyPath] = {}
     for place in sorted(places, key=lambda each: each.path.split("/")):  # outer folders first
@@ -207,10 +206,10 @@ def list_protected(
     writable: Sequence[str],
     enclosed: Sequence[str],
 ) -> list[str]:
-    """The places inside writable folders that stay read-only, also those that don't exist yet; for single commands.
+    """Return the paths inside writable folders that stay read-only, including missing ones; for single commands.
 
-    `enclosed`: read-only folders inside writable ones. Of a link, what it leads to is protected. Raise `RunnerError`
-    if a place can't be protected.
+    `enclosed`: read-only folders inside writable ones. For a link, its target is protected. Raise `RunnerError` if a
+    path can't be protected.
     """
     inside = [each for each in writable if _is_below(each, root)]
     bases = sorted((*writable, *enclosed), key=len, reverse=True)
@@ -226,7 +225,7 @@ def list_protected(
 
 
 def find_second_names(protected: Sequence[str], writable: Sequence[str]) -> list[str]:
-    """The other names (hard links), in writable folders, of files that are protected or in protected folders.
+    """Return the other names (hard links), in writable folders, of files that are protected or in protected folders.
 
     Raise `RunnerError` if there are too many files to search. `.remit` isn't searched: it links its own files only. Nor
     is Remit's own code: installers link thousands of files to their caches.
@@ -244,7 +243,7 @@ def find_second_names(protected: Sequence[str], writable: Sequence[str]) -> list
 
 
 def _find_shared_node(path: str) -> tuple[int, int] | None:
-    """The device and inode of a file that has other names; None for any other."""
+    """Return the device and inode of a file with other names; None for any other."""
     try:
         found = os.lstat(path)
     except OSError:  # it is gone
@@ -253,7 +252,7 @@ def _find_shared_node(path: str) -> tuple[int, int] | None:
 
 
 def _list_entries(places: Sequence[str], left_out: Sequence[str]) -> Iterator[tuple[str, int, bool]]:
-    """Each file and folder below some places and these themselves, with its inode and whether it is a folder."""
+    """Yield each file and folder below some paths, and the paths, with inode and whether it is a folder."""
     closed, count = {*left_out}, 0
     waiting = [*places]
     for path in places:
@@ -262,7 +261,7 @@ def _list_entries(places: Sequence[str], left_out: Sequence[str]) -> Iterator[tu
     while waiting:
         try:
             entries = [*os.scandir(waiting.pop())]
-        except OSError:  # a file, gone, or not ours to read
+        except OSError:  # a file, gone, or unreadable
             continue
         count += len(entries)
         if count > MAX_SEARCHED:
@@ -281,7 +280,7 @@ def _is_below(path: str, folder: str) -> bool:
 
 
 def _check_link(path: str) -> os.stat_result | None:
-    """What is at a path, or None. Raise `RunnerError` for a link: an agent could write past the mount on it."""
+    """Return the `stat` of a path, or None; raise `RunnerError` for a link: an agent could bypass the mount."""
     try:
         found = os.lstat(path)
     except FileNotFoundError:
@@ -296,9 +295,9 @@ def _check_link(path: str) -> os.stat_result | None:
 
 
 def _find_git_places(root: str, places: Sequence[ReadOnlyPath], searched: Sequence[str]) -> Iterator[ReadOnlyPath]:
-    """The protected places in the folders of git: of the root, of its submodules and worktrees, of nested ones.
+    """Yield the protected paths in git folders: of the root, its submodules and worktrees, and nested repositories.
 
-    `searched`: the folders below the root that may contain nested ones, or the root.
+    `searched`: the folders below the root that may contain nested repositories, or the root.
     """
     if not places:
         return
@@ -317,7 +316,7 @@ def _find_git_places(root: str, places: Sequence[ReadOnlyPath], searched: Sequen
         if folders > MAX_REPOSITORIES:
             raise RunnerError(f"an agent can't be confined here: more than {MAX_REPOSITORIES} git repositories",
                               hint="run without --confine")  # fmt: skip
-        # The folder of a worktree has neither hooks nor settings but its own, and says where the others are.
+        # A worktree's git folder has only its own settings, no hooks, and names the common folder.
         own = ("config.worktree", "commondir") if "/.git/worktrees/" in path else ()
         yield from (place._replace(path=f"{path}/{place.path}") for place in places if not own or place.path in own)
 
@@ -337,13 +336,13 @@ def find_common_folder(root: str) -> str:
 
 
 def _walk_for_git(root: str) -> Iterator[tuple[str, bool]]:
-    """Each file `.git` below a folder, and each folder of git, those of submodules too; whether it is a folder."""
+    """Yield each `.git` file below a folder and each git folder, including submodules, and whether it is a folder."""
     waiting = [root]
     while waiting:
         here = waiting.pop()
         try:
             entries = sorted(os.scandir(here), key=lambda entry: entry.name)
-        except OSError:  # not ours to read, and so not the agent's to write
+        except OSError:  # unreadable, and so not writable for the agent
             continue
         for entry in entries:
             if not entry.is_dir(follow_symlinks=False):
@@ -356,7 +355,7 @@ def _walk_for_git(root: str) -> Iterator[tuple[str, bool]]:
 
 
 def _list_git_folders(folder: str) -> Iterator[str]:
-    """A folder of git, and those of its worktrees and submodules, which have a `HEAD` each."""
+    """Yield a git folder, and those of its worktrees and submodules, which have a `HEAD` each."""
     yield folder
     for name in ("worktrees", "modules"):
         for here, folders, files in os.walk(f"{folder}/{name}"):

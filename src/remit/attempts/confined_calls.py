@@ -1,9 +1,9 @@
-"""Calls: commands of Remit that a confined agent asks for over a Unix socket.
+"""Commands of Remit that a confined agent requests over a Unix socket: both sides of the socket and its protocol.
 
-Owns the socket and what goes over it, on both sides. The ledger is read-only to a confined agent, so the process that
-drives its run carries such commands out. It listens in the folder of the attempt, where the agent can connect and not
-write. A request is a command line, a ticket and three open files. Remit starts itself with them, outside of the
-confinement and with the environment of the supervisor. Whoever opens a `CallServer` says what is admitted.
+The ledger is read-only for a confined agent, so the supervisor of its run executes such commands. It listens in the
+folder of the attempt, where the agent can connect but not write. A request is a command line, a ticket and three open
+files. Remit starts itself with them, outside of the confinement and with the supervisor's environment. The owner of a
+`CallServer` decides which calls are admitted.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ if TYPE_CHECKING:
 
 NAME = "calls"
 MAX_BYTES = 4 * 1024 * 1024
-"""Of one request."""
+"""The size limit of a request."""
 MAX_AT_ONCE = 16
-"""How many calls of one agent are carried out at once."""
-_REQUEST_S, _END_S, _LOOK_S = 10.0, 5.0, 0.2
-_CONNECT_S, _AGAIN_S = 5.0, 0.05
-"""How long a supervisor is waited for that is just starting, or taking over."""
+"""How many calls of one agent are executed at once."""
+_REQUEST_S, _END_S, _POLL_S = 10.0, 5.0, 0.2
+_CONNECT_S, _RETRY_S = 5.0, 0.05
+"""How long to wait for a supervisor that is just starting, or taking over."""
 _LENGTH, _CREDENTIALS = struct.Struct("!Q"), struct.Struct("3i")
 _FILES = 3
-_NOT_DONE = 2
+_REFUSED_STATUS = 2
 _OWN_COMMAND = "call Remit by its own command line"
 
 
 class ConfinedCall(NamedTuple):
-    """What a confined agent asks for."""
+    """A request of a confined agent."""
 
     words: tuple[str, ...]
     ticket: str
@@ -53,12 +53,13 @@ class ConfinedCall(NamedTuple):
 
 
 class CallServer:
-    """Carries out the calls of one confined agent while its attempt runs."""
+    """Executes the calls of one confined agent while its attempt runs."""
 
     def __init__(self, folder: str, admit: Admit, *, root: str, environ: Mapping[str, str], ticket: str) -> None:
-        """`admit` raises `RemitError` for a command line, a ticket and a process that it refuses.
+        """Listen in the folder of an attempt.
 
-        `ticket` is the variable that a command finds the ticket of its caller in.
+        `admit` raises `RemitError` to refuse a command line, a ticket and a process. `ticket` is the environment
+        variable in which a command finds its caller's ticket.
         """
         self._admit, self._root, self._environ, self._ticket = admit, root, dict(environ), ticket
         self._lock = threading.Lock()
@@ -69,7 +70,7 @@ class CallServer:
         threading.Thread(target=self._accept, name="remit-calls", daemon=True).start()
 
     def close(self) -> None:
-        """Take no more calls, and end those that are being carried out: nested runs end with their caller."""
+        """Accept no more calls, and end those that are running: nested runs end with their caller."""
         with self._lock:
             self._is_closed = True
             processes = [*self._processes]
@@ -84,32 +85,32 @@ class CallServer:
                 try:
                     connection = self._listener.accept()[0]
                 except OSError:  # closed, or too many open files
-                    time.sleep(_LOOK_S)
+                    time.sleep(_POLL_S)
                     continue
                 threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
 
     def _answer(self, connection: socket.socket) -> None:
-        answer: dict[str, Any] = {"status": _NOT_DONE}
+        answer: dict[str, Any] = {"status": _REFUSED_STATUS}
         with connection:
             try:
                 with self._lock:
                     self._count += 1
                     is_full = self._count > MAX_AT_ONCE
                 if is_full:
-                    message = f"{MAX_AT_ONCE} calls of this agent are being carried out"
+                    message = f"{MAX_AT_ONCE} calls of this agent are running"
                     raise RefusedError(message, hint="wait for one of them")
-                answer = {"status": self._carry_out(connection)}
+                answer = {"status": self._execute(connection)}
             except RemitError as error:
                 answer |= {"error": error.message, "hint": error.hint}
             except OSError as error:
-                answer |= {"error": f"the call can't be carried out: {error}", "hint": "call again"}
+                answer |= {"error": f"the call failed: {error}", "hint": "call again"}
             finally:
                 with self._lock:
                     self._count -= 1
-            with suppress(OSError):  # the agent waits no longer
+            with suppress(OSError):  # the agent no longer waits
                 connection.sendall(json.dumps(answer).encode())
 
-    def _carry_out(self, connection: socket.socket) -> int:
+    def _execute(self, connection: socket.socket) -> int:
         connection.settimeout(_REQUEST_S)
         call = _receive(connection)
         try:
@@ -130,7 +131,7 @@ class CallServer:
                 self._processes.discard(process)
 
     def _start(self, call: ConfinedCall) -> Popen[bytes]:
-        from subprocess import Popen  # noqa: PLC0415 - an agent that only calls doesn't need it
+        from subprocess import Popen  # noqa: PLC0415 - not needed on the agent's side
 
         stdin, stdout, stderr = call.files
         return Popen(  # noqa: S603 - Remit itself; `-P`: the folder is the agent's to write
@@ -141,13 +142,13 @@ class CallServer:
 
 
 def _listen(folder: str) -> socket.socket:
-    """Listen in the folder of an attempt. A socket there was left by a supervisor that is gone."""
+    """Listen in the folder of an attempt. An existing socket was left by a supervisor that is gone."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         with suppress(FileNotFoundError):
             os.unlink(NAME, dir_fd=handle)
-        listener.bind(f"/proc/self/fd/{handle}/{NAME}")  # the path of a socket may have 107 bytes
+        listener.bind(f"/proc/self/fd/{handle}/{NAME}")  # the path of a socket is limited to 107 bytes
         listener.listen(2 * MAX_AT_ONCE)
     except BaseException:
         listener.close()
@@ -175,7 +176,7 @@ def _receive(connection: socket.socket) -> ConfinedCall:
 
 
 def _check_head(head: bytes, files: int, flags: int) -> int:
-    """Return how long a request is."""
+    """Return the length of a request."""
     if files != _FILES or flags & socket.MSG_CTRUNC or len(head) != _LENGTH.size:
         raise RefusedError("the request has no standard input, output and error", hint=_OWN_COMMAND)
     size: int = _LENGTH.unpack(head)[0]
@@ -213,19 +214,19 @@ def _wait(process: Popen[bytes], connection: socket.socket) -> int:
 
     is_awaited, last = True, 0.0
     while process.poll() is None:
-        if is_awaited and select.select([connection], [], [], _LOOK_S)[0] and not _has_more(connection):
+        if is_awaited and select.select([connection], [], [], _POLL_S)[0] and not _has_more(connection):
             is_awaited, last = False, time.monotonic() + _END_S
             process.terminate()
         elif not is_awaited:
             with suppress(TimeoutExpired):
-                process.wait(_LOOK_S)
+                process.wait(_POLL_S)
             if time.monotonic() > last:
                 process.kill()
     return process.returncode if process.returncode >= 0 else 128 - process.returncode
 
 
 def _has_more(connection: socket.socket) -> bool:
-    """Whether the agent still waits. What it sends after its request is dropped."""
+    """Return whether the agent still waits. Anything that it sends after its request is dropped."""
     try:
         return bool(connection.recv(1 << 16))
     except OSError:
@@ -236,15 +237,15 @@ def _has_more(connection: socket.socket) -> bool:
 
 
 def send_call(path: str, words: Sequence[str], ticket: str, *, file: str = "") -> int:
-    """Have a command carried out by the supervisor that listens at a path; its exit code.
+    """Have the supervisor that listens at a path execute a command; return its exit code.
 
-    `file`: what the command reads as its standard input, if it isn't this process's own.
+    `file`: the command's standard input. Default: that of this process.
     """
     body = json.dumps({"words": [*words], "ticket": ticket}).encode()
     stdin = _open_input(file)
     with _connect(path) as connection:
         files = array.array("i", (stdin, 1, 2))
-        with suppress(OSError):  # refused before all of it was read: the answer says why
+        with suppress(OSError):  # refused before all of it was read: the reply has the reason
             connection.sendmsg([_LENGTH.pack(len(body))], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, files)])
             connection.sendall(body)
         answer = bytearray()
@@ -252,7 +253,7 @@ def send_call(path: str, words: Sequence[str], ticket: str, *, file: str = "") -
             while piece := connection.recv(1 << 16):
                 answer += piece
     if not answer:
-        hint = "`remit wait`, outside of the confinement, takes over; a nested run that was begun goes on"
+        hint = "`remit wait`, outside of the confinement, takes over; a nested run that was started continues"
         raise RemitError("the supervisor of this run ended before the command did", hint=hint)
     reply = json.loads(answer)
     if "error" in reply:
@@ -286,6 +287,6 @@ def _connect(path: str) -> socket.socket:
             if time.monotonic() > last:
                 hint = "`remit wait`, outside of the confinement, takes the run over; then call again"
                 raise RemitError(f"the supervisor of this run can't be reached: {error.strerror}", hint=hint) from error
-            time.sleep(_AGAIN_S)
+            time.sleep(_RETRY_S)
         else:
             return connection

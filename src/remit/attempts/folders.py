@@ -1,4 +1,4 @@
-"""Folders: where each attempt has its things, and whether anything of it is alive."""
+"""The folders and control pipes of attempts, and whether an attempt is alive."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ SESSIONS, LIVING, CONTROL = "sessions", "living", "control"
 SMALL_BYTES = 4096
 _MAX_RETURN_BYTES = 2 * 1024 * 1024
 _RETURN = "return"
-_MAX_ID_LETTERS = 128
-_NONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
-"""There is no such file, or a link in its place."""
-_SCARCE = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
+_MAX_ID_CHARS = 128
+_NO_FILE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
+"""The file doesn't exist, or a link is in its place."""
+_NO_RESOURCES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 
 
 class AttemptFolder(NamedTuple):
-    """One time that an agent is sent to work."""
+    """The folder of one attempt."""
 
     session_id: str
     number: int
@@ -38,16 +38,17 @@ class AttemptFolder(NamedTuple):
 
 
 def find_folder(home: Home, session_id: str, number: int) -> str:
-    """Where an attempt has its things, whether or not there is one."""
+    """Return the folder of an attempt, whether it exists or not."""
     if not _is_id(session_id) or number < 1:
-        raise UsageError(f"{session_id!r} is not a session's id", hint="see the ids with: remit ps --all")
+        raise UsageError(f"{session_id!r} isn't a session id", hint="see the ids with: remit ps --all")
     return f"{os.path.abspath(home.folder)}/{SESSIONS}/{session_id}/{number}"
 
 
 def find_control(folder: str) -> str:
-    """The pipe for words to the shim of an attempt. No confined process reaches it: a mount hides the folder of pipes.
+    """Return the control pipe of an attempt's shim.
 
-    A pipe on a read-only mount can be written, so it isn't in the folder of the attempt, which the agent may read.
+    A mount hides the folder of the pipes from confined processes. A pipe on a read-only mount can be written, so the
+    pipe isn't in the folder of the attempt, which the agent may read.
     """
     rest, session_id, number = folder.rsplit("/", 2)
     return f"{os.path.dirname(rest)}/{CONTROL}/{session_id}.{number}"
@@ -55,11 +56,11 @@ def find_control(folder: str) -> str:
 
 def _is_id(text: str) -> bool:
     plain = text.replace("_", "").replace("-", "")
-    return len(text) <= _MAX_ID_LETTERS and plain.isascii() and plain.isalnum()
+    return len(text) <= _MAX_ID_CHARS and plain.isascii() and plain.isalnum()
 
 
 def make_attempt(home: Home, session_id: str, number: int) -> AttemptFolder:
-    """Make the folder of an attempt. One that is there already and was never started is taken as it is."""
+    """Create the folder of an attempt. An existing one that was never started is used as it is."""
     folder = find_folder(home, session_id, number)
     home.make_folder(SESSIONS)
     home.make_folder(CONTROL)
@@ -75,26 +76,26 @@ def make_attempt(home: Home, session_id: str, number: int) -> AttemptFolder:
         with suppress(FileExistsError):
             os.mkdir(f"{folder}/{_RETURN}", 0o700)
         if not stat.S_ISFIFO(os.lstat(control).st_mode):
-            raise StorageError(f"'{control}' is not a pipe", hint="move it away")
+            raise StorageError(f"'{control}' isn't a pipe", hint="move it away")
     except OSError as error:
         raise storage_error(folder, error) from error
     return AttemptFolder(session_id, number, folder)
 
 
 def find_return_file(folder: str) -> str:
-    """The file of an attempt to which its agent can write its return. Its folder has nothing else in it."""
+    """Return the file to which the agent of an attempt can write its return. Its folder contains nothing else."""
     return f"{folder}/{_RETURN}/return.json"
 
 
 def load_return_file(folder: str) -> bytes:
-    """The return that the agent of an attempt wrote to its file; empty if there is none."""
-    unreadable = _NONE | {errno.EACCES, errno.EPERM}  # by the agent, whose file it is
+    """Return the content of the agent's return file; empty if there is none."""
+    unreadable = _NO_FILE | {errno.EACCES, errno.EPERM}  # the agent owns the file and may have made it unreadable
     return _read_file(find_return_file(folder), _MAX_RETURN_BYTES, none=unreadable)
 
 
-# --- who is alive -----------------------------------------------------------------------------------------------------
+# --- living attempts --------------------------------------------------------------------------------------------------
 def is_alive(folder: str) -> bool:
-    """Whether anything of an attempt is alive, or about to be."""
+    """Return whether any process of an attempt is alive, or about to start."""
     handle = _lock_shared(folder)
     if handle is None:
         return os.path.isdir(folder)
@@ -103,7 +104,7 @@ def is_alive(folder: str) -> bool:
 
 
 def _lock_shared(folder: str) -> int | None:
-    """The folder of an attempt that is not alive, locked for looking at it; None where it is alive or not there."""
+    """Return a handle of a dead attempt's folder with a shared lock; None if the attempt is alive or has no folder."""
     try:
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
@@ -117,7 +118,7 @@ def _lock_shared(folder: str) -> int | None:
 
 
 def list_living(home: Home) -> list[AttemptFolder]:
-    """The attempts that are alive now, by their ids."""
+    """Return the attempts that are alive now, by session id."""
     return sorted(_find_living(home))
 
 
@@ -134,7 +135,7 @@ def _find_living(home: Home) -> Iterator[AttemptFolder]:
         attempt = AttemptFolder(session_id, int(number), find_folder(home, session_id, int(number)))
         handle = _lock_shared(attempt.folder)
         if handle is not None:
-            # While we hold the lock nobody can start it, and so nobody needs the mark that goes.
+            # With the lock no process can start the attempt, so its mark isn't needed.
             with suppress(OSError):
                 os.unlink(f"{place}/{name}")
             os.close(handle)
@@ -142,9 +143,9 @@ def _find_living(home: Home) -> Iterator[AttemptFolder]:
             yield attempt
 
 
-# --- all of a session -------------------------------------------------------------------------------------------------
+# --- sessions ---------------------------------------------------------------------------------------------------------
 def has_session(home: Home, session_id: str) -> bool:
-    """Whether a session has a folder."""
+    """Return whether a session has a folder."""
     if not _is_id(session_id):
         return False
     folder = os.path.dirname(find_folder(home, session_id, 1))
@@ -152,7 +153,7 @@ def has_session(home: Home, session_id: str) -> bool:
 
 
 def measure_sessions(home: Home) -> dict[str, int]:
-    """The sessions that have a folder, and how many bytes are in it. No link is followed."""
+    """Return the size of each session's folder in bytes. No link is followed."""
     place = f"{home.folder}/{SESSIONS}"
     names = [] if os.path.islink(place) else _list_folders(place)
     return {name: _measure_folder(f"{place}/{name}") for name in names if _is_id(name)}
@@ -179,7 +180,7 @@ def _measure_folder(folder: str) -> int:
 
 
 def remove_session(home: Home, session_id: str) -> bool:
-    """Remove a session with all of its attempts; whether there was one. One that is alive stays."""
+    """Remove a session with all its attempts; return whether there was one. Raise `BusyError` if one is alive."""
     folder = os.path.dirname(find_folder(home, session_id, 1))
     if os.path.islink(folder) or not os.path.isdir(folder):
         return False
@@ -187,7 +188,7 @@ def remove_session(home: Home, session_id: str) -> bool:
 
     for name in os.listdir(folder):
         if is_alive(f"{folder}/{name}"):
-            raise BusyError(f"session {session_id} is at work", hint=f"end it first: remit cancel {session_id}")
+            raise BusyError(f"session {session_id} is running", hint=f"end it first: remit cancel {session_id}")
     try:
         for name in os.listdir(folder):
             with suppress(FileNotFoundError):
@@ -199,16 +200,16 @@ def remove_session(home: Home, session_id: str) -> bool:
 
 
 def read_small(file: str) -> bytes:
-    """The content of a small file of an attempt; empty if there is no such file.
+    """Return the content of a small file of an attempt; empty if there is no such file.
 
     Raises `BusyError` if the machine has no descriptor or memory left, and `StorageError` if the disk fails: whether
-    there is a file is unknown then.
+    the file exists is unknown then.
     """
     return _read_file(file, SMALL_BYTES)
 
 
-def _read_file(file: str, limit: int, *, none: frozenset[int] = _NONE) -> bytes:
-    """The first bytes of a regular file; empty if it is a link or anything else. It never waits for a writer."""
+def _read_file(file: str, limit: int, *, none: frozenset[int] = _NO_FILE) -> bytes:
+    """Return the first bytes of a regular file; empty if it is a link or anything else. Never blocks."""
     try:
         handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
@@ -219,7 +220,7 @@ def _read_file(file: str, limit: int, *, none: frozenset[int] = _NONE) -> bytes:
         if error.errno in none:
             return b""
         message = f"'{file}' can't be read: {(error.strerror or str(error)).lower()}"
-        if error.errno in _SCARCE:
+        if error.errno in _NO_RESOURCES:
             raise BusyError(
                 message, hint="end other programs or raise the limit (ulimit -n), then try again"
             ) from error
@@ -227,15 +228,15 @@ def _read_file(file: str, limit: int, *, none: frozenset[int] = _NONE) -> bytes:
 
 
 SHIM = "import sys; sys.path.append(sys.argv[1]); import shim; shim.main()"
-"""As a module, not as a script: of a module Python keeps the compiled form, and to compile it takes 10 ms. The folder
-goes last, so that nothing in it can be taken for a module of Python's own."""
+"""The program of a shim. It imports a module instead of running a script: Python caches the bytecode of modules, and
+compiling takes 10 ms. The folder goes last in the path, so that nothing in it shadows the standard library."""
 
 
 def send_control(folder: str, word: str) -> bool:
-    """Ask a shim to end its agent: `cancel`, or `stop REASON`. Whether there is one to read it."""
+    """Ask a shim to end its agent: `cancel`, or `stop REASON`. Return whether a shim reads the pipe."""
     try:
         handle = os.open(find_control(folder), os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError:  # nobody reads, or there is none
+    except OSError:  # no process reads, or there is no pipe
         return False
     try:
         if not stat.S_ISFIFO(os.fstat(handle).st_mode):
@@ -248,7 +249,7 @@ def send_control(folder: str, word: str) -> bool:
 
 
 def read_shim_folder(pid: int) -> str:
-    """The attempt's folder that a shim was given; "" where the process is none."""
+    """Return the attempt's folder that a shim was started with; "" if the process isn't a shim."""
     try:
         with open(f"/proc/{pid}/cmdline", "rb") as file:
             words = file.read(SMALL_BYTES).split(b"\0")

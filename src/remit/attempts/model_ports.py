@@ -1,4 +1,4 @@
-"""The TCP ports that a harness reaches its model by.
+"""The TCP ports on which a harness reaches its model.
 
 443 for every hosted model, and the port of each URL in the variables and the user's own settings of the harness. The
 settings of a repository don't count: they could name any port.

@@ -20,36 +20,36 @@ if TYPE_CHECKING:
 _PIDS_SECONDS, _ASK_SECONDS = 0.5, 0.005
 _PS_SECONDS, _MAX_PS_BYTES = 20.0, 4 * 1024 * 1024
 _FIRST_NAMESPACE, _FIRST_USERS = 0xEFFFFFFC, 0xEFFFFFFD
-"""The numbers that Linux gives the namespaces of processes and of users which no other encloses."""
+"""The inode numbers of the initial PID namespace and the initial user namespace of Linux."""
 
 
 class Enclosing(NamedTuple):
-    """Which living agents a process may belong to."""
+    """The living agents to which a process may belong."""
 
     sessions: tuple[str, ...] = ()
-    """None for a process of the user; several if Remit can't tell which of them it is."""
+    """Empty for a process of the user; several if Remit can't tell which of them it is."""
 
 
 def find_enclosing(home: Home, pid: int | None = None) -> str | None:
-    """The session of a living agent that a process belongs to, this one where none is named; None for a person's.
+    """Return the session of the living agent to which a process belongs; None for a process of the user.
 
-    In doubt this process belongs to one: see `find_all_enclosing`.
+    Default: this process, which counts as an agent's if in doubt; see `find_all_enclosing`.
     """
     return next(iter(find_all_enclosing(home, pid).sessions), None)
 
 
 def find_all_enclosing(home: Home, pid: int | None = None) -> Enclosing:
-    """The living agents that a process may belong to, this one where none is named; none for a person's.
+    """Return the living agents to which a process may belong; none for a process of the user. Default: this process.
 
-    It is inside where it is in the agent's namespace, or descends from a shim, of whichever workspace. In doubt this
-    one is: where it is in a namespace that is neither the machine's own nor one from which a living agent was started,
-    an agent may have made that to hide in. One that is seen from outside is seen with all that it descends from,
-    through every namespace; and browsers come in namespaces of their own.
+    A process belongs to an agent if it is in the agent's PID namespace, or descends from a shim of any workspace. This
+    process also counts as an agent's if its namespace is neither the machine's nor one in which a living agent was
+    started: an agent may have created it to hide. Another process is visible with all its ancestors, through every
+    namespace; and browsers have namespaces of their own.
     """
     living = list_living(home)
     own = _find_namespace("self" if pid is None else str(pid))
     known = [(attempt, load_pids(attempt.folder)) for attempt in living]
-    for attempt, pids in known:  # the kernel's word, before a command line that anyone can have
+    for attempt, pids in known:  # the kernel's answer comes before a command line, which can be forged
         if pids is not None and pids.contained == "namespace" and pids.inner == own:
             return Enclosing((attempt.session_id,))
     ancestors = tuple(_list_ancestors()) if pid is None else (pid, *_list_ancestors(pid))
@@ -71,20 +71,20 @@ def find_all_enclosing(home: Home, pid: int | None = None) -> Enclosing:
 
 
 def find_doubt() -> str:
-    """Why Remit can't tell whether this process belongs to an agent, in whichever workspace; empty if it can.
+    """Return why Remit can't tell whether this process belongs to an agent of any workspace; empty if it can.
 
-    In the machine's own PID namespace every ancestor is visible. In another one, such as a container's, those above
-    its first process are not: then an agent that lives in none of the namespaces below it may be among them.
+    In the machine's own PID namespace every ancestor is visible. In another one, such as a container's, the ancestors
+    of its first process aren't: an agent that lives in none of the namespaces below it may be among them.
     """
     if not sys.platform.startswith("linux"):
         return ""
     own = _find_namespace("self")
     if own == 0:
-        return "there is no /proc in which Remit could look it up"
+        return "there is no /proc to read it from"
     if own == _FIRST_NAMESPACE:
         return ""
     living, known = _list_announced(), {own}
-    for _ in living:  # each round finds those one namespace further down
+    for _ in living:  # each round finds those one level deeper
         known |= {inner for outer, inner in living if outer in known}
     if all(outer in known for outer, _ in living):
         return ""
@@ -92,9 +92,9 @@ def find_doubt() -> str:
 
 
 def _list_announced() -> list[tuple[int, int]]:
-    """Of each living agent of this user, the namespace that its shim was started in and its own.
+    """Return the outer and inner namespace of each living agent of this user.
 
-    In a user namespace nobody knows which user of the machine this is: there every agent counts.
+    In a user namespace the user's id on the machine is unknown, so all agents count.
     """
     with open("/proc/net/unix", "rb") as file:
         names = [line.rpartition(b" @remit-agent/")[2].split(b"/") for line in file if b" @remit-agent/" in line]
@@ -108,7 +108,7 @@ def _list_announced() -> list[tuple[int, int]]:
 
 
 def _read_shim(pid: int) -> str | None:
-    """The session of a process that is a shim or the keeper that it forked; None where it is neither."""
+    """Return the session of a shim or the keeper that it forked; None for any other process."""
     folder = read_shim_folder(pid)
     return folder.split("/")[-2] if folder.count("/") > 1 else None
 
@@ -124,7 +124,7 @@ class Pids(NamedTuple):
 
 
 def load_pids(folder: str) -> Pids | None:
-    """Which processes an attempt has. One that has just been started is about to say so."""
+    """Return the processes of an attempt; None if it has ended. Waits for an attempt that has just been started."""
     last = time.monotonic() + _PIDS_SECONDS
     while True:
         with suppress(ValueError, TypeError, KeyError):
@@ -144,7 +144,7 @@ def _find_namespace(pid: str) -> int:
 
 
 def _list_ancestors(below: int | None = None) -> Iterator[int]:
-    """The processes above one, from the nearest; above this one where none is named."""
+    """Yield the ancestors of a process, nearest first. Default: this process."""
     parents = _list_parents()
     pid = os.getppid() if below is None else parents.get(below, 0) if parents else _find_parent(below)
     for _ in range(len(parents) + 1 if parents else 1 << 16):
@@ -163,10 +163,10 @@ def _find_parent(pid: int) -> int:
 
 
 def _list_parents() -> dict[int, int]:
-    """The parent of each process, where there is no `/proc` to look it up."""
+    """Return the parent of each process, on systems without `/proc`."""
     if os.path.exists("/proc/self/stat"):
         return {}
-    from remit.storage.subprocesses import run_bounded  # noqa: PLC0415 - only there
+    from remit.storage.subprocesses import run_bounded  # noqa: PLC0415 - only on these systems
 
     listing = run_bounded(["ps", "-A", "-o", "pid=,ppid="], cwd="/", seconds=_PS_SECONDS, cap=_MAX_PS_BYTES)
     pairs = [line.split() for line in listing.out.splitlines()]

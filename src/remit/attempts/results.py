@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Contained = Literal["namespace", "subreaper", "group"]
 State = Literal["none", "alive", "finished", "lost"]
-"""Not started; running; there is a result; started, but neither alive nor a result."""
+"""Not started; running; finished with a result; started, but neither alive nor finished."""
 _ASK_SECONDS, _POLL_SECONDS = 0.005, 0.05
 
 
@@ -23,16 +23,16 @@ class ShimResult(NamedTuple):
     """How an attempt ended, as its shim reports it."""
 
     stop_reason: Literal["exited", "timeout", "cancelled", "stopped", "crashed"]
-    """Crashed: by a signal that nobody here sent, or it could not be executed."""
+    """Crashed: ended by a signal that Remit didn't send, or it couldn't be executed."""
     exit_code: int | None
     signal: int | None
     errno: int | None
-    """Why it could not be executed."""
+    """Why it couldn't be executed."""
     reason: str
-    """Of `stop REASON`."""
+    """The reason in `stop REASON`."""
     contained: Contained
     survivors: int | None
-    """How many processes the agent had left, at least, all ended now; None where nobody could count."""
+    """How many processes the agent left at least, all ended now; None if they couldn't be counted."""
     started_ms: int
     ended_ms: int
     out_bytes: int
@@ -42,9 +42,9 @@ class ShimResult(NamedTuple):
     err_kept: int
     err_cut: bool
     out_tail_kept: int = 0
-    """How much of the end of a longer output is in a file of its own."""
+    """The size of the end of longer output, which is in a separate file."""
     stuck: bool = False
-    """Whether the agent has left a process that can't be ended: frozen, or in an uninterruptible wait."""
+    """True if the agent left a process that can't be ended: frozen, or in an uninterruptible wait."""
 
 
 def load_boot_id() -> str:
@@ -79,23 +79,23 @@ def load_result(folder: str) -> ShimResult | None:
     data = read_small(f"{folder}/result.json")
     try:
         return ShimResult(**json.loads(data))
-    except (ValueError, TypeError, RecursionError):  # no JSON, or other fields than a shim writes
+    except (ValueError, TypeError, RecursionError):  # invalid JSON, or other fields than a shim writes
         return None
 
 
 async def wait_result(folder: str, *, started: Started | None = None) -> ShimResult | None:
-    """Wait until nothing of an attempt is alive that can be ended; how it ended, or None where it is lost.
+    """Wait until no process of an attempt is alive that can be ended; return its result, or None if it is lost.
 
-    `started` is the shim where this process has started it: then the kernel tells when it ends. Who is no parent asks
-    twenty times a second.
+    `started`: the shim, if this process has started it; the kernel then reports its end. Other processes poll twenty
+    times a second.
     """
-    from asyncio import sleep  # noqa: PLC0415 - 30 ms, and whoever waits has it already
+    from asyncio import sleep  # noqa: PLC0415 - 30 ms, and a caller that waits has loaded it already
 
     if started is not None:
         await _wait_process(started.process)
     pause = _ASK_SECONDS if started is not None else _POLL_SECONDS
     while is_alive(folder):
-        with suppress(BusyError):  # without a free descriptor it is unknown: ask again
+        with suppress(BusyError):  # without a free descriptor it is unknown: try again
             result = load_result(folder)
             if result is not None and result.stuck:  # its shim has ended, and what it left keeps the lock
                 return result
@@ -104,15 +104,15 @@ async def wait_result(folder: str, *, started: Started | None = None) -> ShimRes
 
 
 async def _wait_process(process: Process) -> None:
-    """Wait for a child without a thread."""
+    """Wait for a child process without a thread."""
     from asyncio import get_running_loop, sleep  # noqa: PLC0415 - as above
 
     if process.poll() is not None:
         return
     try:
         handle = os.pidfd_open(process.pid)
-    except (AttributeError, OSError):  # no Linux, or an old one
-        while process.poll() is None:  # noqa: ASYNC110 - nobody tells
+    except (AttributeError, OSError):  # not Linux, or an old version
+        while process.poll() is None:  # noqa: ASYNC110 - there is no event to wait for
             await sleep(_POLL_SECONDS)
         return
     loop = get_running_loop()

@@ -1,4 +1,4 @@
-"""Starting: an agent under its shim, confined if the run asks for it."""
+"""Start an agent under its shim, confined if the run requires it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from remit.ledger.home import Home
 
 _SHIM_FOLDER = os.path.abspath(__file__).rsplit("/", 2)[0]
-_OWN_NAMES = frozenset((
+_RESERVED_NAMES = frozenset((
     "order", "stdin", "out", "err", "out.tail", "err.tail", "started", "pids.json", "result.json",
     "shim.err", "exclude", "profile",
 ))  # fmt: skip
@@ -33,29 +33,29 @@ _LOCK_SECONDS, _ASK_SECONDS = 2.0, 0.005
 
 
 class ShimOrder(NamedTuple):
-    """What a shim is to do."""
+    """The instructions for a shim."""
 
     argv: tuple[str, ...]
     cwd: str
     deadline_ms: int
-    """By the clock on the wall. It never moves."""
+    """A fixed time of the wall clock."""
     environ: Mapping[str, str]
-    """All of the agent's environment."""
+    """The complete environment of the agent."""
     stdin: bytes = b""
     files: Mapping[str, bytes] = NOTHING
-    """Put into the attempt's folder first, by name."""
+    """Files that are written to the attempt's folder first, by name."""
     out_cap: int = OUT_CAP_BYTES
     err_cap: int = ERR_CAP_BYTES
     contain: Literal["auto"] | Contained = "auto"
-    """The best way of containment that is tried."""
+    """The strongest containment that is tried."""
     confinement: Confinement | None = None
 
 
 class Process(subprocess.Popen[bytes]):
-    """A shim's process."""
+    """The process of a shim."""
 
     def __del__(self) -> None:
-        """Say nothing: that it outlives us is no mistake."""
+        """Don't warn that the process is still running: a shim outlives its supervisor."""
 
 
 class Started(NamedTuple):
@@ -67,9 +67,9 @@ class Started(NamedTuple):
 
 
 def start_shim(home: Home, attempt: AttemptFolder, order: ShimOrder) -> Started:
-    """Start an agent under its shim. It goes on whatever becomes of this process.
+    """Start an agent under its shim, which continues even if this process ends.
 
-    Raise `StateError` where this attempt was started before, by whomever.
+    Raise `StateError` if this attempt was started before, by any process.
     """
     confined = ConfinedCommand(order.argv, (), {})
     if order.confinement is not None:
@@ -78,7 +78,7 @@ def start_shim(home: Home, attempt: AttemptFolder, order: ShimOrder) -> Started:
     try:
         lock = _take_lock(attempt.folder, handles)
         mark = f"{home.make_folder(LIVING)}/{attempt.session_id}.{attempt.number}"
-        _write_files(lock, order, {**confined.files, "order": _render_order(order, confined, mark)})
+        _write_order_files(lock, order, {**confined.files, "order": _render_order(order, confined, mark)})
         return _start(attempt.folder, order, mark, lock=lock, handles=handles)
     except OSError as error:
         raise storage_error(attempt.folder, error) from error
@@ -88,7 +88,10 @@ def start_shim(home: Home, attempt: AttemptFolder, order: ShimOrder) -> Started:
 
 
 def _take_lock(folder: str, handles: list[int]) -> int:
-    """Lock an attempt's folder. Who only asks whether it is alive has the lock for a moment, and is waited for."""
+    """Lock an attempt's folder, waiting briefly.
+
+    A process that checks whether the attempt is alive has the lock for a moment.
+    """
     lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     handles.append(lock)
     last = time.monotonic() + _LOCK_SECONDS
@@ -106,8 +109,8 @@ def _take_lock(folder: str, handles: list[int]) -> int:
 
 
 def _render_order(order: ShimOrder, confined: ConfinedCommand, mark: str) -> bytes:
-    """Fields with a NUL behind each, which no path and no argument contains."""
-    # The interpreter sets this one by itself where it is not set, and the agent is not to see it.
+    """Return the order: fields that end with NUL, which no path and no argument contains."""
+    # The interpreter sets this variable if it is missing, but the agent should not get it.
     unset = [] if "LC_CTYPE" in order.environ else [("unset", "LC_CTYPE")]
     fields = [
         ("cwd", order.cwd),
@@ -128,10 +131,10 @@ def _render_order(order: ShimOrder, confined: ConfinedCommand, mark: str) -> byt
     return b"".join(os.fsencode(value) + b"\0" for value in values)
 
 
-def _write_files(folder: int, order: ShimOrder, own: Mapping[str, bytes]) -> None:
+def _write_order_files(folder: int, order: ShimOrder, own: Mapping[str, bytes]) -> None:
     for name in order.files:
-        if name in _OWN_NAMES or "/" in name or name.startswith("."):
-            raise UsageError(f"{name!r} cannot be a file of an attempt", hint="choose another name")
+        if name in _RESERVED_NAMES or "/" in name or name.startswith("."):
+            raise UsageError(f"{name!r} can't be a file of an attempt", hint="choose another name")
     files = {**order.files, **own}
     if order.stdin:
         files["stdin"] = order.stdin
@@ -145,7 +148,7 @@ def _write_files(folder: int, order: ShimOrder, own: Mapping[str, bytes]) -> Non
 
 
 def _start(folder: str, order: ShimOrder, mark: str, *, lock: int, handles: list[int]) -> Started:
-    # Open at both ends: from now on a word to the shim finds somebody, though it reads it only later.
+    # Open for reading and writing: from now on messages reach the shim, even if it reads them later.
     control = os.open(find_control(folder), os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     handles.append(control)
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC

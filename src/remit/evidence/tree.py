@@ -108,7 +108,7 @@ def take_before(home: Home, root: str, *, expected: tuple[str, ...] = ()) -> Bef
 def list_expected(
     root: str, *, manifest: str = "", artifact_path: str = "", workspace_root: str = ""
 ) -> tuple[str, ...]:  # fmt: skip
-    """Return the folders where artifacts are expected: those of tasks, beside the manifest, and hyper's workspace root."""
+    """Return the folders where artifacts are expected: of tasks, beside the manifest, and hyper's workspace root."""
     found = [*FOLDERS]
     if artifact_path:
         found.append("/".join(artifact_path.split("/")[:-_DEPTH]))
