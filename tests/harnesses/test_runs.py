@@ -486,7 +486,7 @@ def test_work_is_handed_on_to_depth_three_and_no_further(
     for name in NAMES[:3]:
         told, code = load_told(stage.root / f"{name}.hidden")
         assert (told["error"]["code"], code) == ("REFUSED", 2)
-        assert "shows no ticket" in told["error"]["message"]
+        assert "has no ticket" in told["error"]["message"]
     assert stage.asked("fourth", 0) == []
     own = {f"{name}.{what}" for name in NAMES[:3] for what in ("told", "hidden")}
     assert {*result.unclaimed} - {".opencode/.gitignore"} == own  # the files of those below it were named by them

@@ -40,7 +40,7 @@ def stage(root: Path) -> Stage:
 
 
 def ask(root: Path) -> str:
-    """Who somebody is taken for who shows no ticket, below a shell of this process."""
+    """Who somebody is taken for who has no ticket, below a shell of this process."""
     command = [sys.executable, "-c", ASK, str(root), str(time.time_ns() // 1_000_000)]
     clean = {name: value for name, value in os.environ.items() if not name.startswith("REMIT_")}
     script = "eval '\"$@\"'"

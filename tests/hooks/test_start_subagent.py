@@ -91,7 +91,7 @@ def test_a_name_that_claude_code_takes_for_another_is_that_one(stage: Stage, nam
     child.agent = "planner"  # so the harness calls it from then on
     child.start()
     assert child.stop("Done.")["decision"] == "block"
-    with pytest.raises(Refused, match="circle"):
+    with pytest.raises(Refused, match="cycle"):
         stage.call("Planner", by=child)
 
 
@@ -186,7 +186,7 @@ def test_a_fourth_level_is_refused_below_observed_agents_too(stage: Stage) -> No
 
 def test_a_circle_is_refused(stage: Stage) -> None:
     reviewer = chain(stage, "planner", "reviewer")
-    assert "planner → reviewer → planner is a circle" in refuse(stage, "planner", by=reviewer)
+    assert "planner → reviewer → planner is a cycle" in refuse(stage, "planner", by=reviewer)
 
 
 def test_whom_the_file_does_not_name_is_refused(stage: Stage) -> None:

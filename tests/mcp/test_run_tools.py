@@ -347,10 +347,10 @@ def test_depth_4_is_refused_to_who_delegates_through_the_server(place: Place) ->
 
 
 FORGED = [
-    ({"REMIT_TICKET": "remit1_" + "A" * 43}, "does not know this ticket"),
+    ({"REMIT_TICKET": "remit1_" + "A" * 43}, "doesn't have this ticket"),
     ({"REMIT_TICKET": "forged"}, "REMIT_TICKET is not a ticket"),
-    ({"REMIT_TICKET": ""}, "REMIT_SESSION_ID is set, and REMIT_TICKET is not"),
-    ({"REMIT_TICKET": "", "REMIT_SESSION_ID": ""}, "and shows no ticket"),
+    ({"REMIT_TICKET": ""}, "REMIT_SESSION_ID is set, but REMIT_TICKET isn't"),
+    ({"REMIT_TICKET": "", "REMIT_SESSION_ID": ""}, "and has no ticket"),
     ({"REMIT_SESSION_ID": "sess_1_aaaaaa"}, "and the ticket is that of"),
 ]
 

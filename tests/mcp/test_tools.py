@@ -272,7 +272,7 @@ def test_a_message_that_is_empty_is_none(root: Path) -> None:
 def test_who_shows_a_ticket_that_is_none_is_not_judged(root: Path) -> None:
     del root
     serving = HostedRuns({"REMIT_TICKET": "remit1_" + "A" * 43})
-    with pytest.raises(RemitError, match="does not know this ticket"):
+    with pytest.raises(RemitError, match="doesn't have this ticket"):
         asyncio.run(call("check_return", Call({"message": "x"}, serving)))
 
 

@@ -77,7 +77,7 @@ def test_an_agent_that_hides_is_refused(root: Path, way: str) -> None:
     run(root, f"cd {folder} && {script}; echo ended $?")
     told = (root / "told").read_text()
     assert told.endswith("ended 2\n"), told
-    assert "Remit can't tell whether an agent started this process" in told or "shows no ticket" in told
+    assert "Remit can't tell whether an agent started this process" in told or "has no ticket" in told
     assert not (root / folder / "CALLED").exists()
 
 
@@ -153,5 +153,5 @@ def test_what_the_user_decides_is_refused_to_an_agent(
     run(root, f"{bare} {REMIT} {words}; echo ended $?")
     told = (root / "told").read_text()
     assert told.endswith("ended 2\n"), told
-    assert "an agent can't" in told or "shows no ticket" in told
+    assert "an agent can't" in told or "has no ticket" in told
     assert not (tmp_path / "config" / "remit" / "trust.json").exists()

@@ -7,14 +7,14 @@ from random import Random
 from typing import NamedTuple
 
 from remit.errors import RefusedError
-from remit.runs.admission.guard import AdmissionRequest, Admitted, Caller, admit
+from remit.runs.admission.guard import Admission, Caller, admit
 from remit.runs.admission.limits import Budget
 
 NOW_MS = 1_700_000_000_000
 Edges = frozenset[tuple[str, str]]
 
 
-def become_caller(admitted: Admitted, may_call: tuple[str, ...]) -> Caller:
+def become_caller(admitted: Admission, may_call: tuple[str, ...]) -> Caller:
     """The agent that was admitted, as it calls others."""
     return Caller(
         admitted.session_id,
@@ -39,9 +39,7 @@ def walk(agents: str, edges: Edges) -> tuple[set[tuple[str, ...]], dict[tuple[st
         for target in agents:
             path = (*(caller.path if caller else ("orchestrator",)), target)[1:]
             try:
-                found = admit(
-                    AdmissionRequest(target, 600.0, known=known), caller, session_id="-".join(path), now_ms=NOW_MS
-                )
+                found = admit(target, caller, session_id="-".join(path), now_ms=NOW_MS, timeout_s=600.0, known=known)
             except RefusedError as error:
                 refused[path] = error.code
                 continue
@@ -84,14 +82,14 @@ def draw_budget(random: Random) -> Budget:
     )
 
 
-def check_step(caller: Caller, found: Admitted, asked: AdmissionRequest) -> None:
+def check_step(caller: Caller, found: Admission, timeout_s: float, budget: Budget) -> None:
     """Nothing that a child is given is more than its parent has."""
-    for limit, own, most in zip(found.budget, asked.budget, caller.left, strict=True):
+    for limit, own, most in zip(found.budget, budget, caller.left, strict=True):
         assert most is None or (limit is not None and limit <= most)
         assert own is None or (limit is not None and limit <= own)
     assert NOW_MS < found.deadline_ms <= caller.deadline_ms
     left_s = (caller.deadline_ms - NOW_MS) / 1000
-    assert found.timeout_s <= (left_s if asked.timeout_s is None else min(asked.timeout_s, left_s))
+    assert found.timeout_s <= min(timeout_s, left_s)
     assert (found.parent_id, found.root_id) == (caller.session_id, caller.root_id)
     assert found.agent not in caller.path
 
@@ -120,9 +118,11 @@ def walk_at_random(chance: Chance, tally: dict[str, int]) -> None:
     for number in range(5):
         target = agents[int(random() * len(agents))]
         timeout_s, budget = chance.timeouts_s[int(random() * 500)], chance.budgets[int(random() * 500)]
-        asked = AdmissionRequest(target, timeout_s, budget, frozenset(agents))
         try:
-            found = admit(asked, caller, session_id=f"s{number}", now_ms=NOW_MS)
+            found = admit(
+                target, caller, session_id=f"s{number}", now_ms=NOW_MS, timeout_s=timeout_s, budget=budget,
+                known=frozenset(agents),
+            )  # fmt: skip
         except RefusedError as error:
             tally[error.code] = tally.get(error.code, 0) + 1
             continue
@@ -130,6 +130,6 @@ def walk_at_random(chance: Chance, tally: dict[str, int]) -> None:
         assert len(set(found.path)) == len(found.path)
         if caller is not None:
             assert target in calls[caller.agent]
-            check_step(caller, found, asked)
+            check_step(caller, found, timeout_s, budget)
         tally[f"depth {found.depth}"] = tally.get(f"depth {found.depth}", 0) + 1
         caller = become_caller(found, calls[target])

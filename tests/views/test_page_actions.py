@@ -210,9 +210,9 @@ def test_who_shows_a_ticket_is_held_to_it(root: Path) -> None:
     with opened(root) as home:
         insert(home, Kept(0))
         asker = page_actions.ConnectionPeer(ticket="remit1_" + "x" * 43)
-        with pytest.raises(RefusedError, match="does not know this ticket"):
+        with pytest.raises(RefusedError, match="doesn't have this ticket"):
             page_actions.delegate(home, GO, asker=asker)
-        with pytest.raises(RefusedError, match="does not know this ticket"):
+        with pytest.raises(RefusedError, match="doesn't have this ticket"):
             page_actions.cancel(home, name(0), asker=asker)
 
 

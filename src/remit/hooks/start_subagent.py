@@ -40,7 +40,7 @@ from remit.ledger.slots import Slots, take_slot
 from remit.ledger.texts import load_text, store_texts
 from remit.light_namedtuple import NamedTuple
 from remit.model import MAX_DEPTH
-from remit.runs.admission.guard import AdmissionRequest, admit, make_session_id
+from remit.runs.admission.guard import admit, make_session_id
 from remit.runs.admission.limits import Budget, find_timeout
 from remit.runs.admission.run_config import RunConfig, name_work
 from remit.runs.admission.tickets import describe_session, find_caller
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from remit.ledger.home import Home
     from remit.ledger.store import Connection
     from remit.result import Result
-    from remit.runs.admission.guard import Admitted, Caller
+    from remit.runs.admission.guard import Admission, Caller
 
 
 MARK = "<remit-delegation>"
@@ -361,7 +361,7 @@ def _enter(
     entry = wish.entry
     usual_s = roster.delegate["timeout"] or find_timeout(entry.kind or None)
     command = load_command(home, wish.event.session) if wish.event.is_own and not wish.agent_id else ""
-    asked = AdmissionRequest(wish.agent, entry.timeout_s, Budget(**roster.budget), usual_s=usual_s, command=command)
+    budget = Budget(**roster.budget)
     session_id = make_session_id(read_clock_ms(), os.urandom(6))
     task = _find_task(wish, home)
     _adopt_caller(wish, home, environ)
@@ -373,7 +373,10 @@ def _enter(
         now_ms = read_clock_ms()
         caller = _find_calling(wish, home, environ, now_ms)
         try:
-            admitted = admit(asked, caller, session_id=session_id, now_ms=now_ms)
+            admitted = admit(
+                wish.agent, caller, session_id=session_id, now_ms=now_ms, timeout_s=entry.timeout_s,
+                default_timeout_s=usual_s, budget=budget, command=command,
+            )  # fmt: skip
             trace = find_incoming(environ) if caller is None else ""
             made = _make_row(wish, roster, admitted, home.root, task=task, environ=environ, trace=trace)
             row = add_run(home.ledger, made)
@@ -448,7 +451,7 @@ def _find_calling(wish: _SubagentStart, home: Home, environ: Mapping[str, str], 
 
 
 def _make_row(
-    wish: _SubagentStart, roster: Roster, admitted: Admitted, root: str, *, task: tuple[int | None, str],
+    wish: _SubagentStart, roster: Roster, admitted: Admission, root: str, *, task: tuple[int | None, str],
     environ: Mapping[str, str], trace: str,
 ) -> Run:  # fmt: skip
     from remit.git.head import find_commit
@@ -513,7 +516,7 @@ def _place(config: RunConfig, root: str, environ: Mapping[str, str]) -> RunConfi
     return config._replace(manifest=manifest, manifest_bytes=size, manifest_sha256=digest)
 
 
-def _make_hook_run(wish: _SubagentStart, admitted: Admitted, caller: Caller | None, home: Home) -> HookRun:
+def _make_hook_run(wish: _SubagentStart, admitted: Admission, caller: Caller | None, home: Home) -> HookRun:
     event = wish.event
     own: list[Any] = wish.entry.layers
     if (

@@ -17,7 +17,7 @@ from remit.ledger.history import find_member, list_members
 from remit.model import AgentError
 from remit.result import Result
 from remit.returns.formats import FORMATS, STANDARD
-from remit.runs.admission.prepare import note_refusal
+from remit.runs.admission.admitted_run import record_refusal
 from remit.runs.artifacts_unchanged import is_intact, list_contents, load_reported_files
 from remit.runs.results.build_return import write_return
 from remit.runs.results.fit_budget import fit_result
@@ -145,7 +145,7 @@ class RunBatch:
             if entered:
                 await self.ws.withdraw(entered)
             if isinstance(error, RefusedError):
-                note_refusal(self.ws.home, error)
+                record_refusal(self.ws.home, error)
             raise
         finally:
             if not entered:

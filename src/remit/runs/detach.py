@@ -19,7 +19,7 @@ from remit.storage.supervisors import Presence, clear_departed, is_present
 
 if TYPE_CHECKING:
     from remit.result import Result
-    from remit.runs.admission.prepare import AdmittedRun
+    from remit.runs.admission.admitted_run import AdmittedRun
     from remit.runs.request import Request
     from remit.runs.workspace import Workspace
 

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     from remit.ledger.runs import Run
     from remit.result import Result
+    from remit.runs.admission.admitted_run import AdmittedRun
     from remit.runs.admission.guard import Caller
-    from remit.runs.admission.prepare import AdmittedRun
     from remit.runs.admission.tickets import Ticket
     from remit.runs.progress import RunProgress
     from remit.runs.request import Request

@@ -96,7 +96,7 @@ class InstructionFacts(NamedTuple):
 # --- the first message ------------------------------------------------------------------------------------------------
 
 
-def render_briefing(work: InstructionFacts) -> str:
+def render_prompt(work: InstructionFacts) -> str:
     """The first message to an agent: its work, what it is given, its limits, and what it has to send back."""
     fence = DataMarks(work.session_id, _list_foreign(work))
     parts = [

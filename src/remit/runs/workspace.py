@@ -19,16 +19,14 @@ from remit.errors import ConfigError, RefusedError, RemitError, UsageError
 from remit.ledger.home import Home
 from remit.ledger.runs import load_run
 from remit.ledger.slots import Slots
-from remit.runs.admission.prepare import (
-    AdmissionContext,
+from remit.runs.admission.admitted_run import (
     AdmittedRun,
-    Draft,
-    check_out,
-    draft,
-    drop,
-    enter,
-    note_refusal,
+    admit_draft,
+    check_out_worktree,
+    discard_draft,
+    record_refusal,
 )
+from remit.runs.admission.draft import AdmissionContext, Draft, make_draft
 from remit.runs.admission.tickets import CARRIED, TICKET
 from remit.runs.agent_lookup import list_own_runners, load_settings_or_usual
 from remit.runs.local_backend import LocalBackend
@@ -215,7 +213,7 @@ class Workspace:
         """Hand work to an agent, and go on."""
         setting = self._get_setting()
         # Whoever is written down is driven, also where nobody waits for it any more.
-        starting = asyncio.ensure_future(self._start(draft(request, setting), setting))
+        starting = asyncio.ensure_future(self._start(make_draft(request, setting), setting))
         self._starting.add(starting)
         starting.add_done_callback(self._forget)
         return await asyncio.shield(starting)
@@ -237,7 +235,7 @@ class Workspace:
             else:
                 await self.withdraw(prepared.row.session_id)
             if isinstance(error, RefusedError):
-                note_refusal(self.home, error)
+                record_refusal(self.home, error)
             raise
         await self.backend.submit(prepared.row.session_id)
         return prepared
@@ -262,18 +260,18 @@ class Workspace:
     ) -> AdmittedRun:
         """Admit a request and write it down; nothing drives it yet. `find_caller` as in `AdmissionContext`."""
         setting = self._get_setting(owner)._replace(find_caller=find_caller)
-        read = check_out(draft(request, setting), self.root)
+        read = check_out_worktree(make_draft(request, setting), self.root)
         try:
             return self._enter(read, setting)
         except BaseException as error:
-            drop(read, self.root)
+            discard_draft(read, self.root)
             if isinstance(error, RefusedError):
-                note_refusal(self.home, error)
+                record_refusal(self.home, error)
             raise
 
     async def draft(self, request: Request) -> Draft:
         """Do for a request what takes long: read what there is to read, and check out what it works in."""
-        return await self._check_out(draft(request, self._get_setting()))
+        return await self._check_out(make_draft(request, self._get_setting()))
 
     def enter(self, read: Draft) -> AdmittedRun:
         """Admit a draft and write it down, in the transaction that there is; nobody drives it yet."""
@@ -282,12 +280,12 @@ class Workspace:
     async def drop(self, read: Draft) -> None:
         """Undo what was done for a draft that is not to be admitted."""
         if read.worktree:
-            await asyncio.to_thread(drop, read, self.root)
+            await asyncio.to_thread(discard_draft, read, self.root)
 
     async def _check_out(self, read: Draft) -> Draft:
-        if not read.work.request.worktree:
+        if not read.request.worktree:
             return read
-        return await asyncio.to_thread(check_out, read, self.root)
+        return await asyncio.to_thread(check_out_worktree, read, self.root)
 
     def _get_setting(self, owner: str | None = None) -> AdmissionContext:
         is_afar = self.supervisor.afar is not None
@@ -296,7 +294,7 @@ class Workspace:
         )
 
     def _enter(self, read: Draft, setting: AdmissionContext) -> AdmittedRun:
-        prepared, request = enter(read, setting), read.work.request
+        prepared, request = admit_draft(read, setting), read.request
         if request.function is not None:
             self.supervisor.functions[prepared.row.session_id] = request.function
         return prepared

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from remit.ledger.home import Home
     from remit.ledger.runs import Run
     from remit.model import Diagnostic
-    from remit.runs.admission.prepare import AdmittedRun
+    from remit.runs.admission.admitted_run import AdmittedRun
     from remit.schemas import PossibleObject
 
 _MOST_REASON = 500

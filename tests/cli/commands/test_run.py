@@ -151,7 +151,7 @@ def test_a_prompt_that_is_no_text_is_refused(remit: Remit, agent: ScriptedAgent)
         remit("run", os.fsdecode(b"caf\xe9"), *command),
         remit("run", "-", *command, text=b"caf\xe9"),
     ):
-        assert (ended.code, ended.complaint) == (2, snapshot("the prompt is not a text in UTF-8; write it in UTF-8"))
+        assert (ended.code, ended.complaint) == (2, snapshot("the prompt isn't valid UTF-8; write it in UTF-8"))
     assert not agent.acts
 
 
@@ -207,7 +207,7 @@ def test_limits_that_cannot_be_held_are_told_before_and_afterwards(inside: Insid
     limits = ("--max-tokens", "1", "--max-usd", "0.000001", "--max-seconds", "60")
     ended = inside("run", "Write a report.", "--command", agent.obeys().command, *limits)
     for name in ("max_tokens", "max_usd"):
-        sentence = f"warning[BUD001]: {name} is not held: the runner 'command' does not tell"
+        sentence = f"warning[BUD001]: {name} isn't enforced: the runner 'command' doesn't report"
         assert sentence in ended.err.decode()
         assert f"  {sentence}" in ended.text
     assert "max_seconds" not in ended.err.decode()
@@ -220,7 +220,7 @@ def test_limits_that_cannot_be_held_are_told_before_and_afterwards(inside: Insid
     ("args", "sentence"),
     [
         ((), 'there is no prompt; say what to do: remit run "Fix the typo"'),
-        (("",), "there is nothing to do: the prompt is empty; say what the agent shall do"),
+        (("",), "there is nothing to do: the prompt is empty; say what the agent should do"),
         (("parent",), "'parent' is an agent, and there is no prompt for it; add the prompt: remit run parent"),
         (("-", "x", "--command", "true"), "'-' isn't the name of an agent; to run without an agent file, leave the"),
         (("", "x", "--command", "true"), "no agent is named; give an agent's name"),
@@ -527,7 +527,7 @@ def test_what_is_wrong_with_the_request_is_told_aside(inside: Inside, agent: Scr
     put(inside, ".opencode/agent/subagents/reporter.md", AGENT)
     command = agent.obeys().command
     ended = inside("run", "reporter", "Write.", "--input", "topic=seas", "--input", "colour=red", "--command", command)
-    assert b"warning[INP003]: the agent knows no input 'colour'" in ended.err, ended.err
+    assert b"warning[INP003]: the agent has no input 'colour'" in ended.err, ended.err
     told = load(
         inside(
             "run",

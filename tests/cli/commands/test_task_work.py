@@ -403,7 +403,7 @@ print(json.dumps({
     ("mode", "told"),
     [
         ("show", "0 "),  # it may move its own task, and is not believed where its return says otherwise
-        ("hide", "and shows no ticket"),
+        ("hide", "and has no ticket"),
     ],
 )
 def test_an_agent_that_failed_does_not_complete_its_task(

@@ -9,7 +9,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from remit.errors import RefusedError, UsageError
-from remit.runs.admission.guard import AdmissionRequest, Admitted, Caller, admit, fold, make_session_id
+from remit.runs.admission.guard import Admission, Caller, admit, fold, make_session_id
 from remit.runs.admission.limits import Budget
 from tests.support.run_graphs import (
     NOW_MS,
@@ -37,9 +37,9 @@ def make_caller(*path: str, may_call: tuple[str, ...] = ("*",), **changes: objec
     return caller._replace(**changes)  # type: ignore[arg-type]
 
 
-def ask(agent: str, caller: Caller | None = None, *, max_depth: int = 3, **changes: object) -> Admitted:
-    asked = AdmissionRequest(agent, 600.0)._replace(**changes)  # type: ignore[arg-type]
-    return admit(asked, caller, session_id="s2", now_ms=NOW_MS, max_depth=max_depth)
+def ask(agent: str, caller: Caller | None = None, *, max_depth: int = 3, **changes: object) -> Admission:
+    limits = {"timeout_s": 600.0} | changes
+    return admit(agent, caller, session_id="s2", now_ms=NOW_MS, max_depth=max_depth, **limits)  # type: ignore[arg-type]
 
 
 def get_refusal(agent: str, caller: Caller | None = None, *, max_depth: int = 3, **changes: object) -> RefusedError:
@@ -108,7 +108,7 @@ def test_random_walks_on_up_to_eight_agents(count: int) -> None:
 
 def test_a_persons_own_run_is_the_first_of_its_tree() -> None:
     found = ask("planner", known=frozenset({"planner"}), budget=Budget(max_usd=1.0))
-    assert found == Admitted(
+    assert found == Admission(
         "s2", None, "s2", "planner", 1, ("orchestrator", "planner"), 600.0, NOW_MS + 600_000, Budget(max_usd=1.0)
     )
 
@@ -171,7 +171,7 @@ def test_a_smaller_depth_narrows(own: int, setting: int) -> None:
 def test_an_ancestor_is_not_called_again_however_it_is_spelled(path: tuple[str, ...], agent: str, circle: str) -> None:
     """R2.5, R1.27."""
     refusal = get_refusal(agent, make_caller(*path), known=frozenset({*path, agent}))
-    assert (refusal.code, refusal.message) == ("CYCLE_DETECTED", f"{circle} is a circle")
+    assert (refusal.code, refusal.message) == ("CYCLE_DETECTED", f"{circle} is a cycle")
     assert refusal.data == {"path": ["orchestrator", *path, agent]}
 
 
@@ -179,7 +179,7 @@ def test_an_ancestor_is_not_called_again_however_it_is_spelled(path: tuple[str, 
 def test_nobody_calls_the_orchestrator(caller: Caller | None) -> None:
     refusal = get_refusal("Orchestrator", caller)
     assert refusal.code == "CYCLE_DETECTED"
-    assert "another name" in refusal.hint
+    assert "rename the agent" in refusal.hint
 
 
 def test_a_name_is_like_itself_only() -> None:
@@ -218,7 +218,7 @@ def test_an_agent_calls_only_those_it_may() -> None:
     refusal = get_refusal("c", caller)
     assert (refusal.code, refusal.message) == ("REFUSED", snapshot("'a' may not call 'c'"))
     assert "b, helper-*, status-sync-manager;" in refusal.hint
-    assert "nobody" in get_refusal("c", make_caller("a", may_call=())).hint
+    assert "no agent" in get_refusal("c", make_caller("a", may_call=())).hint
 
 
 @pytest.mark.parametrize(
@@ -371,4 +371,4 @@ def test_the_callers_file_says_how_long_a_nested_run_may_take(
 ) -> None:
     """D10: timeout_default where nothing else is said, timeout_max at most."""
     caller = make_caller("a", timeout_default_s=default, timeout_max_s=most)
-    assert ask("b", caller, timeout_s=said, usual_s=1800).timeout_s == expected
+    assert ask("b", caller, timeout_s=said, default_timeout_s=1800).timeout_s == expected

@@ -16,7 +16,7 @@ from remit.runs.admission.limits import (
     Budget,
     SpentBudget,
     check_budget,
-    check_held,
+    check_limits,
     check_timeout,
     clamp,
     find_exhausted,
@@ -193,7 +193,7 @@ def test_limits_that_a_runner_gives_no_means_to_hold_are_told(
     runner: str, told: dict[str, str], *, hands_on: bool
 ) -> None:
     def check(budget: Budget) -> dict[str, str]:
-        found = check_held(budget, get_runner(runner), name=runner, hands_on=hands_on)
+        found = check_limits(budget, get_runner(runner), name=runner, may_call=hands_on)
         assert all(finding.severity == "warning" and f"'{runner}'" in finding.message for finding in found)
         return {finding.message.partition(" ")[0]: finding.code for finding in found}
 

@@ -38,7 +38,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A workspace with a harness of its own, whose consent was given."""
     for name in ("REMIT_TICKET", "REMIT_SESSION_ID", "REMIT_ROOT"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("remit.runs.admission.prepare.check_trust", lambda *_: None)
+    monkeypatch.setattr("remit.runs.admission.draft.check_trust", lambda *_: None)
     monkeypatch.setenv("LOG", str(tmp_path / "log"))
     root = tmp_path / "work"
     (root / ".git").mkdir(parents=True)
@@ -91,7 +91,7 @@ def test_an_agent_is_not_started_with_values_that_have_changed_since(root: Path,
         (root / "remit.toml").unlink()
     told = asyncio.run(wait(root, session_id))
     assert (told.status, told.stop_reason) == ("failed", "rejected")
-    assert "has changed since this was asked for" in told.errors[0].message
+    assert "has changed since the request" in told.errors[0].message
     assert not (root.parent / "log").exists()
 
 

@@ -54,7 +54,7 @@ def test_what_a_sibling_uses_is_missing_at_the_root(home: Home) -> None:
     add(home, "c", root, budget={"max_tokens": 900}, tokens=400)
     assert look(home, "b").find_left() == Budget(max_tokens=0)
     assert look(home, "b").describe_exhausted() == snapshot(
-        "max_tokens of A is 1,000, and it and those below it used 1,000"
+        "max_tokens of A is 1,000, and it and its nested runs used 1,000"
     )
 
 
@@ -113,5 +113,5 @@ def test_nobody_and_a_line_with_a_gap(home: Home) -> None:
     assert load_tree(home, ticket="a") is None
     with home.ledger.transaction() as db:
         db.execute("UPDATE runs SET parent_id = 'x' WHERE session_id = 'a'")
-    with pytest.raises(RefusedError, match="everybody above a"):
+    with pytest.raises(RefusedError, match="an ancestor of a"):
         load_tree(home, session_id="a")

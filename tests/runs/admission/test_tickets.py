@@ -21,7 +21,7 @@ from remit.errors import RefusedError
 from remit.ledger.events import read_clock_ms
 from remit.ledger.home import Home
 from remit.ledger.runs import Run, add_run, advance
-from remit.runs.admission.guard import AdmissionRequest, Caller, admit
+from remit.runs.admission.guard import Caller, admit
 from remit.runs.admission.limits import Budget
 from remit.runs.admission.tickets import Ticket, find_caller, hash_ticket, mint
 
@@ -133,7 +133,7 @@ def test_a_ticket_is_good_for_any_number_of_children(tmp_path: Path) -> None:
     root = add(home, "s1", may_call=["*"])
     for number in range(5):
         caller = find(home, "s1")
-        admitted = admit(AdmissionRequest(f"c{number}", 60.0), caller, session_id=f"c{number}", now_ms=NOW_MS)
+        admitted = admit(f"c{number}", caller, session_id=f"c{number}", now_ms=NOW_MS, timeout_s=60.0)
         assert admitted.parent_id == "s1"
         add(home, f"c{number}", root)
 
@@ -191,10 +191,10 @@ def test_what_is_no_ticket_is_refused(tmp_path: Path, token: str) -> None:
 def test_a_forged_ticket_is_refused(tmp_path: Path) -> None:
     home = Home(str(tmp_path))
     forged = {"REMIT_TICKET": mint(b"0" * 32).token}
-    assert "does not know this ticket" in get_refusal(home, forged).message
+    assert "doesn't have this ticket" in get_refusal(home, forged).message
     assert not home.is_made
     add(home, "s1")
-    assert "does not know this ticket" in get_refusal(home, forged | {"REMIT_SESSION_ID": "s1"}).message
+    assert "doesn't have this ticket" in get_refusal(home, forged | {"REMIT_SESSION_ID": "s1"}).message
 
 
 def test_the_hash_is_no_ticket(tmp_path: Path) -> None:
@@ -209,7 +209,7 @@ def test_a_ticket_of_another_workspace_is_refused(tmp_path: Path) -> None:
         (tmp_path / each.root).mkdir()
     add(home, "s1")
     add(other, "s2")
-    assert "does not know" in get_refusal(other, {"REMIT_TICKET": mint_for("s1").token}).message
+    assert "doesn't have" in get_refusal(other, {"REMIT_TICKET": mint_for("s1").token}).message
 
 
 @pytest.mark.parametrize("state", ["finishing", "finished"])
@@ -250,7 +250,7 @@ def test_a_session_without_its_ticket_is_refused(tmp_path: Path) -> None:
     home = Home(str(tmp_path))
     add(home, "s1")
     refusal = get_refusal(home, {"REMIT_SESSION_ID": "s1"})
-    assert refusal.message == snapshot("REMIT_SESSION_ID is set, and REMIT_TICKET is not")
+    assert refusal.message == snapshot("REMIT_SESSION_ID is set, but REMIT_TICKET isn't")
     assert "unset REMIT_SESSION_ID" in refusal.hint
 
 
@@ -262,13 +262,13 @@ def test_a_line_with_a_gap_is_refused(tmp_path: Path) -> None:
     assert find(home, "s3").depth == 3
     with home.ledger.transaction() as db:
         assert db.execute("DELETE FROM runs WHERE session_id = 's2'").rowcount == 1
-    assert "everybody above s3" in get_refusal(home, {"REMIT_TICKET": mint_for("s3").token}).message
+    assert "an ancestor of s3" in get_refusal(home, {"REMIT_TICKET": mint_for("s3").token}).message
 
 
 def test_a_line_that_ends_elsewhere_than_at_its_root_is_refused(tmp_path: Path) -> None:
     home = Home(str(tmp_path))
     add(home, "s1", root_id="s0")
-    assert "everybody above s1" in get_refusal(home, {"REMIT_TICKET": mint_for("s1").token}).message
+    assert "an ancestor of s1" in get_refusal(home, {"REMIT_TICKET": mint_for("s1").token}).message
 
 
 def test_a_line_that_goes_in_a_circle_is_refused(tmp_path: Path) -> None:
@@ -277,7 +277,7 @@ def test_a_line_that_goes_in_a_circle_is_refused(tmp_path: Path) -> None:
     add(home, "s2", root)
     with home.ledger.transaction() as db:
         db.execute("UPDATE runs SET parent_id = 's2' WHERE session_id = 's1'")
-    assert "everybody above s2" in get_refusal(home, {"REMIT_TICKET": mint_for("s2").token}).message
+    assert "an ancestor of s2" in get_refusal(home, {"REMIT_TICKET": mint_for("s2").token}).message
 
 
 @pytest.mark.parametrize("budget", [{"max_usd": "much"}, {"max_tokens": -1}, {"max_usd": float("inf")}, [1], "none"])
@@ -332,7 +332,7 @@ def test_what_those_who_are_over_have_used_counts(tmp_path: Path) -> None:
     caller = find(home, "s1")
     assert caller.left == Budget(max_usd=0.0, max_delegations=0)
     with pytest.raises(RefusedError) as caught:
-        admit(AdmissionRequest("b", 60.0), caller._replace(may_call=("*",)), session_id="s3", now_ms=NOW_MS)
+        admit("b", caller._replace(may_call=("*",)), session_id="s3", now_ms=NOW_MS, timeout_s=60.0)
     assert caught.value.code == "BUDGET_EXCEEDED"
 
 
@@ -398,7 +398,7 @@ def test_an_agent_that_hides_its_ticket_is_not_taken_for_a_person(
     add(home, "s1")
     asking = (sys.executable, "-c", ASKING, home.root, str(NOW_MS))
     hidden = run_within(home, (sys.executable, "-c", HIDING, *asking), contain=contain)
-    assert hidden == "REFUSED this process belongs to s1 and shows no ticket\n"
+    assert hidden == "REFUSED this process belongs to s1 and has no ticket\n"
     outside = subprocess.run(asking, capture_output=True, text=True, check=True).stdout
     assert outside == "a person\n"
 

@@ -163,7 +163,7 @@ def test_work_of_a_worktree_is_not_done_in_the_checkout_that_it_came_from(root: 
     script = f"{CALL}; echo ended $?; {CALL} --worktree > docs/nested; echo ended $?; cat docs/told docs/nested >> $REMIT_RETURN_FILE"
     result = run(root, script, worktree=True)
     returned = "\n".join(path.read_text() for path in root.glob(".remit/sessions/*/1/return/*"))
-    assert "can't have work done in the checkout that it came from" in returned, result
+    assert "can't start a run in the checkout that the worktree belongs to" in returned, result
     assert '"delegation_depth":2' in returned, returned
     assert not (root / "docs" / "child.md").exists()
 
@@ -180,7 +180,7 @@ REFUSED = {
     "a file of findings": (
         f"{REMIT} findings add --title x --finding a --write-file --file other/x.md", "has no --write-file"
     ),
-    "an agent it may not call": (f"{REMIT} run parent Do --runner own", "parent → parent is a circle"),
+    "an agent it may not call": (f"{REMIT} run parent Do --runner own", "parent → parent is a cycle"),
     "an agent that isn't there": (f"{REMIT} run nobody Do --runner own", "nobody"),
 }  # fmt: skip
 

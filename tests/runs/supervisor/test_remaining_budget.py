@@ -120,7 +120,7 @@ def test_what_was_used_below_counts_against_whoever_goes_on(root: Path, budget: 
     assert (root / "b.done").exists()
     assert not (root / "a.done").exists(), "it was not ended"
     assert (result.status, result.stop_reason) == ("partial", "budget")
-    assert "it and those below it used" in result.errors[0].message
+    assert "it and its nested runs used" in result.errors[0].message
     assert (rows["a"].tokens, rows["b"].tokens) == (500, 600)
 
 

@@ -162,7 +162,7 @@ def test_what_is_settled_is_not_kept_in_the_process(root: Path) -> None:
 def test_a_runner_that_was_taken_out_of_the_settings_is_still_understood(
     root: Path, agent: ScriptedAgent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("remit.runs.admission.prepare.check_trust", lambda *_: None)
+    monkeypatch.setattr("remit.runs.admission.draft.check_trust", lambda *_: None)
     (root / "remit.toml").write_text(f"[runners.mine]\ncommand = {agent.obeys().command!r}\n")
     ws = Workspace.open(root)
     session_id = ws.prepare(Request(None, "Write a report.", runner="mine"), owner="1-gone").row.session_id

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from remit.ledger.runs import Run
     from remit.model import Diagnostic
     from remit.result import Result
-    from remit.runs.admission.prepare import AdmittedRun
+    from remit.runs.admission.admitted_run import AdmittedRun
     from remit.runs.request import Request
     from remit.runs.workspace import Workspace
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from remit.cli.interrupts import Interrupts
     from remit.model import Diagnostic
     from remit.result import Result
-    from remit.runs.admission.prepare import AdmittedRun
+    from remit.runs.admission.admitted_run import AdmittedRun
     from remit.runs.tasks.task_runs import FinishedTaskRun, TaskRequest, TaskRun
     from remit.runs.workspace import Workspace
     from remit.terminal import Paint

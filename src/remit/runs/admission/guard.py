@@ -1,7 +1,7 @@
 """Decide whether a caller may call an agent now: depth, cycles, allow-list, time and budget.
 
-Owns admission: depth, cycles, who exists, who may be called, what is left of time and budget. Pure: the clock,
-randomness and the caller's lineage are handed in, and the lineage is what the ledger knows, never what a child says.
+The functions have no side effects: clock, randomness and call chain are arguments. The call chain comes from the
+ledger, never from the child's word.
 """
 
 from __future__ import annotations
@@ -20,31 +20,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 ORCHESTRATOR = "orchestrator"
-"""Whoever starts the first agent of a tree: a person, or a program of theirs."""
+"""The name of the caller of a call chain's first agent: a user or a program of the user."""
 MIN_LEFT_MS = 1000
-"""With less time left nothing is begun."""
+"""With less time left, no run is admitted."""
 _MAX_LISTED = 12
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
-_DRAWN = 6
-
-
-class AdmissionRequest(NamedTuple):
-    """What is asked for."""
-
-    agent: str
-    timeout_s: float | None
-    """The time that the request, the settings or the agent's own file give; None where none of them says."""
-    budget: Budget = Budget()
-    known: frozenset[str] | None = None
-    """The agents that there are; None where the work is done without an agent file."""
-    usual_s: float = DEFAULT_TIMEOUT_S
-    """The time where neither `timeout_s` nor the caller says."""
-    command: str = ""
-    """The command that a user gave, such as `research`: it is in the path, between the orchestrator and the agent."""
+_RANDOM_BYTES = 6
 
 
 class Caller(NamedTuple):
-    """Who asks, where that is an agent: what the ledger knows of its session."""
+    """An agent that calls another one, as the ledger knows its run."""
 
     session_id: str
     root_id: str
@@ -54,19 +39,19 @@ class Caller(NamedTuple):
     """From the orchestrator to the agent itself."""
     deadline_ms: int
     may_call: tuple[str, ...] = ()
-    """As its definition said when it was admitted: names, in which a star stands for anything; none: nobody."""
+    """The agents that its file allowed at its admission. A star in a name stands for any text; empty: none."""
     max_depth: int = MAX_DEPTH
-    """The least that it and those above it allow."""
+    """The lowest limit of the agent and its ancestors."""
     left: Budget = Budget()
-    """The least that it and those above it have left."""
+    """What the agent and all its ancestors have left."""
     timeout_default_s: float | None = None
-    """How long an agent that it calls may take where nothing else is said, as its own file has it."""
+    """The default time limit of the agents that it calls, by its file."""
     timeout_max_s: float | None = None
-    """How long an agent that it calls may take at most."""
+    """The longest time limit of the agents that it calls, by its file."""
 
 
-class Admitted(NamedTuple):
-    """A delegation that may begin."""
+class Admission(NamedTuple):
+    """The decision that a run may start: its place in the call chain and its limits."""
 
     session_id: str
     parent_id: str | None
@@ -80,67 +65,72 @@ class Admitted(NamedTuple):
 
 
 def admit(
-    asked: AdmissionRequest, caller: Caller | None, *, session_id: str, now_ms: int, max_depth: int = MAX_DEPTH
-) -> Admitted:
-    """Admit a delegation or refuse it. No caller: a person asks.
+    agent: str,
+    caller: Caller | None,
+    *,
+    session_id: str,
+    now_ms: int,
+    timeout_s: float | None = None,
+    default_timeout_s: float = DEFAULT_TIMEOUT_S,
+    budget: Budget = Budget(),  # noqa: B008 - immutable
+    known: frozenset[str] | None = None,
+    command: str = "",
+    max_depth: int = MAX_DEPTH,
+) -> Admission:
+    """Admit a run, or refuse it with an exception. Without a caller, the user asks.
 
-    `max_depth` narrows, as an agent's own does: no setting and no file allows more than the standard's three.
+    `timeout_s` is the time limit of the request, the settings or the agent's file; without one, the caller's file and
+    then `default_timeout_s` decide (D10). `known` are the names of all agents, or None if the run needs no agent file.
+    `command` is the user's command, such as `research`: the path contains it between the orchestrator and the agent,
+    once. `max_depth` can only lower the standard's limit, as an agent's own does.
     """
-    timeout_s, wanted = _find_timeout(asked, caller), check_budget(asked.budget)
-    path = _find_path(asked, caller)
+    if timeout_s is None:
+        timeout_s = (caller.timeout_default_s if caller is not None else None) or default_timeout_s
+    timeout_s = check_timeout(timeout_s)
+    if caller is not None and caller.timeout_max_s is not None:
+        timeout_s = min(timeout_s, caller.timeout_max_s)
+    check_budget(budget)
+    first = (ORCHESTRATOR,) if command in ("", agent) else (ORCHESTRATOR, command)
+    path = first if caller is None else caller.path
     depth = 1 if caller is None else caller.depth + 1
-    _check_name(asked.agent)
-    _check_depth(depth, path, asked.agent, allowed=min(max_depth, MAX_DEPTH), caller=caller)
-    _check_cycle(asked.agent, list_ancestors(path, depth - 1))
-    _check_known(asked.agent, asked.known)
+    _check_name(agent)
+    _check_depth(depth, path, agent, allowed=min(max_depth, MAX_DEPTH), caller=caller)
+    _check_cycle(agent, list_ancestors(path, depth - 1))
+    _check_known(agent, known)
     if caller is not None:
-        _check_allowed(asked.agent, caller)
-        wanted = clamp(wanted, _take_one(caller))
-    timeout_s = timeout_s if wanted.max_seconds is None else min(timeout_s, wanted.max_seconds)
+        _check_allowed(agent, caller)
+        budget = clamp(budget, _reserve_run(caller))
+    timeout_s = timeout_s if budget.max_seconds is None else min(timeout_s, budget.max_seconds)
     deadline_ms = _find_deadline(timeout_s, caller, now_ms)
-    return Admitted(
+    return Admission(
         session_id,
         None if caller is None else caller.session_id,
         session_id if caller is None else caller.root_id,
-        asked.agent,
+        agent,
         depth,
-        (*path, asked.agent),
+        (*path, agent),
         (deadline_ms - now_ms) / 1000,
         deadline_ms,
-        wanted,
+        budget,
     )
 
 
-def _find_timeout(asked: AdmissionRequest, caller: Caller | None) -> float:
-    """The time that is asked for, within what the caller's file gives to the agents that it calls (D10)."""
-    usual, most = (None, None) if caller is None else (caller.timeout_default_s, caller.timeout_max_s)
-    timeout_s = check_timeout(asked.timeout_s if asked.timeout_s is not None else usual or asked.usual_s)
-    return timeout_s if most is None else min(timeout_s, most)
-
-
-def _find_path(asked: AdmissionRequest, caller: Caller | None) -> tuple[str, ...]:
-    """The path up to the agent. Work that has no agent of its own is named after its command, which is there once."""
-    if caller is not None:
-        return caller.path
-    return (ORCHESTRATOR,) if asked.command in ("", asked.agent) else (ORCHESTRATOR, asked.command)
-
-
 def list_ancestors(path: tuple[str, ...], depth: int) -> tuple[str, ...]:
-    """The orchestrator and the agents of a path to an agent of a depth, without the command between them."""
+    """Return the orchestrator and the agents of a path to an agent at `depth`, without the command between them."""
     return (*path[:1], *path[len(path) - depth :])
 
 
 def check_named(agent: str, known: frozenset[str] | None) -> None:
-    """Refuse a name that nobody has, before anything is looked for that such an agent would need."""
+    """Refuse an unknown agent, before Remit looks for anything else that the agent would need."""
     _check_name(agent)
     _check_known(agent, known)
 
 
-def make_session_id(now_ms: int, drawn: bytes) -> str:
-    """The id of a new session (R2.2), of the time and six random bytes."""
-    if len(drawn) != _DRAWN:
-        raise ValueError(f"{_DRAWN} random bytes are needed")
-    return f"sess_{now_ms // 1000}_{''.join(_LETTERS[byte % len(_LETTERS)] for byte in drawn)}"
+def make_session_id(now_ms: int, random_bytes: bytes) -> str:
+    """Return the id of a new session (R2.2), made of the time and six random bytes."""
+    if len(random_bytes) != _RANDOM_BYTES:
+        raise ValueError(f"{_RANDOM_BYTES} random bytes are needed")
+    return f"sess_{now_ms // 1000}_{''.join(_LETTERS[byte % len(_LETTERS)] for byte in random_bytes)}"
 
 
 # --- one rule each ---------------------------------------------------------------------------------------------------
@@ -149,19 +139,19 @@ def make_session_id(now_ms: int, drawn: bytes) -> str:
 def _check_name(agent: str) -> None:
     if not agent.strip():
         raise UsageError("no agent is named", hint="give an agent's name")
-    if len(agent) > MAX_NAME or not agent.isprintable():  # it will stand in paths, tables and sentences
+    if len(agent) > MAX_NAME or not agent.isprintable():  # names are part of paths, tables and sentences
         hint = f"names have at most {MAX_NAME} letters, and no control characters"
         raise UsageError(f"{agent[:40]!a} cannot be an agent's name", hint=hint)
 
 
 def _check_depth(depth: int, path: tuple[str, ...], agent: str, *, allowed: int, caller: Caller | None) -> None:
-    """Three are allowed and a fourth is refused (R2.3, C7)."""
+    """Allow three levels and refuse a fourth (R2.3, C7)."""
     own = allowed if caller is None else min(allowed, caller.max_depth)
     if depth <= own:
         return
     limit = f"{allowed} is the limit" if own == allowed else f"an agent on the way allows {max(own, 0)}"
     raise RefusedError(
-        f"{draw((*path, agent))} would be depth {depth}, and {limit}",
+        f"{format_path((*path, agent))} would be depth {depth}, and {limit}",
         code="MAX_DEPTH_EXCEEDED",
         hint="do the work yourself, or return what you have and name the rest in next_steps",
         depth=depth,
@@ -170,15 +160,15 @@ def _check_depth(depth: int, path: tuple[str, ...], agent: str, *, allowed: int,
 
 
 def _check_cycle(agent: str, path: tuple[str, ...]) -> None:
-    """Nobody on the way here is called again, however it is spelled (R2.5). The target is not on the path yet (C8)."""
+    """Refuse an agent that is an ancestor, in any spelling (R2.5). The target isn't on the path yet (C8)."""
     folded, wanted = [*map(fold, path)], fold(agent)
     if wanted not in folded:
         return
     hint = "do the work yourself, or return and let your caller decide: an agent cannot wait for itself"
     if wanted == ORCHESTRATOR:
-        hint = f"'{ORCHESTRATOR}' is whoever starts the first agent: an agent needs another name"
-    circle = draw((*path[folded.index(wanted) :], agent))
-    raise RefusedError(f"{circle} is a circle", code="CYCLE_DETECTED", hint=hint, path=[*path, agent])
+        hint = f"'{ORCHESTRATOR}' is the name of the first caller: rename the agent"
+    cycle = format_path((*path[folded.index(wanted) :], agent))
+    raise RefusedError(f"{cycle} is a cycle", code="CYCLE_DETECTED", hint=hint, path=[*path, agent])
 
 
 def _check_known(agent: str, known: frozenset[str] | None) -> None:
@@ -193,30 +183,30 @@ def _check_known(agent: str, known: frozenset[str] | None) -> None:
 
 
 def _check_allowed(agent: str, caller: Caller) -> None:
-    """An agent calls those whom its file names."""
-    if any(_fits(agent, pattern) for pattern in caller.may_call):
+    """Refuse an agent that the caller's file doesn't allow."""
+    if any(_matches(agent, pattern) for pattern in caller.may_call):
         return
-    whom = f"it may call: {_list(set(caller.may_call))}" if caller.may_call else "it may call nobody"
+    allowed = f"it may call: {_list(set(caller.may_call))}" if caller.may_call else "it may call no agent"
     raise RefusedError(
         f"'{caller.agent}' may not call '{agent}'",
-        hint=f"{whom}; its file says so under delegation.can_delegate_to, read when it was started",
+        hint=f"{allowed}; its file says so under delegation.can_delegate_to, read when it was started",
         agent=agent,
         may_call=list(caller.may_call),
     )
 
 
-def _take_one(caller: Caller) -> Budget:
-    """What the caller can give to one more delegation: everything that it has left, but for that one itself."""
+def _reserve_run(caller: Caller) -> Budget:
+    """Return the budget that the caller can give to one more run: all it has left, minus that run itself."""
     exhausted = find_exhausted(caller.left)
     if exhausted is not None:
-        hint = "finish without another agent, and return `partial` where that is not enough"
+        hint = "finish without another agent, and return `partial` if that isn't enough"
         raise RefusedError(exhausted, code="BUDGET_EXCEEDED", hint=hint, left=caller.left._asdict())
     count = caller.left.max_delegations
     return caller.left if count is None else caller.left._replace(max_delegations=count - 1)
 
 
 def _find_deadline(timeout_s: float, caller: Caller | None, now_ms: int) -> int:
-    """When it has to be over: not later than its caller."""
+    """Return the deadline of the run: not later than its caller's."""
     own = now_ms + max(1, int(timeout_s * 1000))
     if caller is None:
         return own
@@ -232,7 +222,7 @@ def _find_deadline(timeout_s: float, caller: Caller | None, now_ms: int) -> int:
 
 
 def fold(name: str) -> str:
-    """A name without the differences that only look like another agent: case, space around it, forms of a letter."""
+    """Return a name without differences of case, surrounding space and Unicode form."""
     if name.isascii():
         return name.strip().lower()
     from unicodedata import normalize  # noqa: PLC0415 - names are nearly always ASCII
@@ -240,20 +230,20 @@ def fold(name: str) -> str:
     return normalize("NFKC", normalize("NFKC", name).casefold()).strip()
 
 
-def draw(path: Iterable[str]) -> str:
-    """A path, as people read it."""
+def format_path(path: Iterable[str]) -> str:
+    """Return a path for a message, with arrows."""
     return " → ".join(path)
 
 
 def _list(names: Iterable[str]) -> str:
-    """Names in a sentence, and how many there are besides."""
+    """Return names for a sentence; of a long list, only the first names and the number of the others."""
     every = sorted(names)
     more = f" and {len(every) - _MAX_LISTED} more" if len(every) > _MAX_LISTED else ""
     return ", ".join(every[:_MAX_LISTED]) + more
 
 
-def _fits(name: str, pattern: str) -> bool:
-    """Whether a name is the one that is written, where a star stands for any letters, as harnesses have it."""
+def _matches(name: str, pattern: str) -> bool:
+    """Whether a name matches a pattern in which a star stands for any text, as in harnesses."""
     head, *rest = pattern.split(ANYONE)
     if not rest:
         return name == pattern

@@ -1,8 +1,7 @@
-"""The inputs of a run: what the caller gave, what Remit adds, and whether the agent can start with them.
+"""The inputs of a run and the tokens in its instructions: the caller's values, Remit's values, and their checks.
 
-Owns the findings about inputs and context (INP…). The documentation of each is the docstring of the function that makes
-it. An error refuses the delegation before anything is started. Depth, path and session are the ledger's: no caller may
-give them.
+The docstring of a function that makes a diagnostic (INP…) is its page. An error refuses the run before its agent
+starts. Depth, path and session come from the ledger, and no caller may give them.
 """
 
 from __future__ import annotations
@@ -31,14 +30,14 @@ if TYPE_CHECKING:
 
 
 FILLED = ("session_id", "delegation_depth", "delegation_path", "timeout")
-"""What Remit itself knows of every delegation."""
+"""The inputs that Remit fills in for every run."""
 FROM_PROMPT = (
     "research_topic", "topic", "question", "query", "research_focus", "review_scope", "revision_reason",
     "revision_context",
 )  # fmt: skip
-"""What the prompt of a task command answers, by the names that agents give to it."""
+"""The names that agents use for the prompt of a task command."""
 MAX_BYTES = 100_000
-"""Of one value: an agent reads a larger one better from a file."""
+"""Maximum size of a value. A larger value belongs in a file."""
 MAX_GIVEN = 200
 _SHOWN = 80
 _LISTED = 40
@@ -48,11 +47,11 @@ _MAX_DEPTH = 64
 
 
 def input_missing(name: str, text: str = "") -> Diagnostic:
-    """An input that the agent requires was not given.
+    """A required input is missing.
 
-    Why: the agent would guess it, or fail after it has cost time and money. What Remit knows itself need not be given:
-    session_id, delegation_depth, delegation_path, timeout; what the task answers, such as its number, language,
-    description and plan_path; and what a task command was told, such as the reason of a revision.
+    Why: the agent would guess it, or fail after it has cost time and money. Remit fills in some inputs: session_id,
+    delegation_depth, delegation_path and timeout; values of the task, such as its number, language, description and
+    plan_path; and the prompt of a task command, such as the reason for a revision.
 
     Bad: `remit run planner "plan it"` for an agent that requires `audience`
 
@@ -60,31 +59,31 @@ def input_missing(name: str, text: str = "") -> Diagnostic:
     """
     about = f" ({text})" if text else ""
     hint = f"Give {show(name)[1:-1]}=VALUE among the inputs (on the command line: --input)."
-    if name == "task_number":  # a task is made and named, not typed in as a value
-        hint = "Give task_number (on the command line --task N; remit task new makes one), or have the task worked on "
-        hint += "with remit task research N, plan N, implement N or review N."
+    if name == "task_number":  # the number of an existing task
+        hint = "Give task_number (on the command line --task N; remit task new makes one), or run a task command: "
+        hint += "remit task research N, plan N, implement N or review N."
     return Diagnostic("INP001", "error", f"the input {show(name)} is missing{about}", hint, _point(name))
 
 
 def input_forbidden(name: str, meant: str) -> Diagnostic:
-    """An input was given that the agent's file forbids.
+    """The agent's file forbids an input.
 
-    Why: what is forbidden, such as a whole conversation, fills the agent's context and steers it. Another spelling of
-    the name is refused as well.
+    Why: a forbidden input, such as a whole conversation, fills the agent's context and influences it. Other spellings
+    of the name are refused, too.
 
     Bad: `--input conversation_history="…"` for an agent that forbids it
 
-    Good: the one fact out of it that the agent needs, as an input of its own.
+    Good: only the fact that the agent needs, as an input of its own.
     """
     also = "" if name == meant else f", which is {show(meant)}"
     return Diagnostic("INP002", "error", f"the input {show(name)} is forbidden{also}",
-                      "Leave it out; give the agent what it asks for.", _point(name))  # fmt: skip
+                      "Leave it out; give only the inputs that the agent's file lists.", _point(name))  # fmt: skip
 
 
 def input_unknown(name: str, known: Sequence[str]) -> Diagnostic:
-    """An input was given that the agent's file does not name.
+    """The agent's file has no such input.
 
-    Why: it was probably meant for another name, and what the agent looks for is then missing. It is passed on.
+    Why: the name is probably misspelled, and the intended input is missing. Remit passes the value to the agent.
 
     Bad: `--input task_nummber=12`
 
@@ -94,13 +93,13 @@ def input_unknown(name: str, known: Sequence[str]) -> Diagnostic:
     hint = (
         f"{guess[0].upper()}{guess[1:].rstrip('?')}{'?' if guess.endswith('?') else '.'}" if known else "Leave it out."
     )
-    return Diagnostic("INP003", "warning", f"the agent knows no input {show(name)}", hint, _point(name))
+    return Diagnostic("INP003", "warning", f"the agent has no input {show(name)}", hint, _point(name))
 
 
 def input_unfit(name: str, value: str, wanted: str) -> Diagnostic:
-    """The value of an input does not fit its type.
+    """The value of an input doesn't have the input's type.
 
-    Why: the agent would read something else than was meant. A list or an object is written as JSON.
+    Why: the agent would read another value than you meant. Write a list or an object as JSON.
 
     Bad: `--input task_number=twelve`, `--input paths=a,b`
 
@@ -113,43 +112,43 @@ def input_unfit(name: str, value: str, wanted: str) -> Diagnostic:
 
 
 def input_owned(name: str) -> Diagnostic:
-    """An input was given that only Remit can know, or that contradicts the task.
+    """An input has a value that only Remit may set, or that contradicts the task.
 
-    Why: session, depth and path say whose work this is and how deep it is nested. A caller that could choose them could
-    hide from every limit.
+    Why: session, depth and path identify the run and its place in the call chain. A caller that could choose them could
+    avoid every limit.
 
     Bad: `--input delegation_depth=0`, or `--input task_number=13` while working on task 12
 
-    Good: nothing; they are filled in. The time is set with `--timeout`.
+    Good: leave them out; Remit fills them in. Set the time limit with `--timeout`.
     """
-    hint = "Set the time with --timeout." if name == "timeout" else "Leave it out: Remit fills it in."
-    return Diagnostic("INP005", "error", f"the input {show(name)} is not the caller's to give", hint,
+    hint = "Set the time limit with --timeout." if name == "timeout" else "Leave it out: Remit fills it in."
+    return Diagnostic("INP005", "error", f"the caller can't set the input {show(name)}", hint,
                       _point(name))  # fmt: skip
 
 
 def input_too_large(name: str, size_bytes: int) -> Diagnostic:
-    """An input is too large to be put into a message.
+    """An input is too large for a message.
 
-    Why: it would push out of the agent's context what the agent needs to work.
+    Why: it would fill the agent's context, which the agent needs for its work.
 
     Bad: `--input log="$(cat build.log)"` with a log of 5 MB
 
     Good: `--input log=build.log`, and the agent reads what it needs.
     """
-    message = f"the input {show(name)} has {size_bytes:,} bytes, at most {MAX_BYTES:,} are taken"
+    message = f"the input {show(name)} has {size_bytes:,} bytes, the maximum is {MAX_BYTES:,}"
     return Diagnostic("INP006", "error", message, "Write it to a file and give the path.", _point(name))
 
 
 def inputs_too_many(count: int) -> Diagnostic:
-    """More inputs were given than anybody reads.
+    """There are too many inputs.
 
-    Why: an agent that takes hundreds of values takes a file.
+    Why: hundreds of values belong in a file.
 
     Bad: 500 times `--input`
 
     Good: `--input settings=settings.json`
     """
-    message = f"{count:,} inputs were given, at most {MAX_GIVEN} are taken"
+    message = f"there are {count:,} inputs, the maximum is {MAX_GIVEN}"
     return Diagnostic("INP007", "error", message, "Write them to a file and give its path.")
 
 
@@ -168,23 +167,23 @@ DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
 def check_inputs(
     inputs: Inputs, given: Mapping[str, str], *, answers: Mapping[str, str] = NOTHING
 ) -> tuple[Diagnostic, ...]:
-    """What there is to say about what the caller gave, errors first. An error: the agent must not be started.
+    """Return diagnostics on the caller's inputs, errors first. With an error, the agent must not start.
 
-    `answers` are inputs that the task or the prompt answers, by name.
+    `answers` are values from the task or the prompt, by the name of the input.
     """
     task = _choose_answers(inputs, answers)
-    findings = [
+    diagnostics = [
         each for name, value in list(given.items())[:MAX_GIVEN] for each in _check_one(inputs, name, value, task)
     ]
     if len(given) > MAX_GIVEN:
-        findings.append(inputs_too_many(len(given)))
+        diagnostics.append(inputs_too_many(len(given)))
     known = {*given, *FILLED, *task}
-    findings += [
+    diagnostics += [
         input_missing(each.name, show(each.text) if each.text else "")
         for each in inputs.parameters
         if not each.optional and each.name not in known
     ]
-    return tuple(sorted(findings, key=lambda finding: finding.severity != "error"))
+    return tuple(sorted(diagnostics, key=lambda each: each.severity != "error"))
 
 
 def fill_inputs(
@@ -197,12 +196,12 @@ def fill_inputs(
     timeout_s: float,
     answers: Mapping[str, str] = NOTHING,
 ) -> dict[str, str]:
-    """Every input that the agent gets: what was given, and of what Remit knows whatever the file names."""
+    """Return the inputs of the agent: the caller's, and those of Remit's values that the agent's file names."""
     filled = {
         "session_id": session_id,
         "delegation_depth": str(depth),
         "delegation_path": json.dumps(list(path), ensure_ascii=False),
-        "timeout": f"{timeout_s:g}" if timeout_s < 1e6 else str(int(timeout_s)),  # noqa: PLR2004 - where %g begins to round
+        "timeout": f"{timeout_s:g}" if timeout_s < 1e6 else str(int(timeout_s)),  # noqa: PLR2004 - from here, %g rounds
     }
     named = {each.name for each in inputs.parameters}
     known = {name: value for name, value in _choose_answers(inputs, answers).items() if name in named}
@@ -211,7 +210,7 @@ def fill_inputs(
 
 
 def _choose_answers(inputs: Inputs, answers: Mapping[str, str]) -> dict[str, str]:
-    """The answers that can be used: each fits the type of its input, and none is too large. Lines become a list."""
+    """Return the answers that fit the type of their input and aren't too large. For a list, each line is an item."""
     types = {each.name: each for each in inputs.parameters}
     chosen = {}
     for name, answer in answers.items():
@@ -255,9 +254,9 @@ def _check_type(parameter: Parameter, value: str) -> Iterator[Diagnostic]:
 
 
 def _parse(text: str) -> Any:  # noqa: ANN401 - any JSON value
-    """A value in JSON; None where it is none, is nested deeply, says a key twice, or holds NaN."""
+    """Return a value from JSON; None if it is invalid or deeply nested, or has a duplicate key or a NaN."""
     depth = deepest = 0
-    for char in text:  # brackets in strings count as well: this only has to keep the parser from going too deep
+    for char in text:  # counts brackets in strings, too: it only has to limit the parser's depth
         depth += (char in "[{") - (char in "]}")
         deepest = max(deepest, depth)
     if deepest > _MAX_DEPTH:
@@ -271,16 +270,16 @@ def _parse(text: str) -> Any:  # noqa: ANN401 - any JSON value
 def _join_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     joined = dict(pairs)
     if len(joined) != len(pairs):
-        raise ValueError("a key is given twice")
+        raise ValueError("duplicate key")
     return joined
 
 
 def _refuse(word: str) -> None:
-    raise ValueError(f"{word} is no JSON")
+    raise ValueError(f"{word} isn't valid JSON")
 
 
 def show(text: str) -> str:
-    """A name or a value of somebody else's, short and on one line."""
+    """Return a name or value of the caller for a message, short and on one line."""
     shown = "".join(char if char.isprintable() else "?" for char in text[: _SHOWN + 1])
     return f"'{shown[:_SHOWN]}…'" if len(shown) > _SHOWN else f"'{shown}'"
 
@@ -293,46 +292,46 @@ def _article(wanted: str) -> str:
     return f"{'an' if wanted[0] in 'aeiou' else 'a'} {wanted}"
 
 
+# --- tokens of the manifest protocol (R4.11, C15) ---------------------------------------------------------------------
+
 _NAME = lazy(r"[A-Za-z][A-Za-z0-9_]{0,60}\Z")
 _NOT_GIVEN = frozenset({"SESSION_ID", "OUTPUT_DIR", "MANIFEST_PATH"})
-"""What Remit knows better: a line that is written elsewhere would not be found."""
+"""Tokens whose values a caller can't set: Remit wouldn't find an entry that is written elsewhere."""
 _TASK = "TASK_ID"
 _UNKNOWN_INPUT = "INP003"
 
 
-def list_given(request: Request, root: str, settings: Settings) -> dict[str, str]:
-    """The values that whoever asks gives as inputs, and the commands of an outside task system (C24)."""
-    commands = _list_commands(root, settings) if request.outside else {}
+def list_token_values(request: Request, root: str, settings: Settings) -> dict[str, str]:
+    """Return the values of tokens: the caller's inputs, and the commands of an outside task system (C24)."""
+    commands = {}
+    if request.outside:
+        from remit.runs.tasks.outside_tasks import list_outside  # noqa: PLC0415 - only with an outside task system
+
+        found = list_outside(root, settings).items()
+        commands = {f"TASK_{name.upper()}_CMD": command.partition(" {id}")[0] for name, command in found}
     inputs = {name.upper(): value for name, value in request.inputs.items() if _NAME.match(name)}
     kept = _NOT_GIVEN if request.task is None else {*_NOT_GIVEN, _TASK}
     return commands | {name: value for name, value in inputs.items() if name not in kept}
 
 
-def _list_commands(root: str, settings: Settings) -> dict[str, str]:
-    from remit.runs.tasks.outside_tasks import list_outside  # noqa: PLC0415 - only where another keeps the tasks
+def check_tokens(facts: InstructionFacts, body: str, diagnostics: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Return the diagnostics of a request with an error for each token that has no value.
 
-    commands = list_outside(root, settings).items()
-    return {f"TASK_{name.upper()}_CMD": command.partition(" {id}")[0] for name, command in commands}
-
-
-def check_tokens(work: InstructionFacts, body: str, findings: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """The findings of a request with those about tokens: one that nothing fills is an error, and says how it could be.
-
-    An input that fills one is no stranger to the agent.
+    An input whose name is a token isn't an unknown input.
     """
-    unfilled = {**fill_tokens(work.prompt, work).diagnostics, **fill_tokens(body, work).diagnostics}
-    used = {f"/inputs/{name}".upper() for text in (work.prompt, body) for name in find_tokens(text)}
-    known = [each for each in findings if each.code != _UNKNOWN_INPUT or (each.pointer or "").upper() not in used]
-    return (*(found._replace(hint=_describe_fix(name, found)) for name, found in unfilled.items()), *known)
+    unfilled = {**fill_tokens(facts.prompt, facts).diagnostics, **fill_tokens(body, facts).diagnostics}
+    used = {f"/inputs/{name}".upper() for text in (facts.prompt, body) for name in find_tokens(text)}
+    kept = [each for each in diagnostics if each.code != _UNKNOWN_INPUT or (each.pointer or "").upper() not in used]
+    errors = []
+    for name, error in unfilled.items():
+        fix = "Name the task with --task N" if name == _TASK else f"Give {name}=VALUE among the inputs (--input)"
+        hint = f"{error.hint} {fix}." if error.hint.endswith("?") else f"{fix}, or remove it."
+        errors.append(error._replace(hint=hint))
+    return (*errors, *kept)
 
 
-def _describe_fix(name: str, finding: Diagnostic) -> str:
-    how = "Name the task with --task N" if name == _TASK else f"Give {name}=VALUE among the inputs (--input)"
-    return f"{finding.hint} {how}." if finding.hint.endswith("?") else f"{how}, or take it out."
-
-
-def list_blanks(body: str, work: InstructionFacts) -> dict[str, str]:
-    """The tokens of a file that a harness reads itself, and what each stands for."""
-    if work.format != MANIFEST.name:
+def list_blanks(body: str, facts: InstructionFacts) -> dict[str, str]:
+    """Return the tokens in an agent file that its harness reads itself, and the value of each."""
+    if facts.format != MANIFEST.name:
         return {}
-    return {name: fill_tokens(f"{{{{{name}}}}}", work).text for name in find_tokens(body)}
+    return {name: fill_tokens(f"{{{{{name}}}}}", facts).text for name in find_tokens(body)}

@@ -1,8 +1,7 @@
-"""The configuration of a run, fixed when it is admitted.
+"""The configuration of a run, fixed at its admission.
 
-Owns what a row of the ledger remembers beside its columns. Definition, permissions and settings are taken as they are
-at admission: an agent that edits them changes nothing for itself, and a supervisor that takes over knows all that the
-first one knew.
+The ledger keeps it in the run's row. An agent that edits its definition, permissions or settings changes nothing for
+its own run, and a supervisor that takes over has the same configuration.
 """
 
 from __future__ import annotations
@@ -18,15 +17,16 @@ if TYPE_CHECKING:
 
 
 BUILT_IN = "built-in"
-"""The runner of a utility agent that Remit answers for itself."""
+"""The runner of a utility agent that Remit answers itself."""
 _IDLE_SHARE, _IDLE_MIN_S = 0.25, 60.0
 _MOST_WORK = 120
 
 
 def name_work(prompt: str) -> str:
-    """What is asked for, as much of it as fits a line, and seen to be cut.
+    """Return the start of the prompt in one line, with an ellipsis if it is cut.
 
-    It is cut after a word: of half a key nobody would know that it is one. Some languages have no spaces.
+    The cut is after a word, because the redaction of secrets doesn't recognize half a key. Languages without spaces
+    are cut after a character.
     """
     line = " ".join(prompt.split())
     if len(line) <= _MOST_WORK:
@@ -37,33 +37,33 @@ def name_work(prompt: str) -> str:
 
 
 class RunConfig(NamedTuple):
-    """The terms of a delegation, all of it plain JSON.
+    """The configuration of a run, all of it plain JSON.
 
-    The first message and what the agent's file tells it are texts of the ledger, `prompt` and `instructions`.
+    The prompt and the instructions in the agent's file are texts of the ledger, `prompt` and `instructions`.
     """
 
     work: str = ""
-    """What was asked for, in the caller's own words, as much as fits a line."""
+    """The start of the caller's prompt, in one line."""
     format: str = "standard"
-    """The format that the agent is instructed in."""
+    """The format in the agent's instructions."""
     any_format: bool = False
-    """Whether nothing declares a format: the agent is judged by the one it uses."""
+    """Whether no format is declared: Remit judges the return in the format that the agent uses."""
     kind: str = ""
     timeout_s: float = 3600
     reasks: int = 2
     retry: str = "never"
-    """`safe`: the agent may be started again from the beginning."""
+    """`safe`: Remit may start the agent again from the beginning."""
     budget: Mapping[str, Any] = NOTHING
     may_call: tuple[str, ...] = ()
     max_depth: int | None = None
     timeout_default_s: float | None = None
-    """How long an agent that it calls may take where nothing else is said."""
+    """The default time limit of the agents that it calls."""
     timeout_max_s: float | None = None
-    """How long an agent that it calls may take at most."""
+    """The longest time limit of the agents that it calls."""
 
     # The agent
     is_named: bool = True
-    """Whether it was asked for by name; if not, its return may name any agent."""
+    """Whether the request names the agent; if not, the return may name any agent."""
     is_native: bool = False
     description: str = ""
     model: str | None = None
@@ -72,13 +72,13 @@ class RunConfig(NamedTuple):
     """The agent file's `max_tokens`: the most tokens of one answer of the model."""
     tools: tuple[str, ...] | None = None
     permissions: Mapping[str, Any] = NOTHING
-    """Which tools its file switches on, and the patterns that allow and deny."""
+    """The tools that its file switches on, and the patterns that allow and deny."""
     also: tuple[Mapping[str, Any], ...] = ()
-    """The permissions of other files that define the same agent: they hold, too."""
+    """The permissions of other files that define the same agent. Remit enforces them, too."""
     settings: Mapping[str, Any] = NOTHING
-    """What the workspace has set for the runner."""
+    """The workspace's settings of the runner."""
     base: str = ""
-    """What a runner of the workspace's own is: one of Remit's."""
+    """Remit's runner that a runner of the workspace is based on."""
 
     # Where and how
     root: str = ""
@@ -86,47 +86,47 @@ class RunConfig(NamedTuple):
     worktree: str = ""
     confine: bool = False
     unconfined: str = ""
-    """Why an agent with permissions isn't confined; empty if it is, or if nothing asks for it."""
+    """The reason if an agent with permissions isn't confined; otherwise empty."""
     build_places: tuple[str, ...] = ()
-    """Folders that a confined agent may write besides those of its permissions."""
+    """Folders that a confined agent may write to, in addition to its permissions."""
     network: str = "all"
-    """What a confined agent reaches: `none`, only the ports of the `model`, or `all`."""
+    """The network that a confined agent can reach: `none`, only the ports of the `model`, or `all`."""
     judges: bool = True
-    """Whether the programs that a confined agent starts are judged, if the machine can do it."""
+    """Whether Remit judges the programs that a confined agent starts, if the machine supports it."""
     boot_id: str = ""
-    """Which run of the machine it was admitted in: what it had begun ended with that."""
+    """The boot in which the run was admitted: a restart of the machine ends its processes."""
     remote: bool = False
     """Whether the run executes on another machine."""
     evidence: bool = True
     is_late: bool = False
-    """Whether Remit first saw the agent after its work had begun."""
+    """Whether Remit first saw the agent after it had started to work."""
     workspace_root: str = ""
-    """The folder that the paths of a `hyper` return start at; empty if there is none."""
+    """The folder that the paths of a `hyper` return are relative to; empty if there is none."""
     manifest: str = ""
-    """The manifest that a return of that format appends to, and how long it was before."""
+    """The manifest that a `manifest` return appends to, and its size before the run."""
     manifest_bytes: int = 0
     manifest_sha256: str = ""
-    """The hash of those bytes: they stay as they are."""
+    """The hash of these bytes, which must not change."""
     topic: str = ""
 
     # Afterwards
     finishes: bool = True
     commits: bool = True
     checkout: str = ""
-    """What the repository is known by that is committed to: an agent could put another there."""
+    """The identity of the repository for commits: an agent could replace the repository."""
     commit: str = ""
-    """What was checked out when it was admitted: what it changed is shown against that."""
+    """The commit that was checked out at admission: Remit shows changes relative to it."""
     must_commit: bool = False
-    """Whether somebody asked for a commit in so many words, and is told where there can be none."""
+    """Whether the request asks for a commit explicitly, so that Remit reports if there can't be one."""
     owner: str = "remit"
     command: str = ""
     artifact_path: str = ""
-    """Where its artifact belongs, below the root."""
+    """The path for its artifact, relative to the root."""
     phase: int | str | None = None
     working: str = ""
-    """The marker that its task has from when it begins."""
+    """The marker of its task during the run."""
     outside: str = ""
-    """The task, where an outside system keeps it."""
+    """The id of the task in an outside system."""
     result_tokens: int = 400
     result_format: str = ""
     """The format of the result; empty: the agent's own."""
@@ -135,20 +135,20 @@ class RunConfig(NamedTuple):
 
     # Where it comes from
     is_harness_run: bool = False
-    """Whether a harness has started the agent itself: nobody here could end it, or ask it again."""
+    """Whether a harness started the agent: Remit can neither end it nor start another attempt."""
     resume_of: str = ""
     harness_id: str = ""
-    """The session of the harness that is taken up again."""
+    """The session of the harness that the run resumes."""
     task_path: str = ""
-    """The path of the agent in Codex's multi-agent v2, by which its call and its events belong together."""
+    """The path of the agent in Codex's multi-agent v2, which links its call and its events."""
     retry_of: str = ""
     batch: str = ""
     trace: str = ""
-    """The W3C trace context of whoever asked, for the first of a tree."""
+    """The caller's W3C trace context, in the first run of a tree."""
 
     @property
     def idle_s(self) -> float:
-        """After so long without a word from it an agent is worth a look; only its time ends it."""
+        """The time without output after which Remit reports the agent as idle. Only its time limit ends it."""
         return max(_IDLE_SHARE * self.timeout_s, _IDLE_MIN_S)
 
     @property
@@ -157,7 +157,7 @@ class RunConfig(NamedTuple):
         return self.any_format or self.format == "hyper"
 
     def as_details(self) -> dict[str, Any]:
-        """What of it is not as it would be anyway."""
+        """Return the values that differ from the defaults, for the ledger."""
         usual = RunConfig()
         return {
             name: value if not isinstance(value, tuple) else list(value)
@@ -167,7 +167,7 @@ class RunConfig(NamedTuple):
 
 
 def read_run_config(details: Mapping[str, Any]) -> RunConfig:
-    """The terms in a row of the ledger. What an older or newer Remit has written there besides is passed over."""
+    """Return the configuration in a row's details. Unknown keys of another version of Remit are ignored."""
     known: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in details.items()
@@ -181,21 +181,27 @@ _SALT_LETTERS = 32
 
 
 def hide_values(settings: Mapping[str, Any], salt: str) -> dict[str, Any]:
-    """What is set for a runner, as the ledger has it. The salt is of random letters, so that no seal tells a value."""
+    """Return a runner's settings for the ledger: its environment variables by name only, with a seal of the values.
+
+    The random salt prevents guessing a value from its seal.
+    """
     kept = {name: value for name, value in settings.items() if name != VALUES}
     values = settings.get(VALUES)
     return kept | {NAMES: sorted(values), SEAL: _seal(values, salt)} if values else kept
 
 
 def fill_values(settings: Mapping[str, Any], now: Mapping[str, str], *, runner: str) -> dict[str, Any]:
-    """What is set for a runner, with the values as the workspace sets them now."""
+    """Return a runner's settings with the current values of its environment variables.
+
+    Raises if they differ from the values at admission: an agent that edits the settings changes nothing for itself.
+    """
     names = settings.get(NAMES)
     if not names:
         return dict(settings)
     values = {name: now[name] for name in names if name in now}
     if _seal(values, str(settings.get(SEAL))[:_SALT_LETTERS]) != settings.get(SEAL):
-        message = f"the environment that remit.toml sets for {runner} has changed since this was asked for"
-        raise RunnerError(message, hint="ask for it again: remit retry")
+        message = f"the environment that remit.toml sets for {runner} has changed since the request"
+        raise RunnerError(message, hint="start the run again: remit retry")
     return {**settings, VALUES: values}
 
 

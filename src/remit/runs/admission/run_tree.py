@@ -1,8 +1,8 @@
-"""The tree of runs that a session belongs to, with the usage and the rest of the budget.
+"""The tree of runs that a session belongs to, with the usage and what is left of each budget.
 
-Owns how spending is counted. What is used below a delegation counts as used by it, so a limit holds for a whole tree,
-whoever of it is at work. The rows of the ledger say what was used; of somebody who runs they are up to a second old,
-and whoever has heard more of it since hands that in.
+The usage of nested runs counts as usage of their ancestors, so a limit applies to the whole tree below it. The usage
+comes from the ledger, where a running agent's row may be a second old; a caller with newer numbers passes them as
+`usage`.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from remit.runners import Usage
 
 _COUNTED = ("max_turns", "max_tokens", "max_usd")
-"""The limits that are used up while an agent works."""
+"""The limits that an agent's work uses up."""
 
 
 class TreeRow(NamedTuple):
-    """What is looked at of each delegation in a tree."""
+    """The columns of each run in a tree."""
 
     session_id: str
     parent_id: str | None
@@ -43,7 +43,7 @@ class TreeRow(NamedTuple):
     turns: int | None
     is_sought: int | None
     details: str | None
-    """Only of the one that is sought and those above it."""
+    """Only of the sought run and its ancestors."""
 
 
 _TREE = """
@@ -61,7 +61,7 @@ _BY_TICKET, _BY_SESSION = _TREE.format(column="ticket"), _TREE.format(column="se
 
 
 class RunTree:
-    """Every delegation of a tree, as the ledger has it at one moment, seen from one of them."""
+    """A snapshot of all runs of a tree, seen from one of them."""
 
     def __init__(self, rows: Mapping[str, TreeRow], own: TreeRow) -> None:
         self.rows = rows
@@ -73,38 +73,38 @@ class RunTree:
         self.budgets = {session_id: _read_budget(session_id, config) for session_id, config in self.config.items()}
 
     def is_limited(self) -> bool:
-        """Whether anybody on the way has a limit that is used up by working."""
+        """Whether the run or one of its ancestors has a limit that work uses up."""
         return any(is_limited(budget) for budget in self.budgets.values())
 
-    def find_left(self, heard: Mapping[str, Usage] = NOTHING, *, spare_turns: int = 0) -> Budget:
-        """The least that the session and those above it have left."""
-        spent = self._sum_up(heard)
+    def find_left(self, usage: Mapping[str, Usage] = NOTHING, *, spare_turns: int = 0) -> Budget:
+        """Return what the run and all its ancestors have left."""
+        spent = self._sum_up(usage)
         budgets = (_spare(budget, spare_turns) for budget in self.budgets.values())
         return clamp(Budget(), *map(left, budgets, spent.values()))
 
-    def describe_exhausted(self, heard: Mapping[str, Usage] = NOTHING) -> str:
-        """Whose limit is used up, and by how much; nothing where something is left of each."""
-        for session_id, spent in self._sum_up(heard).items():
+    def describe_exhausted(self, usage: Mapping[str, Usage] = NOTHING) -> str:
+        """Return a sentence on a limit that is used up, and its agent; empty if something is left of each."""
+        for session_id, spent in self._sum_up(usage).items():
             budget = self.budgets[session_id]._replace(max_delegations=None)
             if find_exhausted(left(budget, spent)) is None:
                 continue
             rest = left(budget, spent)
             used = {"max_turns": spent.turns, "max_tokens": spent.tokens, "max_usd": spent.usd}
             name = next(name for name in _COUNTED if getattr(rest, name) == 0)
-            below = " and those below it" if spent.runs else ""
+            below = " and its nested runs" if spent.runs else ""
             limit = _spell(getattr(budget, name))
             return f"{name} of {self.line[session_id].agent} is {limit}, and it{below} used {_spell(used[name])}"
         return ""
 
     def has_open_below(self) -> bool:
-        """Whether anybody that the session handed work to is not over yet."""
+        """Whether a nested run that the session started is unfinished."""
         return any(row.parent_id == self.own.session_id and row.state != "finished" for row in self.rows.values())
 
-    def _sum_up(self, heard: Mapping[str, Usage]) -> dict[str, SpentBudget]:
-        """What each of the line has used, with all that was done below it."""
+    def _sum_up(self, usage: Mapping[str, Usage]) -> dict[str, SpentBudget]:
+        """Return the usage of the run and each ancestor, with all their nested runs."""
         spent = dict.fromkeys(self.line, SpentBudget())
         for row in self.rows.values():
-            own = _count(row, heard.get(row.session_id))
+            own = _count(row, usage.get(row.session_id))
             at: str | None = row.session_id
             for _ in range(MAX_DEPTH):
                 if at is None or at not in self.rows:
@@ -122,9 +122,9 @@ class RunTree:
 
 
 def load_tree(home: Home, *, ticket: str = "", session_id: str = "") -> RunTree | None:
-    """The tree of the session that has a ticket or an id, in one query; None where nobody has it.
+    """Load the tree of the session with a ticket hash or an id, in one query; None if there is no such session.
 
-    Raises `RefusedError` where the ledger does not know everybody above it, or not their limits.
+    Raises `RefusedError` if the ledger lacks an ancestor, or its limits.
     """
     if not home.is_made:
         return None
@@ -136,7 +136,7 @@ def load_tree(home: Home, *, ticket: str = "", session_id: str = "") -> RunTree 
 
 
 def is_limited(budget: Budget) -> bool:
-    """Whether a budget has a limit that is used up by working."""
+    """Whether a budget has a limit that work uses up."""
     return any(getattr(budget, name) is not None for name in _COUNTED)
 
 
@@ -148,34 +148,34 @@ def _spare(budget: Budget, turns: int) -> Budget:
     return budget if budget.max_turns is None else budget._replace(max_turns=budget.max_turns + turns)
 
 
-def _count(row: TreeRow, heard: Usage | None) -> SpentBudget:
-    """What one session has used itself: what was heard of it since counts, and nothing becomes less."""
+def _count(row: TreeRow, newer: Usage | None) -> SpentBudget:
+    """Return the usage of one run without its nested runs; newer numbers count if they are larger."""
     known = SpentBudget(row.tokens or 0, row.cost_usd or 0.0, row.turns or 0)
-    if heard is None:
+    if newer is None:
         return known
     return SpentBudget(
-        max(known.tokens, heard.tokens or 0), max(known.usd, heard.cost_usd or 0.0), max(known.turns, heard.turns or 0)
+        max(known.tokens, newer.tokens or 0), max(known.usd, newer.cost_usd or 0.0), max(known.turns, newer.turns or 0)
     )
 
 
 def _find_line(rows: Mapping[str, TreeRow], own: TreeRow) -> dict[str, TreeRow]:
-    """The session and those above it, up to the root."""
+    """Return the run and its ancestors, up to the root."""
     line = {own.session_id: own}
     at = own
     while at.parent_id is not None and at.parent_id in rows and at.parent_id not in line:
         at = rows[at.parent_id]
         line[at.session_id] = at
     if at.session_id != own.root_id or at.parent_id is not None:
-        message = f"the ledger does not know everybody above {own.session_id}"
-        raise RefusedError(message, hint="`remit doctor` looks what is wrong with it")
+        message = f"the ledger lacks an ancestor of {own.session_id}"
+        raise RefusedError(message, hint="check the ledger: remit doctor")
     return line
 
 
 def _read_budget(session_id: str, config: Mapping[str, Any]) -> Budget:
-    """The budget that a session was admitted with. One that can't be read is no leave to spend without a limit."""
+    """Return the budget of an admitted run. An unreadable budget is refused, so that no run is without its limits."""
     given = config.get("budget") or {}
     with suppress(UsageError):
         if isinstance(given, dict):
             return read_budget(given)
     message = f"the ledger's budget of {session_id} can't be read"
-    raise RefusedError(message, hint="`remit doctor` looks what is wrong with it")
+    raise RefusedError(message, hint="check the ledger: remit doctor")

@@ -25,7 +25,7 @@ from remit.ledger.texts import load_text, store_texts
 from remit.model import Expectation
 from remit.runners import RunOutput
 from remit.runners.command import join_prompt
-from remit.runs.admission.limits import Budget, check_held
+from remit.runs.admission.limits import Budget, check_limits
 from remit.runs.admission.run_config import RunConfig, read_run_config
 from remit.runs.admission.tickets import CARRIED
 from remit.runs.instructions import render_handback, render_reask
@@ -442,7 +442,7 @@ class RunLoop:
     def make_report(self, conclusion: Conclusion, *, ended_ms: int) -> Result:
         """The whole result of the run, before its finish steps."""
         budget = Budget(**self.config.budget)
-        limits = check_held(budget, self.runner, name=self.run.runner, hands_on=bool(self.config.may_call))
+        limits = check_limits(budget, self.runner, name=self.run.runner, may_call=bool(self.config.may_call))
         answer = next((each.output.text for each in reversed(self.attempts) if each.output.text), None)
         return make_report(
             self.run, conclusion, ended_ms=ended_ms, usage=self.usage, answer=answer, attempts=len(self.attempts),

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from remit.result import Result
-    from remit.runs.admission.prepare import AdmittedRun
+    from remit.runs.admission.admitted_run import AdmittedRun
     from remit.runs.instructions import TaskFacts as Told
     from remit.runs.workspace import Workspace
     from remit.tasks.plan import Phase
