@@ -86,7 +86,7 @@ def test_runs_are_claimed_only_if_their_supervisor_is_known_to_be_gone(tmp_path:
     file.symlink_to("elsewhere.lock")  # a lock that can't be opened: ELOOP
     try:
         assert supervisor.claim_abandoned() == []
-        assert not supervisor.is_left(row)
+        assert not supervisor.is_abandoned(row)
         file.unlink()
         assert supervisor.claim_abandoned() == [row.session_id]
     finally:

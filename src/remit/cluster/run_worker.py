@@ -6,7 +6,6 @@ import asyncio
 import os
 import socket
 import time
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.cluster.database import workers
@@ -20,7 +19,6 @@ from remit.config import BACKEND, fill_backend
 from remit.errors import ConfigError, UsageError
 from remit.runs.admission.tickets import SESSION, TICKET
 from remit.runs.agent_lookup import list_own_runners, load_settings_or_usual
-from remit.runs.own_files import get_file_places, list_own_files
 from remit.runs.workspace_trust import check_trust
 from remit.storage.machine import check_sockets
 from remit.storage.settings import find_workspace, load_settings
@@ -135,7 +133,7 @@ def load_setup(root: str) -> WorkerSetup:
         variables: Mapping[str, Mapping[str, str]] = {}
     else:
         variables = {name: table.env for name, table in settings.runs.runners.items()}
-    return WorkerSetup(list_own_runners(settings), variables, partial(list_own_files, root, get_file_places(settings)))
+    return WorkerSetup(settings, list_own_runners(settings), variables)
 
 
 async def drain(names: Sequence[str], *, everyone: bool, timeout_s: float | None) -> DrainResult:

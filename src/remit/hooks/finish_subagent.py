@@ -12,7 +12,7 @@ from remit.errors import RemitError
 from remit.hooks.shell_limits import close_if_idle
 from remit.ledger.events import list_acts, read_clock_ms
 from remit.ledger.hook_runs import has_used_since
-from remit.ledger.runs import advance, count_attempts, load_run
+from remit.ledger.runs import advance, count_attempts
 from remit.ledger.texts import load_text, store_texts
 from remit.light_hash import take_sha256
 from remit.model import ACCEPTABLE
@@ -66,28 +66,16 @@ def _is_there(home: Home, row: Run) -> bool:
 
 def run_finish_steps(home: Home, row: Run) -> Result:
     """Run the finish steps and return the result. Each step is idempotent."""
-    from remit.runs.finish.finish import make_finish
-    from remit.runs.finish.steps import FinishStep, fail
-    from remit.storage.settings import load_settings
+    from remit.runs.finish.finish import finish_run
 
-    report, conclusion = load_report(home, row.session_id)
     try:
-        steps: tuple[FinishStep, ...] = make_finish(home.root, load_settings(home.root))(row, conclusion)
-    except RemitError as error:  # told with the rest, and no reason to have no result
-        steps = (fail("run_finish_steps", error),)
-    tokens, turns = load_usage(home, row)  # the harness tells it after the agent has stopped
-    root = read_run_config(row.details).root
-    report = report._replace(usage=report.usage._replace(tokens=tokens, turns=turns))
-    report = add_steps(report, steps, root=root)
-    try:
-        with home.ledger.transaction(durable=True) as db:
-            now = load_run(home.ledger, row.session_id)
-            if now is not None and now.state != "finished":
-                store_texts(home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
-                advance(db, row.session_id, "finished")
-                close_if_idle(db, home.root, row.session_id)
+        report = finish_run(home.root, row)
+        with home.ledger.transaction() as db:
+            close_if_idle(db, home.root, row.session_id)
     except RemitError as error:  # the caller gets the result all the same; a supervisor repeats what is missing
-        return add_steps(report, (fail("ledger", error),), root=root)
+        from remit.runs.finish.steps import fail
+
+        return add_steps(load_report(home, row.session_id)[0], (fail("ledger", error),))
     return report
 
 

@@ -26,7 +26,7 @@ from remit.runs.admission.run_config import read_run_config
 from remit.runs.judging.attempt import Attempt, shape_attempt
 from remit.runs.judging.child_artifacts import NestedArtifacts, load_nested_artifacts
 from remit.runs.judging.conclusion import conclude
-from remit.runs.judging.concurrent_runs import find_site
+from remit.runs.judging.concurrent_runs import find_shared_tree
 from remit.runs.judging.concurrent_writers import is_recorded, list_seen, read_tool_uses
 from remit.runs.judging.judge import gather_evidence, judge_answer, protected_name
 from remit.runs.judging.judging_context import JudgingContext, load_context
@@ -105,7 +105,7 @@ def _make_scene(home: Home, row: Run, config: RunConfig, tools: tuple[ToolUse, .
     kept = (load_text(home, row.session_id, BEFORE) or b"").decode("utf-8", "replace")
     before = read_before(kept) if config.evidence else Before()
     since = list_resumed(home, config.resume_of)
-    site = find_site(home, row, config.root, since=since)
+    site = find_shared_tree(home, row, config.root, since=since)
     return load_context(home, row, before, tools=tools, site=site)
 
 

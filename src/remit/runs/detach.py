@@ -28,7 +28,7 @@ def detach(ws: Workspace, request: Request) -> AdmittedRun:
     """Admit a request, and leave it to a process of its own."""
     if request.function is not None:
         raise UsageError("a function runs in this process alone", hint="start it with Workspace.start")
-    if ws.supervisor.afar is not None and TICKET in ws.environ:
+    if ws.supervisor.cluster is not None and TICKET in ws.environ:
         raise UsageError("what an agent on a worker hands on ends with it", hint="wait for it: leave --detach out")
     presence = Presence(ws.home)
     try:

@@ -69,11 +69,11 @@ class LocalBackend:
             row = self._load(session_id)
             if row.state == "finished":
                 return load_report(self.home, session_id)[0]
-            self.supervisor.check_reach(row)
+            self.supervisor.check_reachable(row)
             if self.supervisor.has_stopped(row):
                 await self.submit(session_id)
                 continue
-            if self.supervisor.is_left(row) and claim(self.home.ledger, row, self.id):
+            if self.supervisor.is_abandoned(row) and claim(self.home.ledger, row, self.id):
                 await self.submit(session_id)
                 continue
             await asyncio.sleep(_LOOK_S)

@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from remit.result import Result
     from remit.runs.admission.guard import Caller
     from remit.runs.backend import Backend
-    from remit.runs.finish.steps import FinishStep
-    from remit.runs.judging.conclusion import Conclusion
     from remit.runs.tasks.task_runs import FinishedTaskRun
 
 
@@ -61,16 +59,7 @@ class Workspace:
         self.environ = dict(os.environ if environ is None else environ)
         own = list_own_runners(self.settings)
         slots = Slots(*self.settings.runs.limits)
-        self.supervisor = Supervisor(
-            self.home,
-            slots=slots,
-            begin=self._begin,
-            settle=self._settle,
-            answer=self._answer,
-            own_runners=own,
-            environ=self.environ,
-            list_own_files=self._list_own_files,
-        )
+        self.supervisor = Supervisor(self.home, self.settings, slots=slots, own_runners=own, environ=self.environ)
         self.supervisor.variables = {name: table.env for name, table in self.settings.runs.runners.items()}
         self.backend: Backend = LocalBackend(self.supervisor)
         try:
@@ -99,26 +88,6 @@ class Workspace:
         return ClusterBackend(
             self.supervisor, ClusterClient(self.home, url, self.settings.cluster, self.environ, trusted=trusted)
         )
-
-    def _begin(self, row: Run) -> None:
-        from remit.runs.tasks.task_status import make_begin  # noqa: PLC0415 - only for the work on a task
-
-        make_begin(self.root, self.settings)(row)
-
-    def _settle(self, row: Run, conclusion: Conclusion) -> tuple[FinishStep, ...]:
-        from remit.runs.finish.finish import make_finish  # noqa: PLC0415 - the agent need not wait for it to load
-
-        return make_finish(self.root, self.settings)(row, conclusion)
-
-    def _answer(self, row: Run) -> Conclusion:
-        from remit.runs.utility_agents import answer  # noqa: PLC0415 - only for a utility agent
-
-        return answer(self.root, self.settings, row)
-
-    def _list_own_files(self) -> tuple[str, ...]:
-        from remit.runs.own_files import get_file_places, list_own_files  # noqa: PLC0415 - as above
-
-        return list_own_files(self.root, get_file_places(self.settings))
 
     @classmethod
     def open(
@@ -288,7 +257,7 @@ class Workspace:
         return await asyncio.to_thread(check_out_worktree, read, self.root)
 
     def _get_setting(self, owner: str | None = None) -> AdmissionContext:
-        is_afar = self.supervisor.afar is not None
+        is_afar = self.supervisor.cluster is not None
         return AdmissionContext(
             self.home, self.settings, self._own_runners, self.environ, owner or self.backend.id, is_afar
         )

@@ -28,7 +28,7 @@ def test_what_cannot_be_settled_is_told_and_the_work_is_not_lost(root: Path, tmp
         async with Workspace.open(root) as ws:
             result = await ws.delegate(None, "Do it.", command=agent.command, commits=False)
             assert result.status == "completed"
-            assert ["not TOML" in each.message for each in result.failed_steps] == [True]
+            assert ["valid TOML" in each.message for each in result.failed_steps] == [True]
             assert ws.list() == []
 
     asyncio.run(run())

@@ -14,7 +14,7 @@ import pytest
 
 from remit.ledger.home import Home
 from remit.ledger.runs import Run, add_run
-from remit.runs.judging.concurrent_runs import find_site
+from remit.runs.judging.concurrent_runs import find_shared_tree
 from remit.runs.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -136,5 +136,5 @@ def test_another_agent_has_the_permissions_of_all_its_files_and_of_its_callers(t
     with closing(Home(root)) as home:
         for row in (own, caller, other):
             add_run(home.ledger, row)
-        [found] = find_site(home, own, root, since={}).others
+        [found] = find_shared_tree(home, own, root, since={}).others
     assert sorted(map(json.dumps, found.layers)) == sorted(map(json.dumps, (reading, denied, above)))

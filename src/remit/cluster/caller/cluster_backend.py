@@ -32,7 +32,7 @@ class ClusterBackend(LocalBackend):
 
     def __init__(self, supervisor: Supervisor, afar: ClusterClient) -> None:
         super().__init__(supervisor)
-        self.afar = supervisor.afar = afar
+        self.afar = supervisor.cluster = afar
 
     @asynccontextmanager
     async def admitting(self, environ: Mapping[str, str]) -> AsyncIterator[Admit]:

@@ -216,11 +216,9 @@ class Job:
         site = self.site
         setup = await asyncio.to_thread(site.load_setup, facts.root)
         environ = self._make_environ(order)
-        supervisor = Supervisor(
-            home, own_runners=setup.own_runners, environ=environ, list_own_files=setup.list_own_files
-        )  # fmt: skip
+        supervisor = Supervisor(home, setup.settings, own_runners=setup.own_runners, environ=environ, is_worker=True)
         supervisor.variables = setup.variables
-        afar = supervisor.afar = ClusterClient(
+        afar = supervisor.cluster = ClusterClient(
             home, site.url, site.settings, environ, key=site.key, own=frozenset({self.session_id}),
             trusted=order.trusted,
         )  # fmt: skip

@@ -11,15 +11,15 @@ if TYPE_CHECKING:
 
     from remit.cluster.database.store import Database
     from remit.cluster.worker_folder import WorkerFolder
-    from remit.config import ClusterSettings
+    from remit.config import ClusterSettings, Settings
 
 
 class WorkerSetup(NamedTuple):
     """What a checkout's own settings say of how agents are started in it."""
 
+    settings: Settings
     own_runners: Mapping[str, str] = NOTHING
     variables: Mapping[str, Mapping[str, str]] = NOTHING
-    list_own_files: Callable[[], tuple[str, ...]] = tuple
 
 
 class WorkerContext(NamedTuple):

@@ -13,7 +13,8 @@ from remit.errorlog.workspace_errors import find_error_log
 from remit.errors import RemitError
 from remit.evidence.artifacts import inspect_artifacts
 from remit.ledger.home import Home
-from remit.ledger.texts import load_text
+from remit.ledger.runs import advance, load_run
+from remit.ledger.texts import load_text, store_texts
 from remit.manifest.places import place_manifest
 from remit.model import ERROR_CODES, AgentError, Diagnostic
 from remit.runs.admission.run_config import read_run_config
@@ -26,12 +27,14 @@ from remit.runs.finish.steps import (
     report_activity,
     run_finish_steps,
 )
+from remit.runs.results.full_result import add_steps, load_report, render_report
 from remit.runs.tasks.outside_tasks import finish_outside
 from remit.runs.tasks.task_artifacts import DIAGNOSTICS as ARTIFACT_DIAGNOSTICS
 from remit.runs.tasks.task_artifacts import check_artifacts
 from remit.runs.tasks.task_status import leave, open_store, report_marker
 from remit.storage.checkouts import mark_checkout
 from remit.storage.context_files import NOT_THERE
+from remit.storage.settings import load_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
     from remit.git.commits import Committed
     from remit.ledger.runs import Run
     from remit.model import Artifact, ArtifactFacts, Severity
+    from remit.result import Result
     from remit.runs.admission.run_config import RunConfig
     from remit.runs.judging.conclusion import Conclusion
 
@@ -49,23 +53,42 @@ _PLAN_COUNTS = {"phases": "phase_count", "total_effort_hours": "estimated_hours"
 """The names that planners use in `plan_metadata`, and the field of state.json for each."""
 
 
-def make_finish(root: str, settings: Settings) -> Callable[[Run, Conclusion], tuple[FinishStep, ...]]:
-    """A function that settles delegations of a workspace, in any thread: each call opens the ledger for itself."""
+def finish_run(root: str, row: Run, settings: Settings | None = None) -> Result:
+    """Run the finish steps of a concluded run, write its result to the ledger, and return it.
 
-    def finish_run(row: Run, conclusion: Conclusion) -> tuple[FinishStep, ...]:
-        home = Home(root)
+    Supervisors and hooks call it, and the next one of them repeats it if it was interrupted: every step is idempotent.
+    It opens the ledger for itself, so it can run in any thread. `settings`: those of the workspace. Default: loaded.
+    """
+    home = Home(root)
+    try:
+        report, conclusion = load_report(home, row.session_id)
+        config = read_run_config(row.details)
         try:
-            finish_steps = make_finish_input(row, conclusion, read_run_config(row.details))
-            finish_steps = finish_steps._replace(faults=(*finish_steps.faults, *_name_missing_context(home, row)))
-            try:
-                steps = _finish(home, settings, row, conclusion, finish_steps)
-            except Exception as error:  # noqa: BLE001 - the work is done: its result is reported, whatever fails now
-                steps = (fail("finish", error),)
-            return (*steps, *log_failures(home, finish_steps, find_error_log(root), steps))
-        finally:
-            home.close()
+            steps = _run_steps(home, settings or load_settings(root), row, conclusion) if config.finishes else ()
+        except RemitError as error:  # it is part of the result, and no reason to have no result
+            steps = (fail("finish", error),)
+        if config.is_harness_run:  # the harness reports usage after the agent has stopped
+            latest = load_run(home.ledger, row.session_id) or row
+            report = report._replace(usage=report.usage._replace(tokens=latest.tokens, turns=latest.turns))
+        report = add_steps(report, steps, root=config.root)
+        with home.ledger.transaction(durable=True) as db:
+            now = load_run(home.ledger, row.session_id)
+            if now is not None and now.state != "finished":
+                store_texts(home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
+                advance(db, row.session_id, "finished")
+        return report
+    finally:
+        home.close()
 
-    return finish_run
+
+def _run_steps(home: Home, settings: Settings, row: Run, conclusion: Conclusion) -> tuple[FinishStep, ...]:
+    given = make_finish_input(row, conclusion, read_run_config(row.details))
+    given = given._replace(faults=(*given.faults, *_name_missing_context(home, row)))
+    try:
+        steps = _finish(home, settings, row, conclusion, given)
+    except Exception as error:  # noqa: BLE001 - the agent has ended: its result is reported, whatever fails now
+        steps = (fail("finish", error),)
+    return (*steps, *log_failures(home, given, find_error_log(home.root), steps))
 
 
 def _finish(

@@ -70,7 +70,7 @@ _MOST_EARLIER = 200
 """How many earlier runs are asked what they made."""
 
 
-def find_site(
+def find_shared_tree(
     home: Home, row: Run, root: str, *, since: Mapping[str, int], live: Mapping[str, ConcurrentRun] = NOTHING
 ) -> SharedTree:
     """Where an agent worked, and the agents that worked there meanwhile: no caller that only waits, no nested run.

@@ -301,7 +301,7 @@ class RunLoop:
         used = None if any(each is None for each in known) else tuple(use for each in known for use in each or ())
         is_compared = self._before.tree is not None or bool(self.config.manifest)  # else changes prove nothing
         since = list_resumed_runs(self.home, self.run)
-        site = self.supervisor.find_site(self.run, self.config.root, since=since) if is_compared else None
+        site = self.supervisor.find_shared_tree(self.run, self.config.root, since=since) if is_compared else None
         return load_context(self.home, self.run, self._before, tools=used, site=site, until=until)
 
     def _load_submitted(self, number: int) -> tuple[str, ...]:

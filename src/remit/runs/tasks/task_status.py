@@ -21,8 +21,6 @@ from remit.runs.tasks.task_holders import describe_holder, list_moved
 from remit.storage.spec_root import find_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from remit.config import Settings
     from remit.ledger.runs import Run
     from remit.runs.admission.run_config import RunConfig
@@ -137,17 +135,13 @@ def _open_again(home: Home, store: TaskStore, row: Run, before: _PlanBefore) -> 
 _IN_PROGRESS = "IN PROGRESS"
 
 
-def make_begin(root: str, settings: Settings) -> Callable[[Run], None]:
-    """A function that does the preflight of a delegation, in any thread. Raises if the work may not begin."""
-
-    def begin_one(row: Run) -> None:
-        home = Home(root)
-        try:
-            enter(home, settings, row)
-        finally:
-            home.close()
-
-    return begin_one
+def prepare_task(root: str, settings: Settings, row: Run) -> None:
+    """Do the preflight of a run on a task, in any thread. Raises if the run may not start."""
+    home = Home(root)
+    try:
+        enter(home, settings, row)
+    finally:
+        home.close()
 
 
 def enter(home: Home, settings: Settings, row: Run) -> None:
