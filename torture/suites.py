@@ -29,7 +29,7 @@ SUITES = {
     "secrets": (
         "tests/storage/test_secrets.py", "tests/telemetry/test_export.py", "tests/errorlog/test_log.py",
         "tests/errorlog/test_records.py", "tests/mcp/test_output_limits.py",
-        "tests/views/test_run_record.py",
+        "tests/views/report/test_record.py",
         "tests/runs/results/test_fit_budget.py", "tests/runs/admission/test_run_config.py",
         "tests/views/test_diffs.py", "tests/views/test_run_list.py", "tests/views/test_live.py",
         "tests/cli/commands/test_resume_retry.py",

@@ -17,7 +17,7 @@ from remit.server.rate_limit import Rates
 from remit.server.request_body import MAX_BYTES
 from remit.server.security import CSP
 from remit.server.tokens import LOGIN_S, SESSION_S, make_token
-from remit.views import page_actions
+from remit.views import run_actions
 from tests.support.http_server import API, HOST, JSON, Served, run_server
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def test_another_user_of_the_machine_does_not_log_in(served: Served, monkeypatch
     """Who lists processes sees the address that a browser is opened with."""
     login = f"/login?token={served.desk.tokens.issue_login()}"
     with monkeypatch.context() as patch:
-        patch.setattr(page_actions, "find_maker", lambda _own, _other: os.geteuid() + 1)
+        patch.setattr(run_actions, "find_maker", lambda _own, _other: os.geteuid() + 1)
         assert served.ask("GET", login).status == 401
     assert served.ask("GET", login).status == 303, "and uses nothing up"
 

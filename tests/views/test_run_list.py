@@ -10,7 +10,7 @@ import pytest
 
 from remit.errors import UsageError
 from remit.ledger.queries import RunFilter, count_matching
-from remit.views.run_pages import RunQuery, list_runs
+from remit.views.run_list import RunQuery, list_runs
 from tests.support.ledger_rows import Kept, answer, dump, insert, make_repository, name, opened, run
 
 if TYPE_CHECKING:

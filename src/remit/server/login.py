@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from remit.server.endpoint import Asked
     from remit.server.state import Desk
-    from remit.views.page_actions import ConnectionPeer
+    from remit.views.run_actions import ConnectionPeer
 
 
 async def make_login(asked: Asked) -> dict[str, Any]:
@@ -55,7 +55,7 @@ async def _keep(desk: Desk) -> None:
 
 
 def _is_another_user(asker: ConnectionPeer) -> bool:
-    from remit.views.page_actions import is_another_user
+    from remit.views.run_actions import is_another_user
 
     return is_another_user(asker)
 

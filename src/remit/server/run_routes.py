@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     )
     from remit.server.endpoint import Asked
     from remit.server.state import Desk
-    from remit.views.page_actions import ConnectionPeer, StartedRun
+    from remit.views.run_actions import ConnectionPeer, StartedRun
 
 _FILTERS = ("state", "agent", "verdict", "status", "stop_reason", "task", "q", "roots")
 
@@ -48,11 +48,11 @@ def open_workspace() -> closing[Home]:
 
 def list_runs(asked: Asked) -> RunPageObject:
     """A page of the list."""
-    from remit.views import run_pages
+    from remit.views import run_list
 
-    wanted = run_pages.RunQuery(**_read_task({name: asked.query[name] for name in _FILTERS if name in asked.query}))
+    wanted = run_list.RunQuery(**_read_task({name: asked.query[name] for name in _FILTERS if name in asked.query}))
     with open_workspace() as home:
-        return run_pages.list_runs(
+        return run_list.list_runs(
             home, wanted, limit=asked.query.get("limit", USUAL), cursor=asked.query.get("cursor", "")
         )
 
@@ -111,41 +111,41 @@ def get_log(asked: Asked) -> LogObject:
 
 def delegate(asked: Asked) -> Answer:
     """Hand work to an agent."""
-    from remit.views import page_actions
+    from remit.views import run_actions
 
     given = asked.body
-    return _begin(asked, "delegate", lambda home, asker: page_actions.delegate(home, given, asker=asker))
+    return _begin(asked, "delegate", lambda home, asker: run_actions.delegate(home, given, asker=asker))
 
 
 def retry_run(asked: Asked) -> Answer:
     """Ask for the same once more."""
-    from remit.views import page_actions
+    from remit.views import run_actions
 
     session_id, timeout_s = _find_session(asked.path["id"]), asked.body.get("timeout")
     return _begin(
         asked,
         f"retry {session_id}",
-        lambda home, asker: page_actions.retry(home, session_id, timeout_s=timeout_s, asker=asker),
+        lambda home, asker: run_actions.retry(home, session_id, timeout_s=timeout_s, asker=asker),
     )
 
 
 def resume_run(asked: Asked) -> Answer:
     """Go on where an agent has ended."""
-    from remit.views import page_actions
+    from remit.views import run_actions
 
     session_id, prompt = _find_session(asked.path["id"]), asked.body["prompt"]
     return _begin(
-        asked, f"resume {session_id}", lambda home, asker: page_actions.resume(home, session_id, prompt, asker=asker)
+        asked, f"resume {session_id}", lambda home, asker: run_actions.resume(home, session_id, prompt, asker=asker)
     )
 
 
 def cancel_run(asked: Asked) -> CancelledObject:
     """End a delegation."""
-    from remit.views import page_actions
+    from remit.views import run_actions
 
     session_id = _find_session(asked.path["id"])
     with open_workspace() as home:
-        ended = page_actions.cancel(home, session_id, reason=asked.body.get("reason", ""), asker=_name_asker(asked))
+        ended = run_actions.cancel(home, session_id, reason=asked.body.get("reason", ""), asker=_name_asker(asked))
     return {"cancelled": [*ended.cancelled], "note": ended.note}
 
 
@@ -174,7 +174,7 @@ def _name_asker(asked: Asked) -> ConnectionPeer:
 def name_ends(desk: Desk, own: tuple[str, int] | None, peer: tuple[str, int] | None) -> ConnectionPeer:
     """The two ends of a connection; one that was broken off before it was taken has no other."""
     from remit.storage.peers import ConnectionEnd
-    from remit.views.page_actions import ConnectionPeer
+    from remit.views.run_actions import ConnectionPeer
 
     return ConnectionPeer(
         ConnectionEnd(*(own or (desk.place.host, desk.place.port))), None if peer is None else ConnectionEnd(*peer)
@@ -183,10 +183,10 @@ def name_ends(desk: Desk, own: tuple[str, int] | None, peer: tuple[str, int] | N
 
 def check_person(asked: Asked) -> None:
     """Refuse what only people ask for, where an agent does."""
-    from remit.views import page_actions
+    from remit.views import run_actions
 
     with open_workspace() as home:
-        page_actions.check_person(home, _name_asker(asked))
+        run_actions.check_person(home, _name_asker(asked))
 
 
 def _begin(asked: Asked, what: str, begin: Callable[[Home, ConnectionPeer], StartedRun]) -> Answer:

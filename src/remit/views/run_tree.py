@@ -19,7 +19,7 @@ from remit.runs.request import read_request
 from remit.runs.results.full_result import load_report
 from remit.runs.text_pages import redact_once
 from remit.views.json_objects import build_attempt, build_list, build_runs, build_text_page
-from remit.views.page_actions import describe_actions
+from remit.views.run_actions import describe_actions
 from remit.views.run_details import (
     clean,
     find_folder,

@@ -91,8 +91,8 @@ def show(session: str | None, *, full: bool, form: str | None, output: str | Non
 
 def _report(session: str | None, form: str | None, output: str | None) -> int:
     """Write a report about a run to a file or to standard output."""
+    from remit.views.report.record import load_run_report, write_report
     from remit.views.run_details import open_home
-    from remit.views.run_record import load_run_report, write_report
 
     ends = [each for end, each in _FILE_ENDS.items() if output is not None and output.lower().endswith(end)]
     home = open_home()

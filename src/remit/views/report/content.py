@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from remit.model import ACCEPTABLE
 from remit.sentences import format_duration
 from remit.views.render import count
-from remit.views.run_record import name_state
+from remit.views.report.record import name_state
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

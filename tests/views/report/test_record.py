@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from remit.errors import UsageError
-from remit.views import run_record
+from remit.views.report import record
 from remit.views.report.html import render_html
 from remit.views.report.markdown import render_markdown
-from remit.views.run_record import ROOM, load_run_report, weigh
+from remit.views.report.record import ROOM, load_run_report, weigh
 from tests.support.ledger_rows import Kept, answer, insert, make_repository, name, opened, run
 from tests.support.report_samples import REPORT
 
@@ -140,8 +140,8 @@ def test_a_long_answer_is_cut_and_said_to_be(root: Path) -> None:
 
 
 def test_a_large_run_is_told_in_part_the_failures_first(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_record, "MOST_FULL", 4)
-    monkeypatch.setattr(run_record, "MOST_ROWS", 20)
+    monkeypatch.setattr(record, "MOST_FULL", 4)
+    monkeypatch.setattr(record, "MOST_ROWS", 20)
     failed = {7: "invalid", 9: "fabricated"}
     rows = [
         Kept(at, parent=0, root=0, verdict=failed.get(at, "accepted"), status="failed" if at in failed else "completed")
@@ -166,7 +166,7 @@ def test_where_room_is_short_each_is_cut_shorter_before_any_is_left_out(
         insert(home, Kept(0), *(Kept(at, parent=0, root=0, attempts=("accepted",)) for at in range(1, 5)))
     keep_answers(root, range(1, 4), "word " * 50)
     keep_answers(root, range(4, 5), "word " * 5_000)
-    monkeypatch.setattr(run_record, "ROOM", 16_000)
+    monkeypatch.setattr(record, "ROOM", 16_000)
     report = load(root, name(0))
     shown = [len(attempt["answer"]["text"]) for node in report["nodes"] for attempt in node["attempts"]]
     assert shown == [250, 250, 250, 1_000]
@@ -178,7 +178,7 @@ def test_where_room_is_short_each_is_cut_shorter_before_any_is_left_out(
 @pytest.mark.thorough
 def test_the_file_is_bounded_whatever_is_written(root: Path, monkeypatch: pytest.MonkeyPatch, char: str) -> None:
     room = 120_000
-    monkeypatch.setattr(run_record, "ROOM", room)
+    monkeypatch.setattr(record, "ROOM", room)
     with opened(root) as home:
         insert(home, Kept(0), *(Kept(at, parent=0, root=0, attempts=("accepted",)) for at in range(1, 25)))
     keep_answers(root, range(1, 25), char * 10_000)
@@ -197,5 +197,5 @@ def test_a_run_of_a_thousand_is_one_file_of_a_few_megabytes(root: Path) -> None:
     keep_answers(root, range(1_000), "<b>word</b> " * 1_500)
     report = load(root, name(0))
     assert len(report["tree"]) == 1_000
-    assert len(report["nodes"]) == run_record.MOST_FULL
+    assert len(report["nodes"]) == record.MOST_FULL
     assert len(render_html(report).encode()) < 6_000_000

@@ -22,7 +22,7 @@ from remit.runs.workspace_trust import TrustRequest, get_executing, grant_trust
 from remit.storage.peers import ConnectionEnd, Peers
 from remit.storage.process_ancestry import find_mark
 from remit.storage.settings import load_settings
-from remit.views import page_actions
+from remit.views import run_actions
 from remit.views.run_details import find_session
 from remit.views.run_tree import load_run_details
 from tests.support.ledger_rows import Kept, answer, insert, make_repository, name, opened, run
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from remit.ledger.home import Home
 
-PERSON = page_actions.ConnectionPeer()
+PERSON = run_actions.ConnectionPeer()
 GO = {"prompt": "Go.", "runner": "script"}
 CONNECT = """
 import os, socket, sys
@@ -68,7 +68,7 @@ def wait_for(home: Home, session_id: str, is_so: Callable[[Run], bool]) -> Run:
 def delegate(home: Home, script: str, root: Path, **more: object) -> str:
     (root / "agent.sh").write_text(script)
     given = {"prompt": "Look at it.", "runner": "script", **more}
-    return page_actions.delegate(home, given, asker=PERSON).session_id
+    return run_actions.delegate(home, given, asker=PERSON).session_id
 
 
 # --- what is done ----------------------------------------------------------------------------------------------------
@@ -80,12 +80,12 @@ def test_work_goes_on_by_itself_and_is_retried(root: Path) -> None:
         session_id = delegate(home, f"echo x >> made.md\n{answer('made.md')}", root, timeout=60.0)
         row = wait_for(home, session_id, lambda row: row.state == "finished")
         assert (row.status, row.verdict) == ("completed", "accepted")
-        again = page_actions.retry(home, session_id, timeout_s=50, asker=PERSON)
+        again = run_actions.retry(home, session_id, timeout_s=50, asker=PERSON)
         later = wait_for(home, again.session_id, lambda row: row.state == "finished")
         assert later.details["retry_of"] == session_id
         assert later.details["timeout_s"] == 50
         with pytest.raises(RefusedError, match="is completed"):
-            page_actions.resume(home, session_id, "Go on.", asker=PERSON)
+            run_actions.resume(home, session_id, "Go on.", asker=PERSON)
 
 
 def begin_to_wait(home: Home, root: Path) -> tuple[str, str]:
@@ -99,16 +99,16 @@ def begin_to_wait(home: Home, root: Path) -> tuple[str, str]:
 def test_what_is_at_work_is_cancelled_with_all_below_it(root: Path) -> None:
     with opened(root) as home:
         session_id, ticket = begin_to_wait(home, root)
-        asker = page_actions.ConnectionPeer(ticket=ticket)
-        below = page_actions.delegate(home, GO, asker=asker).session_id
+        asker = run_actions.ConnectionPeer(ticket=ticket)
+        below = run_actions.delegate(home, GO, asker=asker).session_id
         child = wait_for(home, below, lambda row: row.state == "running")
         assert (child.parent_id, child.depth) == (session_id, 2)
-        done = page_actions.cancel(home, session_id, reason="no longer\nwanted", asker=PERSON)
-        assert done == page_actions.CancelResult((session_id, below), "")
+        done = run_actions.cancel(home, session_id, reason="no longer\nwanted", asker=PERSON)
+        assert done == run_actions.CancelResult((session_id, below), "")
         for each in (session_id, below):
             row = wait_for(home, each, lambda row: row.state == "finished")
             assert row.stop_reason == "cancelled"
-        assert page_actions.cancel(home, session_id, asker=PERSON) == page_actions.CancelResult(
+        assert run_actions.cancel(home, session_id, asker=PERSON) == run_actions.CancelResult(
             (), "it had already finished"
         )
 
@@ -118,26 +118,26 @@ def test_an_agent_that_shows_its_ticket_ends_only_what_is_its_own(root: Path) ->
     with opened(root) as home:
         (first, ticket), (second, _) = (begin_to_wait(home, root) for _ in range(2))
         with pytest.raises(RefusedError, match="was not handed on by"):
-            page_actions.cancel(home, second, asker=page_actions.ConnectionPeer(ticket=ticket))
+            run_actions.cancel(home, second, asker=run_actions.ConnectionPeer(ticket=ticket))
         for each in (first, second):
             row = load_run(home.ledger, each)
             assert row is not None
             assert row.state == "running"
-            page_actions.cancel(home, each, asker=PERSON)
+            run_actions.cancel(home, each, asker=PERSON)
 
 
 def test_what_cannot_be_is_refused_and_nothing_is_begun(root: Path) -> None:
     with opened(root) as home:
         insert(home, Kept(0, state="running"))
         with pytest.raises(UsageError, match="prompt is empty"):
-            page_actions.delegate(home, {**GO, "prompt": "  "}, asker=PERSON)
+            run_actions.delegate(home, {**GO, "prompt": "  "}, asker=PERSON)
         with pytest.raises(RemitError):
-            page_actions.delegate(home, {**GO, "runner": "nobody"}, asker=PERSON)
+            run_actions.delegate(home, {**GO, "runner": "nobody"}, asker=PERSON)
         for budget, sentence in (({"max_tokens": -1}, "max_tokens cannot be"), ({"max_usd": 0}, "max_usd cannot be")):
             with pytest.raises(UsageError, match=sentence):
-                page_actions.delegate(home, {**GO, **budget}, asker=PERSON)
+                run_actions.delegate(home, {**GO, **budget}, asker=PERSON)
         with pytest.raises(RemitError, match="not over"):
-            page_actions.retry(home, name(0), asker=PERSON)
+            run_actions.retry(home, name(0), asker=PERSON)
         assert [row.session_id for row in list_runs(home.ledger)] == [name(0)]
 
 
@@ -169,14 +169,14 @@ class Door:
         accepted, other = self.server.accept()
         with accepted:
             accepted.recv(1)
-            asker = page_actions.ConnectionPeer(
+            asker = run_actions.ConnectionPeer(
                 ConnectionEnd(*accepted.getsockname()), ConnectionEnd(*other), ticket, is_browser=True
             )
             try:
                 if ticket:
-                    page_actions.delegate(home, GO, asker=asker)
+                    run_actions.delegate(home, GO, asker=asker)
                 else:
-                    page_actions.check_person(home, asker)
+                    run_actions.check_person(home, asker)
             except RefusedError as error:
                 return error.message
             return ""
@@ -209,11 +209,11 @@ def test_who_carries_a_ticket_is_an_agent(root: Path, door: Door) -> None:
 def test_who_shows_a_ticket_is_held_to_it(root: Path) -> None:
     with opened(root) as home:
         insert(home, Kept(0))
-        asker = page_actions.ConnectionPeer(ticket="remit1_" + "x" * 43)
+        asker = run_actions.ConnectionPeer(ticket="remit1_" + "x" * 43)
         with pytest.raises(RefusedError, match="doesn't have this ticket"):
-            page_actions.delegate(home, GO, asker=asker)
+            run_actions.delegate(home, GO, asker=asker)
         with pytest.raises(RefusedError, match="doesn't have this ticket"):
-            page_actions.cancel(home, name(0), asker=asker)
+            run_actions.cancel(home, name(0), asker=asker)
 
 
 @pytest.mark.slow
@@ -236,7 +236,7 @@ def test_who_shows_the_ticket_of_another_agent_is_refused(root: Path, door: Door
         second = delegate(home, f"env PORT={door.port} {program}\n{answer()}", root)
         assert f"that of {first}, and this process belongs to {second}" in door.judge(home, ticket)
         for each in (first, second):
-            page_actions.cancel(home, each, asker=PERSON)
+            run_actions.cancel(home, each, asker=PERSON)
             wait_for(home, each, lambda row: row.state == "finished")
 
 
@@ -272,7 +272,7 @@ def test_what_is_on_its_way_to_another_process_is_refused(root: Path, door: Door
 
 def test_who_was_gone_before_anybody_looked_is_refused(root: Path) -> None:
     with opened(root) as home, pytest.raises(RefusedError, match="has gone"):
-        page_actions.check_person(home, page_actions.ConnectionPeer(ConnectionEnd("127.0.0.1", 1)))
+        run_actions.check_person(home, run_actions.ConnectionPeer(ConnectionEnd("127.0.0.1", 1)))
 
 
 @pytest.mark.parametrize(
@@ -289,14 +289,14 @@ def test_who_was_gone_before_anybody_looked_is_refused(root: Path) -> None:
 def test_who_hides_is_let_in_only_where_a_person_would(
     root: Path, monkeypatch: pytest.MonkeyPatch, peers: Peers, *, is_browser: bool, is_refused: bool
 ) -> None:
-    monkeypatch.setattr(page_actions, "find_peers", lambda _own, _other: peers)
-    asker = page_actions.ConnectionPeer(
+    monkeypatch.setattr(run_actions, "find_peers", lambda _own, _other: peers)
+    asker = run_actions.ConnectionPeer(
         ConnectionEnd("127.0.0.1", 1), ConnectionEnd("127.0.0.1", 2), is_browser=is_browser
     )
     with opened(root) as home:
         insert(home, Kept(0))
         with pytest.raises(RefusedError, match="nobody can tell which") if is_refused else nullcontext():
-            page_actions.check_person(home, asker)
+            run_actions.check_person(home, asker)
 
 
 @pytest.mark.slow
@@ -307,11 +307,11 @@ def test_an_agent_that_hides_is_refused_with_a_session_too(root: Path, monkeypat
         while not (root / "pid").exists() or not (root / "pid").read_text().strip():
             time.sleep(0.02)
         inside = next(pid for pid in list_pids() if find_enclosing(home, pid) == session_id)
-        monkeypatch.setattr(page_actions, "find_peers", lambda _own, _other: Peers(is_hidden=True, hiding=(1, inside)))
+        monkeypatch.setattr(run_actions, "find_peers", lambda _own, _other: Peers(is_hidden=True, hiding=(1, inside)))
         with pytest.raises(RefusedError, match=session_id):
-            page_actions.check_person(
+            run_actions.check_person(
                 home,
-                page_actions.ConnectionPeer(
+                run_actions.ConnectionPeer(
                     ConnectionEnd("127.0.0.1", 1), ConnectionEnd("127.0.0.1", 2), is_browser=True
                 ),
             )
@@ -325,10 +325,10 @@ def list_pids() -> list[int]:
 
 def test_one_that_comes_from_elsewhere_is_a_person(root: Path) -> None:
     with opened(root) as home:
-        page_actions.check_person(
-            home, page_actions.ConnectionPeer(ConnectionEnd("127.0.0.1", 1), ConnectionEnd("203.0.113.9", 2))
+        run_actions.check_person(
+            home, run_actions.ConnectionPeer(ConnectionEnd("127.0.0.1", 1), ConnectionEnd("203.0.113.9", 2))
         )
-        page_actions.check_person(home, PERSON)
+        run_actions.check_person(home, PERSON)
         assert not home.is_made
         insert(home, Kept(0))
         assert find_session(home, "-") == name(0)
