@@ -25,8 +25,9 @@ from remit.ledger.home import Home
 from remit.ledger.runs import REMOTE_OWNER, Run, add_run, advance, load_run
 from remit.runs.request import Request
 from remit.views import workers as shown
+from remit.views.run_details import load_run_details
 from remit.views.run_list import list_runs
-from remit.views.run_tree import load_run_details, load_tree
+from remit.views.run_tree import load_tree
 from tests.support.cluster_callers import KEY, Caller
 from tests.support.cluster_rows import NOTHING_USED, publish
 from tests.support.commands import Inside, Remit

@@ -29,9 +29,9 @@ def test_an_agent_works_on_a_task_of_an_outside_tracker(cleo: Cleo) -> None:
         assert told["over"] is True
         assert told["result"]["remit"]["status"] == "completed", told
         shown = peer.call("task_show", task="T1234")
-        (standing,) = peer.call("status", session_id=told["session_id"])["items"]
+        (snapshot,) = peer.call("status", session_id=told["session_id"])["items"]
         assert peer.strays == []
-    assert standing["task_id"] == "T1234"
+    assert snapshot["task_id"] == "T1234"
     assert shown["task"] == "T1234"
     assert [each[0] for each in cleo.calls] == ["show", "focus", "show", "complete", "research", "show"]
     entry = cleo.calls[4][3]

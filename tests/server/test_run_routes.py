@@ -199,8 +199,8 @@ def test_a_delegation_is_ended(place: Place) -> None:
     wait_until(lambda: served.get(f"/runs/{session_id}").value["run"]["alive"], "its agent")
     assert served.post(f"/runs/{session_id}/cancel", {"reason": "enough"}).value["cancelled"] == [session_id]
     wait_for_end(served, session_id)
-    standing = served.get(f"/runs/{session_id}").value["run"]
-    assert (standing["stop_reason"], standing["alive"]) == ("cancelled", False)
+    snapshot = served.get(f"/runs/{session_id}").value["run"]
+    assert (snapshot["stop_reason"], snapshot["alive"]) == ("cancelled", False)
     again = served.post(f"/runs/{session_id}/cancel", {}).value
     assert (again["cancelled"], bool(again["note"])) == ([], True)
 

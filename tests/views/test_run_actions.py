@@ -23,8 +23,8 @@ from remit.storage.peers import ConnectionEnd, Peers
 from remit.storage.process_ancestry import find_mark
 from remit.storage.settings import load_settings
 from remit.views import run_actions
-from remit.views.run_details import find_session
-from remit.views.run_tree import load_run_details
+from remit.views.run_details import load_run_details
+from remit.views.run_snapshots import find_session
 from tests.support.ledger_rows import Kept, answer, insert, make_repository, name, opened, run
 
 if TYPE_CHECKING:

@@ -9,8 +9,9 @@ import pytest
 
 from remit.errors import UsageError
 from remit.ledger.events import add_event
-from remit.views import run_details
-from remit.views.run_tree import PAGE_CHARS, load_answer_page, load_prompt_page, load_run_details, load_tree
+from remit.views import run_tree
+from remit.views.run_details import PAGE_CHARS, load_answer_page, load_prompt_page, load_run_details
+from remit.views.run_tree import load_tree
 from tests.support.ledger_rows import Kept, answer, insert, make_repository, name, opened, run, run_agent
 
 if TYPE_CHECKING:
@@ -187,5 +188,5 @@ def test_views_show_the_same_as_the_tree(root: Path) -> None:
     """`remit ps --tree` and the page read one and the same."""
     with opened(root) as home:
         insert(home, Kept(0, state="running"), Kept(1, parent=0, root=0))
-        seen = run_details.list_tree(home, name(0))
+        seen = run_tree.list_subtree(home, name(0))
         assert [each.state for each in seen] == [item["state"] for item in load_tree(home, name(0))["items"]]

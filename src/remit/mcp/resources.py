@@ -75,11 +75,11 @@ def _list_entries() -> Iterator[dict[str, Any]]:
 
 
 def _list_results() -> Iterator[dict[str, Any]]:
-    from remit.views.run_details import list_work, open_home
+    from remit.views.run_snapshots import list_snapshots, open_home
 
     home = open_home()
     try:
-        found = list_work(home, everything=True, limit=_MAX_NEWEST)
+        found = list_snapshots(home, everything=True, limit=_MAX_NEWEST)
     finally:
         home.close()
     for each in found:
@@ -168,7 +168,7 @@ def _read_result(session_id: str, page: int) -> tuple[str, str]:
 
 def _read_answer(session_id: str, page: int) -> tuple[str, str]:
     from remit.runs.text_pages import load_answer
-    from remit.views.run_details import find_session, open_home
+    from remit.views.run_snapshots import find_session, open_home
 
     home = open_home()
     try:

@@ -61,11 +61,12 @@ async def delegate(asked: Call) -> RunAnswerObject:
 
 def _load_run(session_id: str) -> RunObject:
     from remit.views.json_objects import build_runs
-    from remit.views.run_details import list_tree, open_home
+    from remit.views.run_snapshots import open_home
+    from remit.views.run_tree import list_subtree
 
     home = open_home()
     try:
-        (run,) = build_runs(home, list_tree(home, session_id)[:1])
+        (run,) = build_runs(home, list_subtree(home, session_id)[:1])
     finally:
         home.close()
     fitted: RunObject = Bounds().fit(run)
@@ -75,14 +76,15 @@ def _load_run(session_id: str) -> RunObject:
 def status(asked: Call) -> RunListObject:
     """List runs."""
     from remit.views.json_objects import build_runs
-    from remit.views.run_details import find_session, list_tree, list_work, open_home
+    from remit.views.run_snapshots import find_session, list_snapshots, open_home
+    from remit.views.run_tree import list_subtree
 
     home = open_home()
     try:
         if "session_id" in asked.given:
-            found = list_tree(home, find_session(home, asked.given["session_id"]))
+            found = list_subtree(home, find_session(home, asked.given["session_id"]))
         else:
-            found = list_work(home, everything=asked.given.get("all", False))
+            found = list_snapshots(home, everything=asked.given.get("all", False))
         shown = build_runs(home, found[:_MAX_STANDINGS])
     finally:
         home.close()
@@ -101,7 +103,7 @@ async def result(asked: Call) -> ResultAnswerObject:
 
 
 def _find_session(word: str) -> str:
-    from remit.views.run_details import find_session, open_home
+    from remit.views.run_snapshots import find_session, open_home
 
     home = open_home()
     try:
@@ -113,7 +115,8 @@ def _find_session(word: str) -> str:
 def _load_result(session_id: str, given: Mapping[str, Any]) -> ResultAnswerObject:
     from remit.runs.text_pages import load_answer
     from remit.views.json_objects import build_result, build_text_page
-    from remit.views.run_details import load_record, open_home
+    from remit.views.run_details import load_record
+    from remit.views.run_snapshots import open_home
 
     part, page = given.get("part", "result"), given.get("page", 1)
     home = open_home()
@@ -122,7 +125,7 @@ def _load_result(session_id: str, given: Mapping[str, Any]) -> ResultAnswerObjec
         answer = load_answer(home, session_id) if part == "answer" else ""
     finally:
         home.close()
-    report = record.report if not record.standing.is_open else None
+    report = record.report if not record.snapshot.is_open else None
     if part == "answer":
         cut = build_text_page(answer, page, size=PAGE_CHARS)
         return _build_text_answer(session_id, part, cut, over=report is not None)

@@ -18,8 +18,8 @@ def check_message(asked: Asked) -> CheckedMessageObject:
     from pathlib import Path
 
     from remit.runs import check_message
+    from remit.storage.secrets import redact_all
     from remit.storage.settings import find_workspace
-    from remit.views.run_details import clean
 
     given = asked.body
     verdict = check_message.check(
@@ -28,7 +28,7 @@ def check_message(asked: Asked) -> CheckedMessageObject:
         session_id=given.get("session_id"),
         root=Path(find_workspace()),
     )
-    return clean(build_checked_message(verdict, _NAME))
+    return redact_all(build_checked_message(verdict, _NAME))
 
 
 def lint_agents(asked: Asked) -> LintObject:

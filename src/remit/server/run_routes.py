@@ -38,7 +38,7 @@ _FILTERS = ("state", "agent", "verdict", "status", "stop_reason", "task", "q", "
 
 def open_workspace() -> closing[Home]:
     """The workspace, for one request: what it opens is not shared between threads."""
-    from remit.views.run_details import open_home
+    from remit.views.run_snapshots import open_home
 
     return closing(open_home())
 
@@ -59,7 +59,7 @@ def list_runs(asked: Asked) -> RunPageObject:
 
 def get_run(asked: Asked) -> RunDetailsObject:
     """One delegation in full."""
-    from remit.views.run_tree import load_run_details
+    from remit.views.run_details import load_run_details
 
     with open_workspace() as home, missing():
         return load_run_details(home, asked.path["id"], result_format=asked.query.get("format", ""))
@@ -75,7 +75,7 @@ def get_tree(asked: Asked) -> TreeObject:
 
 def get_prompt(asked: Asked) -> TextPageObject:
     """The first message of an agent."""
-    from remit.views.run_tree import load_prompt_page
+    from remit.views.run_details import load_prompt_page
 
     with open_workspace() as home, missing():
         return load_prompt_page(home, asked.path["id"], page=asked.query.get("page", 1))
@@ -83,7 +83,7 @@ def get_prompt(asked: Asked) -> TextPageObject:
 
 def get_answer(asked: Asked) -> AnswerPageObject:
     """An answer of an agent."""
-    from remit.views.run_tree import load_answer_page
+    from remit.views.run_details import load_answer_page
 
     with open_workspace() as home, missing():
         return load_answer_page(home, asked.path["id"], asked.path["number"], page=asked.query.get("page", 1))
@@ -159,7 +159,7 @@ def _read_task(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _find_session(word: str) -> str:
-    from remit.views.run_tree import load_row
+    from remit.views.run_snapshots import load_row
 
     with open_workspace() as home, missing():
         return load_row(home, word).session_id

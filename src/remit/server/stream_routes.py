@@ -68,7 +68,7 @@ class _Events(Channel):
 
     def _open(self) -> Home:
         """The ledger, opened again where its file is another by now."""
-        from remit.views.run_details import open_home
+        from remit.views.run_snapshots import open_home
 
         home = self._home or open_home()
         try:
@@ -121,7 +121,7 @@ def _find_start(asked: Asked) -> int | None:
 
 
 def _find_row(word: str) -> Run:
-    from remit.views.run_tree import load_row
+    from remit.views.run_snapshots import load_row
 
     with open_workspace() as home, missing():
         return load_row(home, word)

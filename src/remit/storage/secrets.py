@@ -9,12 +9,14 @@ Linear: each pattern is searched only where its fixed letters occur, and every r
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from remit.lazy_regex import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+T = TypeVar("T")
 
 MARK = "[redacted"
 """How every replacement begins."""
@@ -152,6 +154,21 @@ def redact(text: str) -> str:
         if any(hint in low for hint in hints):
             text = pattern.sub(replace, text)
     return text
+
+
+def redact_all(value: T) -> T:
+    """Return the same value with all its texts redacted: of tuples, lists and dictionaries, not of their keys."""
+    redacted: Any = value
+    if isinstance(value, str):
+        redacted = redact(value)
+    elif isinstance(value, tuple):
+        inner = [redact_all(each) for each in value]
+        redacted = type(value)(*inner) if hasattr(value, "_fields") else tuple(inner)
+    elif isinstance(value, list):
+        redacted = [redact_all(each) for each in value]
+    elif isinstance(value, dict):
+        redacted = {name: redact_all(each) for name, each in value.items()}
+    return redacted  # type: ignore[no-any-return]
 
 
 def _keep_name(found: re.Match[str]) -> str:

@@ -15,7 +15,7 @@ from remit.errors import UsageError
 from remit.ledger.events import read_clock_ms
 from remit.ledger.queries import list_finished
 from remit.result import DEFAULT_TOKENS
-from remit.views.run_details import has_ledger
+from remit.views.run_snapshots import has_ledger
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

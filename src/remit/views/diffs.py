@@ -18,7 +18,7 @@ from remit.runs.results.full_result import load_report
 from remit.storage.safe_path import find_inside, open_target, read_target
 from remit.storage.secrets import redact
 from remit.views.run_details import load_kept_report
-from remit.views.run_tree import load_row
+from remit.views.run_snapshots import load_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

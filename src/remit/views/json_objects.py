@@ -77,7 +77,7 @@ if TYPE_CHECKING:
     from remit.views.explanations import Explanation
     from remit.views.hints import Interface
     from remit.views.logs import LogLine
-    from remit.views.run_details import Standing
+    from remit.views.run_snapshots import RunSnapshot
 
 T = TypeVar("T")
 
@@ -208,56 +208,56 @@ def build_result(result: Result, diagnostics: Sequence[Diagnostic] = (), **more:
 # --- runs ------------------------------------------------------------------------------------------------------------
 
 
-def build_runs(home: Home, standings: Sequence[Standing]) -> list[RunObject]:
+def build_runs(home: Home, snapshots: Sequence[RunSnapshot]) -> list[RunObject]:
     """Runs as every list has them, with the totals of the runs below each."""
-    if not standings:
+    if not snapshots:
         return []
     from remit.ledger.queries import NOTHING_BELOW, load_summaries, sum_nested
 
-    rows = [each.row for each in standings]
+    rows = [each.row for each in snapshots]
     totals = sum_nested(home.ledger, rows)
     summaries = load_summaries(home.ledger, [row.session_id for row in rows])
     return [
         _build_run(each, totals.get(each.row.session_id, NOTHING_BELOW), summaries.get(each.row.session_id, ""))
-        for each in standings
+        for each in snapshots
     ]
 
 
 def build_started_run(home: Home, session_id: str, diagnostics: Sequence[Diagnostic]) -> StartedRunObject:
     """A run that was started, with the diagnostics of its request."""
     from remit.ledger.runs import load_run
-    from remit.views.run_details import load_standings
+    from remit.views.run_snapshots import load_snapshots
 
     row = load_run(home.ledger, session_id)
-    (run,) = build_runs(home, load_standings(home, [] if row is None else [row]))
+    (run,) = build_runs(home, load_snapshots(home, [] if row is None else [row]))
     return {**run, "request_diagnostics": build_request_diagnostics(diagnostics)}
 
 
-def build_run_summary(standing: Standing) -> RunSummaryObject:
+def build_run_summary(snapshot: RunSnapshot) -> RunSummaryObject:
     """The main facts of a run."""
-    row = standing.row
+    row = snapshot.row
     return {
         "session_id": row.session_id,
         "agent": row.agent,
-        "state": standing.state,
+        "state": snapshot.state,
         "status": row.status,
         "created_ms": row.created_ms,
     }
 
 
-def build_tree_runs(home: Home, standings: Sequence[Standing]) -> list[TreeRunObject]:
+def build_tree_runs(home: Home, snapshots: Sequence[RunSnapshot]) -> list[TreeRunObject]:
     """Runs of a tree, each after the one that started it."""
-    runs = build_runs(home, standings)
-    return [{**run, "level": each.seen.level} for run, each in zip(runs, standings, strict=True)]
+    runs = build_runs(home, snapshots)
+    return [{**run, "level": each.seen.level} for run, each in zip(runs, snapshots, strict=True)]
 
 
-def _build_run(standing: Standing, nested: NestedTotals, summary: str) -> RunObject:
+def _build_run(snapshot: RunSnapshot, nested: NestedTotals, summary: str) -> RunObject:
     from remit.storage.secrets import redact
 
-    row, seen, place = standing.row, standing.seen, standing.place
-    is_timed = row.deadline_ms is not None and standing.is_open
+    row, seen, place = snapshot.row, snapshot.seen, snapshot.place
+    is_timed = row.deadline_ms is not None and snapshot.is_open
     return {
-        **build_run_summary(standing),
+        **build_run_summary(snapshot),
         "verdict": row.verdict,
         "stop_reason": row.stop_reason,
         "depth": row.depth,
@@ -267,12 +267,12 @@ def _build_run(standing: Standing, nested: NestedTotals, summary: str) -> RunObj
         "task_number": row.task_number,
         "task_id": row.details.get("outside") or None,
         "runner": row.runner,
-        "work": standing.work,
+        "work": snapshot.work,
         "summary": redact(summary),
         "started_ms": row.started_ms,
         "deadline_ms": row.deadline_ms,
         "ended_ms": row.ended_ms,
-        "left_ms": max(0, (row.deadline_ms or 0) - standing.now_ms) if is_timed else None,
+        "left_ms": max(0, (row.deadline_ms or 0) - snapshot.now_ms) if is_timed else None,
         "heard_ms": seen.heard_ms,
         "said": seen.said,
         "idle_s": seen.idle_s,
@@ -283,11 +283,11 @@ def _build_run(standing: Standing, nested: NestedTotals, summary: str) -> RunObj
         "open_below": nested.open_below,
         "tree_tokens": nested.tokens,
         "tree_cost_usd": nested.cost_usd,
-        "driven": standing.is_driven,
-        "driver_pid": standing.driver_pid,
-        "harness": standing.harness or None,
-        "alive": standing.is_alive,
-        "waits_for": [*standing.waits_for],
+        "driven": snapshot.is_driven,
+        "driver_pid": snapshot.driver_pid,
+        "harness": snapshot.harness or None,
+        "alive": snapshot.is_alive,
+        "waits_for": [*snapshot.waits_for],
         "worker": seen.worker or None,
         "machine": None if place is None else {
             "state": place.state, "worker": place.worker, "host": place.host, "fence": place.fence,
@@ -298,9 +298,9 @@ def _build_run(standing: Standing, nested: NestedTotals, summary: str) -> RunObj
 
 def build_attempt(attempt: AttemptRow, answer: AnswerSizeObject | None) -> AttemptObject:
     """An attempt of a run, without secrets."""
-    from remit.views.run_details import clean
+    from remit.storage.secrets import redact_all
 
-    kept: AttemptRow = clean(attempt)
+    kept: AttemptRow = redact_all(attempt)
     filename = f"answer-{kept.number}"
     return {
         "number": kept.number,
@@ -351,10 +351,10 @@ def build_log_line(line: LogLine, number: int) -> LogLineObject:
 
 def build_event(change: TreeEvent) -> EventObject:
     """An event of a run, without secrets; long details are cut."""
-    from remit.views.run_details import clean
+    from remit.storage.secrets import redact_all
 
     event = change.event
-    details = clean(event.details)
+    details = redact_all(event.details)
     if len(str(details)) > _MOST_DETAILS:
         details = {name: value if isinstance(value, int | float | bool | None) else str(value)[:80]
                    for name, value in [*details.items()][:20]}  # fmt: skip
@@ -373,12 +373,12 @@ def build_event(change: TreeEvent) -> EventObject:
 
 def build_agent_summary(definition: Definition) -> AgentSummaryObject:
     """What an agent file defines."""
-    from remit.views.run_details import clean
+    from remit.storage.secrets import redact_all
 
     return {
         "path": definition.path,
         "name": definition.name,
-        "description": clean(definition.description),
+        "description": redact_all(definition.description),
         "profile": definition.profile,
         "kind": definition.kind,
     }
@@ -434,18 +434,18 @@ def build_explanation(explanation: Explanation) -> ExplanationObject:
 
 def build_task(task: StoredTask, runs: tuple[int, int]) -> TaskObject:
     """A task as every list has it, with the reason for its marker, and how many runs it has: open, and in all."""
-    from remit.views.run_details import clean
+    from remit.storage.secrets import redact_all
 
     reason = task.fields.get(f"{(task.marker or '').lower().replace(' ', '_')}_reason")
     phase = task.fields.get("phase")
     return {
         "number": task.number,
-        "title": clean(task.title),
+        "title": redact_all(task.title),
         "marker": task.marker,
         "closed": task.closed,
         "priority": task.priority or None,
         "phase": phase if isinstance(phase, int | str) else None,
-        "reason": clean(reason) if isinstance(reason, str) else None,
+        "reason": redact_all(reason) if isinstance(reason, str) else None,
         "linkedResearch": [*task.links],
         "runs": {"open": runs[0], "total": runs[1]},
     }
@@ -453,11 +453,13 @@ def build_task(task: StoredTask, runs: tuple[int, int]) -> TaskObject:
 
 def build_plan(plan: PlanFacts) -> PlanObject:
     """The plan of a task."""
-    from remit.views.run_details import clean
+    from remit.storage.secrets import redact_all
 
     return {
         "path": plan.path,
-        "phases": [{"number": each.number, "name": clean(each.name), "marker": each.marker} for each in plan.phases],
+        "phases": [
+            {"number": each.number, "name": redact_all(each.name), "marker": each.marker} for each in plan.phases
+        ],
         "resume": plan.resume and plan.resume.number,
     }
 
@@ -488,22 +490,22 @@ def build_interrupted_change(change: Interrupted) -> InterruptedChangeObject:
 def build_finding(entry: ManifestEntry) -> FindingObject:
     """An entry of the manifest by the names of the standard; the other fields as its author wrote them."""
     from remit.manifest.entries import is_pending
-    from remit.views.run_details import clean
+    from remit.storage.secrets import redact_all
 
     known: FindingObject = {
         "line": entry.line,
         "pending": is_pending(entry.fields),
-        "id": clean(entry.get_text("id")),
-        "title": clean(entry.get_text("title")),
-        "file": clean(entry.get_text("file")),
-        "date": clean(entry.get_text("date")),
-        "status": clean(entry.get_text("status")),
-        "topics": clean(entry.get_list("topics")),
-        "key_findings": clean(entry.get_list("key_findings")),
-        "needs_followup": clean(entry.get_list("needs_followup")),
-        "linked_tasks": clean(entry.get_list("linked_tasks")),
+        "id": redact_all(entry.get_text("id")),
+        "title": redact_all(entry.get_text("title")),
+        "file": redact_all(entry.get_text("file")),
+        "date": redact_all(entry.get_text("date")),
+        "status": redact_all(entry.get_text("status")),
+        "topics": redact_all(entry.get_list("topics")),
+        "key_findings": redact_all(entry.get_list("key_findings")),
+        "needs_followup": redact_all(entry.get_list("needs_followup")),
+        "linked_tasks": redact_all(entry.get_list("linked_tasks")),
     }
-    others: Any = clean({name: value for name, value in entry.fields.items() if name not in known})
+    others: Any = redact_all({name: value for name, value in entry.fields.items() if name not in known})
     return {**others, **known}
 
 
@@ -561,13 +563,13 @@ def build_error_records(found: ErrorSelection, root: str) -> ErrorRecordsObject:
 
 def build_error_group(group: ErrorGroup) -> ErrorGroupObject:
     """The errors of one cause; of many, the newest."""
-    from remit.views.run_details import clean
+    from remit.storage.secrets import redact_all
 
     return {
         "id": group.cause.key,
         "code": group.cause.code,
-        "cause": clean(group.cause.text),
-        "message": clean(group.newest.message),
+        "cause": redact_all(group.cause.text),
+        "message": redact_all(group.newest.message),
         "count": len(group.records),
         "open": group.is_open,
         "fix_status": group.fix_status,
@@ -584,7 +586,7 @@ def build_error_group(group: ErrorGroup) -> ErrorGroupObject:
 
 def build_error_record(record: ErrorRecord) -> ErrorRecordObject:
     """An error of the error log."""
-    from remit.views.run_details import clean
+    from remit.storage.secrets import redact_all
 
     return {
         "id": record.id,
@@ -593,20 +595,20 @@ def build_error_record(record: ErrorRecord) -> ErrorRecordObject:
         "code": record.code,
         "type": record.type,
         "severity": record.severity or None,
-        "message": clean(record.message),
-        "details": clean(record.details) or None,
+        "message": redact_all(record.message),
+        "details": redact_all(record.details) or None,
         "session_id": record.session_id or None,
         "command": record.command or None,
         "task_number": record.task_number,
         "phase": record.phase,
         "delegation_path": [*record.path],
         "failed_at_depth": record.depth,
-        "suggested_action": clean(record.suggested_action) or None,
+        "suggested_action": redact_all(record.suggested_action) or None,
         "auto_recoverable": record.auto_recoverable,
         "fix_status": record.fix_status,
         "fix_status_word": record.word or None,
         "closed": record.closed or None,
-        "note": clean(record.note) or None,
+        "note": redact_all(record.note) or None,
     }
 
 
@@ -625,10 +627,10 @@ def build_cluster(cluster: ClusterStatus | None, known: Container[str] = ()) -> 
 
     `known`: the session ids that the ledger of this workspace has.
     """
-    if cluster is None:
-        return {"backend": "local"}
     from remit.storage.secrets import redact
 
+    if cluster is None:
+        return {"backend": "local"}
     look = cluster.look
     leases = [] if look is None else [row for row in look.rows if row.state == "running"][:_MOST_LEASES]
     return {

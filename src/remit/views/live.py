@@ -13,8 +13,7 @@ from remit.ledger.queries import has_gap, load_changes, load_last_number
 from remit.runs.agent_lookup import load_settings_or_usual
 from remit.views.json_objects import build_event, build_log_line
 from remit.views.logs import RunLog
-from remit.views.run_details import has_ledger, open_home
-from remit.views.run_tree import load_row
+from remit.views.run_snapshots import has_ledger, load_row, open_home
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

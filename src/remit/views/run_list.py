@@ -18,7 +18,7 @@ from remit.ledger.queries import (
     load_last_number,
 )
 from remit.views.json_objects import build_runs
-from remit.views.run_details import has_ledger, load_standings
+from remit.views.run_snapshots import has_ledger, load_snapshots
 from remit.views.workers import load_recent_status
 
 if TYPE_CHECKING:
@@ -65,9 +65,9 @@ def list_runs(home: Home, asked: RunQuery = EVERYTHING, *, limit: int = USUAL, c
     rows = list_page(ledger, wanted, limit=limit + 1, after=after)
     shown = rows[:limit]
     is_all = after is None and len(rows) <= limit  # who has all of them need not look through the history once more
-    standings = load_standings(home, shown, load_recent_status(home, shown))
+    snapshots = load_snapshots(home, shown, load_recent_status(home, shown))
     return {
-        "items": build_runs(home, standings),
+        "items": build_runs(home, snapshots),
         "next_cursor": render_cursor(PageEnd(shown[-1].created_ms, shown[-1].session_id))
         if len(rows) > limit
         else None,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from remit.ledger.runs import Run
     from remit.manifest.counts import ManifestCounts
     from remit.tasks.store import StoredTask
-    from remit.views.run_details import Standing
+    from remit.views.run_snapshots import RunSnapshot
 
     T = TypeVar("T")
 
@@ -57,7 +57,7 @@ class Overview(NamedTuple):
     tasks: TaskOverview | None = None
     outside: tuple[str, ...] = ()
     """The commands of an outside task system, where the workspace has no tasks of its own."""
-    running: tuple[Standing, ...] = ()
+    running: tuple[RunSnapshot, ...] = ()
     finished: tuple[Run, ...] = ()
     manifest: ManifestOverview | None = None
     open_errors: int = 0
@@ -137,14 +137,14 @@ def _rank(marker: str) -> tuple[int, str]:
     return (_WAITING.index(marker) + 2 if marker in _WAITING else 1), marker
 
 
-def _load_runs(home: Home) -> tuple[tuple[Standing, ...], tuple[Run, ...]]:
+def _load_runs(home: Home) -> tuple[tuple[RunSnapshot, ...], tuple[Run, ...]]:
     check_open(home.ledger_file)
     if not os.path.lexists(home.ledger_file):
         return (), ()
     from remit.ledger.runs import list_runs
-    from remit.views.run_details import list_work
+    from remit.views.run_snapshots import list_snapshots
 
-    running = list_work(home, limit=OPEN)
+    running = list_snapshots(home, limit=OPEN)
     recent = list_runs(home.ledger, limit=FINISHED + len(running))
     return tuple(running), tuple([each for each in recent if each.state == "finished"][:FINISHED])
 

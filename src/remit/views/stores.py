@@ -18,6 +18,7 @@ from remit.ledger.queries import RunFilter, count_by_state, count_by_task, list_
 from remit.manifest.places import find_manifest
 from remit.runs.tasks.workspace_tasks import Tasks, check_sync, parse_marker
 from remit.runs.workspace_findings import Manifest, make_query
+from remit.storage.secrets import redact_all
 from remit.storage.settings import find_workspace
 from remit.tasks.task import MARKERS
 from remit.views.json_objects import (
@@ -32,7 +33,7 @@ from remit.views.json_objects import (
     build_task,
 )
 from remit.views.live import find_last
-from remit.views.run_details import clean, has_ledger, load_standings
+from remit.views.run_snapshots import has_ledger, load_snapshots
 from remit.views.workers import name_backend
 
 if TYPE_CHECKING:
@@ -106,8 +107,8 @@ def load_task(number: int) -> TaskDetailsObject:
     plan = shown.plan
     return {
         **build_task(shown.facts, counts.get(number, (0, 0))),
-        "fields": clean(shown.facts.fields),
-        "section": clean(shown.section),
+        "fields": redact_all(shown.facts.fields),
+        "section": redact_all(shown.section),
         "plan": None if plan is None else build_plan(plan),
         "linkedResearch": [*shown.entries],
         "moves": [*shown.moves],
@@ -123,7 +124,7 @@ def load_outside_task(task_id: str) -> OutsideTaskObject | None:
         if answer is None:
             return None
         latest = _list_latest_runs(tasks, RunFilter(task_id=task_id))
-    return {"task": task_id, "section": clean(answer.output), "truncated": answer.cut, "latest_runs": latest}
+    return {"task": task_id, "section": redact_all(answer.output), "truncated": answer.cut, "latest_runs": latest}
 
 
 def _list_latest_runs(tasks: Tasks, wanted: RunFilter) -> list[RunSummaryObject]:
@@ -131,7 +132,7 @@ def _list_latest_runs(tasks: Tasks, wanted: RunFilter) -> list[RunSummaryObject]
     if not has_ledger(tasks.home):
         return []
     rows = list_page(tasks.home.ledger, wanted, limit=_MOST_RUNS)
-    return [build_run_summary(each) for each in load_standings(tasks.home, rows)]
+    return [build_run_summary(each) for each in load_snapshots(tasks.home, rows)]
 
 
 def move_task(number: int, marker: str, *, reason: str = "") -> MovedTaskObject:
@@ -174,7 +175,7 @@ def find_entries(
         query = make_query(words=words, pending=pending, topic=topic, task=task, status=status)
         found = load_finding_page(manifest, query, limit=limit, page=page)
         topics = manifest.count().topics
-    return {**found, "topics": [{"topic": clean(name), "count": count} for name, count in topics]}
+    return {**found, "topics": [{"topic": redact_all(name), "count": count} for name, count in topics]}
 
 
 NO_FINDINGS: FindingPageObject = {"items": [], "next_cursor": None, "total": 0, "manifest": None, "bad_lines": 0}
@@ -225,8 +226,8 @@ def load_workspace_status(home: Home) -> WorkspaceStatusObject:
     """The workspace at a glance. The cost doesn't depend on how many runs there are."""
     return {
         "version": __version__,
-        "root": clean(os.path.basename(home.root)),
-        "branch": clean(find_branch(home.root)),
+        "root": redact_all(os.path.basename(home.root)),
+        "branch": redact_all(find_branch(home.root)),
         "event": find_last(home),
         "runs": count_runs(home),
         "backend": name_backend(home),

@@ -13,7 +13,7 @@ from remit.cluster.workers_status import ClusterStatus, ask, find_address, is_el
 from remit.errors import RemitError
 from remit.ledger.runs import load_run
 from remit.views.json_objects import build_cluster
-from remit.views.run_details import has_ledger
+from remit.views.run_snapshots import has_ledger
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

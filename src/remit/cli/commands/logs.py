@@ -54,7 +54,7 @@ def logs(
         raise UsageError("can't combine --raw with -n", hint="leave out -n, or use: remit logs --raw | tail -n N")
     from remit.runs.agent_lookup import load_settings_or_usual
     from remit.views.logs import RunLog
-    from remit.views.run_details import find_session, open_home
+    from remit.views.run_snapshots import find_session, open_home
 
     home = open_home()
     try:

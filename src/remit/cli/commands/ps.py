@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from remit.cluster.workers_status import ClusterStatus
     from remit.terminal import Paint
-    from remit.views.run_details import Standing
+    from remit.views.run_snapshots import RunSnapshot
 
 _MOST_SHOWN = 100
 _HEADINGS = ("SESSION", "AGENT", "STATE", "TOOK", "LEFT", "OUTPUT", "TOKENS", "COST", "SUPERVISOR")
@@ -45,7 +45,7 @@ def ps(session: str | None, *, everything: bool, as_tree: bool, output_format: s
     from remit.cluster.workers_status import watch
     from remit.runs.agent_lookup import load_settings_or_usual
     from remit.views.json_objects import build_list, build_runs
-    from remit.views.run_details import list_work, open_home
+    from remit.views.run_snapshots import list_snapshots, open_home
 
     if as_tree:
         if everything:
@@ -58,7 +58,7 @@ def ps(session: str | None, *, everything: bool, as_tree: bool, output_format: s
         _, trouble = load_settings_or_usual(home.root)
         warn_about_settings(trouble)
         cluster = watch(home)
-        found = list_work(home, everything=everything, cluster=cluster)
+        found = list_snapshots(home, everything=everything, cluster=cluster)
         runs = build_runs(home, found) if output_format == "json" else []
     finally:
         home.close()
@@ -69,7 +69,7 @@ def ps(session: str | None, *, everything: bool, as_tree: bool, output_format: s
     return ACCEPTED
 
 
-def _show_all(found: Sequence[Standing], cluster: ClusterStatus | None, *, everything: bool) -> None:
+def _show_all(found: Sequence[RunSnapshot], cluster: ClusterStatus | None, *, everything: bool) -> None:
     if found:
         _show(found)
     else:
@@ -83,7 +83,7 @@ def _show_all(found: Sequence[Standing], cluster: ClusterStatus | None, *, every
             print_lines(line)
 
 
-def _show(found: Sequence[Standing]) -> None:
+def _show(found: Sequence[RunSnapshot]) -> None:
     """Print a table with each run's warnings below its row."""
     paint = get_paint()
     is_here = all(each.place is None for each in found)
@@ -121,7 +121,7 @@ def _measure(text: str) -> int:
     return sum(measure(text))
 
 
-def _render_cells(each: Standing) -> Iterator[str]:
+def _render_cells(each: RunSnapshot) -> Iterator[str]:
     from remit.cli.live import render_clock
 
     row, seen = each.row, each.seen
@@ -139,7 +139,7 @@ def _render_cells(each: Standing) -> Iterator[str]:
     yield name_supervisor(each)
 
 
-def name_supervisor(each: Standing) -> str:
+def name_supervisor(each: RunSnapshot) -> str:
     """Return which process supervises a run."""
     if not each.is_open:
         return ""
@@ -152,7 +152,7 @@ def name_supervisor(each: Standing) -> str:
     return f"process {each.driver_pid}" if each.driver_pid is not None else "a process"
 
 
-def name_place(each: Standing) -> str:
+def name_place(each: RunSnapshot) -> str:
     """Return the worker that has a run, or how long the run has been queued; empty for a run on this machine."""
     from remit.cli.live import render_clock
 
@@ -167,7 +167,7 @@ def name_place(each: Standing) -> str:
     return escape(place.worker)
 
 
-def list_warnings(each: Standing) -> list[str]:
+def list_warnings(each: RunSnapshot) -> list[str]:
     """Return the warnings about an open run, each with the command that helps."""
     from remit.cli.live import render_clock
 
@@ -193,7 +193,7 @@ def list_warnings(each: Standing) -> list[str]:
     return warnings
 
 
-def _describe_elsewhere(each: Standing) -> str:
+def _describe_elsewhere(each: RunSnapshot) -> str:
     """Return the state of a run on another machine, as the end of a sentence."""
     if each.word == "ended":
         return ", and it has ended"
@@ -206,7 +206,8 @@ def _show_trees(session: str | None, output_format: str) -> int:
     from remit.cluster.workers_status import watch
     from remit.runs.agent_lookup import load_settings_or_usual
     from remit.views.json_objects import build_list, build_tree_runs
-    from remit.views.run_details import find_session, list_roots, list_tree, open_home
+    from remit.views.run_snapshots import find_session, open_home
+    from remit.views.run_tree import list_roots, list_subtree
 
     home = open_home()
     try:
@@ -214,7 +215,7 @@ def _show_trees(session: str | None, output_format: str) -> int:
         chosen = None if session is None else find_session(home, session)
         cluster = watch(home, chosen)
         roots = list_roots(home) if chosen is None else [chosen]
-        trees = [list_tree(home, root, cluster=cluster) for root in roots]
+        trees = [list_subtree(home, root, cluster=cluster) for root in roots]
         runs = [build_tree_runs(home, found) for found in trees] if output_format == "json" else []
     finally:
         home.close()
@@ -241,7 +242,7 @@ def report_cluster_error(cluster: ClusterStatus | None) -> None:
         print_lines(render_cluster_error(cluster, paint=get_paint(stderr=True)), stderr=True)
 
 
-def _render_branch(each: Standing, *, paint: Paint) -> str:
+def _render_branch(each: RunSnapshot, *, paint: Paint) -> str:
     """`  ✓ researcher  completed  0:12  sess_…`."""
     from remit.cli.live import render_state
 

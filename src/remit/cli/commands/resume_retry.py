@@ -32,7 +32,7 @@ def resume(session: str, prompt: tuple[str, ...], *, detach: bool, output_format
     """
     from remit.runs.resume_retry import make_resume
     from remit.runs.workspace import Workspace
-    from remit.views.run_details import find_session
+    from remit.views.run_snapshots import find_session
 
     ws = Workspace.open()
     wanted = find_session(ws.home, session)
@@ -54,7 +54,7 @@ def retry(session: str, *, detach: bool, output_format: str, **given: Any) -> in
     """
     from remit.runs.resume_retry import make_retry
     from remit.runs.workspace import Workspace
-    from remit.views.run_details import find_session
+    from remit.views.run_snapshots import find_session
 
     ws = Workspace.open()
     request = make_retry(ws, find_session(ws.home, session), run_options.gather_limits(given))

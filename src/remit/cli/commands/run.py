@@ -140,7 +140,7 @@ def report_detached(prepared: AdmittedRun, output_format: str) -> int:
         from contextlib import closing
 
         from remit.views.json_objects import build_started_run
-        from remit.views.run_details import open_home
+        from remit.views.run_snapshots import open_home
 
         with closing(open_home()) as home:
             print_json(build_started_run(home, row.session_id, prepared.findings))

@@ -53,7 +53,7 @@ def serve(
     as_json = output_format == "json"
     if opens and not allow_remote and token_file is None:
         from remit.storage.servers import load_server
-        from remit.views.run_details import open_home
+        from remit.views.run_snapshots import open_home
 
         server = load_server(open_home())
         if server is not None:
@@ -72,7 +72,7 @@ def _run(port: int | None, host: str, token_file: str | None, *, allow_remote: b
     from remit.server.login import name_login
     from remit.server.tokens import Tokens, hash_token, make_token
     from remit.storage.servers import Announcement
-    from remit.views.run_details import open_home
+    from remit.views.run_snapshots import open_home
 
     _check_address(host, token_file, allow_remote=allow_remote)
     token = make_token() if token_file is None else _load_token(token_file)

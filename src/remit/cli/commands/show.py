@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from remit.ledger.runs import AttemptRow
     from remit.terminal import Paint
-    from remit.views.run_details import RunRecord, Standing
+    from remit.views.run_details import RunRecord
+    from remit.views.run_snapshots import RunSnapshot
 
 _NAME = 10
 _MAX_CODES = 8
@@ -70,8 +71,8 @@ def show(session: str | None, *, full: bool, form: str | None, output: str | Non
             )
         return _report(session, form, output)
     from remit.cluster.workers_status import watch
-    from remit.views.run_details import find_session, load_record, open_home
-    from remit.views.run_tree import load_run_details
+    from remit.views.run_details import load_record, load_run_details
+    from remit.views.run_snapshots import find_session, open_home
 
     home = open_home()
     try:
@@ -92,7 +93,7 @@ def show(session: str | None, *, full: bool, form: str | None, output: str | Non
 def _report(session: str | None, form: str | None, output: str | None) -> int:
     """Write a report about a run to a file or to standard output."""
     from remit.views.report.record import load_run_report, write_report
-    from remit.views.run_details import open_home
+    from remit.views.run_snapshots import open_home
 
     ends = [each for end, each in _FILE_ENDS.items() if output is not None and output.lower().endswith(end)]
     home = open_home()
@@ -154,18 +155,18 @@ def _render_result(record: RunRecord, *, full: bool, paint: Paint) -> Iterator[s
         lines = render_result(report, paint=paint).split("\n")
         yield from lines[:-1] if full else lines
         return
-    standing = record.standing
-    yield f"{paint('warning', '·')} {paint('strong', escape(standing.row.agent))}: {escape(standing.word)}"
-    if standing.seen.said:
-        yield f"  {quote(standing.seen.said)}"
-    for warning in list_warnings(standing):
+    snapshot = record.snapshot
+    yield f"{paint('warning', '·')} {paint('strong', escape(snapshot.row.agent))}: {escape(snapshot.word)}"
+    if snapshot.seen.said:
+        yield f"  {quote(snapshot.seen.said)}"
+    for warning in list_warnings(snapshot):
         yield f"  {paint('warning', '!')} {warning}"
 
 
 def _render_request(record: RunRecord) -> Iterator[str]:
-    row, config = record.standing.row, record.config
+    row, config = record.snapshot.row, record.config
     yield f"{'session':<{_NAME}}{escape(row.session_id)}"
-    yield f"{'prompt':<{_NAME}}{quote(record.standing.work)}"
+    yield f"{'prompt':<{_NAME}}{quote(record.snapshot.work)}"
     yield f"{'path':<{_NAME}}{quote(' → '.join(row.path))}, depth {row.depth}"
     if row.parent_id is not None:
         yield f"{'caller':<{_NAME}}{escape(row.parent_id)}"
@@ -174,7 +175,7 @@ def _render_request(record: RunRecord) -> Iterator[str]:
         yield f"{'task':<{_NAME}}{row.task_number}{phase}"
     command = config.settings.get("command")
     yield f"{'runner':<{_NAME}}{escape(row.runner)}{f': {quote(str(command))}' if command else ''}"
-    yield f"{'time':<{_NAME}}{_render_times(record.standing)}, of {format_duration(config.timeout_s)}"
+    yield f"{'time':<{_NAME}}{_render_times(record.snapshot)}, of {format_duration(config.timeout_s)}"
     if config.budget:
         limits = ", ".join(f"{name} {value}" for name, value in config.budget.items())
         yield f"{'budget':<{_NAME}}{quote(limits)}"
@@ -183,13 +184,13 @@ def _render_request(record: RunRecord) -> Iterator[str]:
     for name, session_id in (("resumes", config.resume_of), ("retries", config.retry_of)):
         if session_id:
             yield f"{name:<{_NAME}}{escape(session_id)}"
-    if record.standing.is_open:
-        yield f"{'process':<{_NAME}}{name_supervisor(record.standing)}"
+    if record.snapshot.is_open:
+        yield f"{'process':<{_NAME}}{name_supervisor(record.snapshot)}"
 
 
 def _render_place(record: RunRecord) -> Iterator[str]:
     """Render the worker, the time in the queue, and how the changes arrived here."""
-    place, arrived = record.standing.place, record.arrived
+    place, arrived = record.snapshot.place, record.arrived
     if place is None:
         return
     host = f", on {escape(place.host)}" if place.host not in ("", place.worker) else ""
@@ -211,8 +212,8 @@ def _render_place(record: RunRecord) -> Iterator[str]:
         yield f"{'arrived':<{_NAME}}{quote(', by '.join([*parts, *filter(None, (way,))]))}"
 
 
-def _render_times(standing: Standing) -> str:
-    row = standing.row
+def _render_times(snapshot: RunSnapshot) -> str:
+    row = snapshot.row
     if row.started_ms is None:
         return f"admitted {_show_time(row.created_ms)}, not started"
     until = "" if row.ended_ms is None else f", {format_duration((row.ended_ms - row.started_ms) / 1000)}"
@@ -266,7 +267,7 @@ def _render_steps(record: RunRecord, paint: Paint) -> Iterator[str]:
             yield f"{escape(step.name):<{_NAME}}{state}{f': {quote(step.message)}' if step.message else ''}"
 
 
-def _render_nested(each: Standing) -> str:
+def _render_nested(each: RunSnapshot) -> str:
     indent = "  " * (each.seen.level - 1)
     return f"{indent}{quote(each.row.agent)}  {escape(each.word)}  {escape(each.row.session_id)}"
 

@@ -15,7 +15,7 @@ from remit.views.render import ACCEPTED, NOT_ACCEPTED, count
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from remit.views.run_details import Standing
+    from remit.views.run_snapshots import RunSnapshot
     from remit.views.status import Overview, TaskOverview
 
 _MAX_TASKS = 5
@@ -142,7 +142,7 @@ def _render_runs(overview: Overview, faults: dict[str, str], room: int) -> Itera
         yield name, f"  {_name_run(done.agent, done.task_number, room)}  {words}, {age} ago", style
 
 
-def _render_running(each: Standing) -> tuple[str, str]:
+def _render_running(each: RunSnapshot) -> tuple[str, str]:
     """Return the state and usage of a run, and the style that marks a problem."""
     row, seen = each.row, each.seen
     facts = [f"{each.word} {_show_age(each.now_ms - (row.started_ms or row.created_ms))}"]
@@ -201,12 +201,12 @@ def _shape(overview: Overview) -> dict[str, Any]:
     from contextlib import closing
 
     from remit.views.json_objects import build_runs
-    from remit.views.run_details import load_standings, open_home
+    from remit.views.run_snapshots import load_snapshots, open_home
 
     tasks = overview.tasks
     with closing(open_home()) as home:
         running = build_runs(home, overview.running)
-        finished = build_runs(home, load_standings(home, overview.finished)) if overview.finished else []
+        finished = build_runs(home, load_snapshots(home, overview.finished)) if overview.finished else []
     return {
         "root": overview.root,
         "branch": overview.branch,

@@ -53,7 +53,7 @@ def list_tasks(*, status: str | None, priority: str | None, everything: bool, ou
     from remit.ledger.queries import count_by_task
     from remit.runs.tasks.workspace_tasks import Tasks, parse_marker
     from remit.views.json_objects import build_list, build_task
-    from remit.views.run_details import has_ledger
+    from remit.views.run_snapshots import has_ledger
 
     marker = None if status is None else parse_marker(status)
     tasks = Tasks()

@@ -41,7 +41,7 @@ def wait(sessions: tuple[str, ...], *, timeout: float | None, output_format: str
 
     from remit.ledger.runs import load_run
     from remit.runs.workspace import Workspace
-    from remit.views.run_details import find_session
+    from remit.views.run_snapshots import find_session
 
     ws = Workspace.open(lenient=True)
     warn_about_settings(ws.trouble)
@@ -126,7 +126,7 @@ def cancel(session: str, *, reason: str | None, output_format: str) -> int:
 
     from remit.runs.wait_cancel import list_open
     from remit.runs.workspace import Workspace
-    from remit.views.run_details import find_session
+    from remit.views.run_snapshots import find_session
 
     ws = Workspace.open(lenient=True)
     warn_about_settings(ws.trouble)

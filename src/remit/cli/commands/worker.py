@@ -116,7 +116,7 @@ def list_workers(*, output_format: str) -> int:
     from remit.cluster.workers_status import watch
     from remit.runs.agent_lookup import load_settings_or_usual
     from remit.views.json_objects import build_cluster
-    from remit.views.run_details import open_home
+    from remit.views.run_snapshots import open_home
 
     home = open_home()
     try:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from remit.ledger.history import PastRun
     from remit.ledger.home import Home
     from remit.maintenance.doctor import DoctorContext
-    from remit.views.run_details import Standing
+    from remit.views.run_snapshots import RunSnapshot
 
 _HISTORY_MS = 30 * 86_400_000
 _MAX_LISTED = 5
@@ -39,13 +39,13 @@ _SET_BY_HAND = "IN PROGRESS"
 def _check_runs(context: DoctorContext) -> Iterator[HealthCheck]:
     """Report the open and past runs of the ledger that need attention, or that there are none."""
     from remit.ledger.home import Home
-    from remit.views.run_details import list_work
+    from remit.views.run_snapshots import list_snapshots
 
     home = Home(context.root)
     if not os.path.lexists(home.ledger_file):
         return
     try:
-        runs = list_work(home)
+        runs = list_snapshots(home)
         rows = [*_find_hangs(runs), *_find_abandoned(home, runs), *_find_loops(home)]
         rows += [*_find_unsuitable(home), *_find_idle_tasks(home, context)]
     finally:
@@ -58,7 +58,7 @@ def _check_runs(context: DoctorContext) -> Iterator[HealthCheck]:
         yield HealthCheck("runs", "ok", "none open, and no repeated failures")
 
 
-def _find_hangs(runs: Iterable[Standing]) -> Iterator[HealthCheck]:
+def _find_hangs(runs: Iterable[RunSnapshot]) -> Iterator[HealthCheck]:
     """Report running agents without output for long, and those near or past their deadline."""
     for each in runs:
         row, name = each.row, f"{each.row.agent} ({each.row.session_id})"
@@ -84,7 +84,7 @@ def _find_hangs(runs: Iterable[Standing]) -> Iterator[HealthCheck]:
             yield HealthCheck("hangs", "warning", message, late if each.harness else hint)
 
 
-def _find_abandoned(home: Home, runs: Iterable[Standing]) -> Iterator[HealthCheck]:
+def _find_abandoned(home: Home, runs: Iterable[RunSnapshot]) -> Iterator[HealthCheck]:
     """Report open runs without a supervisor, and agents that are alive although their run is over."""
     from remit.attempts.folders import list_living
 

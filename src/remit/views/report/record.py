@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.errors import RemitError
 from remit.ledger.events import read_clock_ms
-from remit.views.run_details import clean, find_session
-from remit.views.run_tree import load_answer_page, load_run_details, load_tree
+from remit.storage.secrets import redact_all
+from remit.views.run_details import load_answer_page, load_run_details
+from remit.views.run_snapshots import find_session
+from remit.views.run_tree import load_tree
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -99,7 +101,7 @@ def load_run_report(home: Home, word: str | None = None) -> dict[str, Any]:
         "schema_version": SCHEMA_VERSION,
         "made_ms": read_clock_ms(),
         "event": tree["event"],
-        "project": clean(home.root.rstrip("/").rpartition("/")[2]),
+        "project": redact_all(home.root.rstrip("/").rpartition("/")[2]),
         "root_id": tree["root_id"],
         "open": any(item["state"] != "finished" for item in tree["items"]),
         "totals": _count(tree["items"]),
@@ -110,7 +112,7 @@ def load_run_report(home: Home, word: str | None = None) -> dict[str, Any]:
 
 
 def _cut_row(item: Mapping[str, Any]) -> dict[str, Any]:
-    shown: dict[str, Any] = _TextCutter(_SIZES[1]).cut(clean({name: item[name] for name in _ROW}))
+    shown: dict[str, Any] = _TextCutter(_SIZES[1]).cut(redact_all({name: item[name] for name in _ROW}))
     return shown
 
 
@@ -189,7 +191,7 @@ def _cut_details(home: Home, node: Mapping[str, Any], sizes: RecordSizes) -> dic
     words = asked["words"] or asked["prompt"]
     shaped = {
         "session_id": run["session_id"],
-        "run": cutter.cut(clean({name: run[name] for name in _ROW if name != "level"})),
+        "run": cutter.cut(redact_all({name: run[name] for name in _ROW if name != "level"})),
         "config": cutter.cut({name: node["config"].get(name) for name in _CONFIG}),
         "asked": {
             **cutter.cut_long(words, len(words) if asked["words"] else asked["characters"]),

@@ -1,0 +1,264 @@
+"""Runs as they are at one moment: state, progress, supervisor, and the machine that executes them.
+
+All of it is read from the ledger, the folders of attempts and, for runs on other machines, the shared database.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from remit.attempts.folders import list_living
+from remit.attempts.output import find_last_output_ms
+from remit.cluster.workers_status import find_place, is_elsewhere
+from remit.errors import UsageError
+from remit.ledger.events import read_clock_ms
+from remit.ledger.home import Home
+from remit.ledger.hook_runs import HOOKS_OWNER
+from remit.ledger.queries import NOTHING_HEARD, load_last_activity
+from remit.ledger.runs import REMOTE_OWNER, find_sessions, list_runs, list_taken, load_run
+from remit.runs.admission.run_config import read_run_config
+from remit.runs.admission.tickets import TICKET
+from remit.runs.progress import RunProgress, SlotWaiters, is_in_harness, name_use
+from remit.spelling import find_similar
+from remit.storage.secrets import redact, redact_all
+from remit.storage.settings import find_workspace
+from remit.storage.supervisors import find_process, is_present
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from remit.cluster.database.session_rows import SessionRow
+    from remit.cluster.workers_status import ClusterStatus, SessionPlace
+    from remit.ledger.queries import LastActivity
+    from remit.ledger.runs import Run
+    from remit.schemas import RunStateName
+
+
+LAST = "-"
+"""Stands for the delegation that was asked for last; for a person, not for one that an agent handed on."""
+MOST_ROWS = 10_000
+_NAMED = 5
+_FOR_MEANT = 500
+_SHORT = 3
+"""Fewer letters of an id name nobody."""
+
+
+class RunSnapshot(NamedTuple):
+    """How a delegation stands at this moment."""
+
+    seen: RunProgress
+    is_driven: bool = False
+    """Whether its supervisor lives, or the harness that started its agent is to tell of its end."""
+    driver_pid: int | None = None
+    is_alive: bool = False
+    """Whether anything is alive that Remit has started for its agent."""
+    waits_for: tuple[str, ...] = ()
+    """The agents that it handed work to and waits for."""
+    now_ms: int = 0
+    harness: str = ""
+    """The harness whose own agent it is; empty where Remit has started it, or nothing is heard of it any more."""
+    place: SessionPlace | None = None
+    """Where it is done, if another machine does it."""
+
+    @property
+    def row(self) -> Run:
+        """Its row in the ledger."""
+        return self.seen.row
+
+    @property
+    def work(self) -> str:
+        """What was asked for, as much as fits a line."""
+        return redact(str(self.row.details.get("work", "")))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is not over."""
+        return self.row.state != "finished"
+
+    @property
+    def is_abandoned(self) -> bool:
+        """Whether it is not over and nobody drives it."""
+        return self.is_open and not self.is_driven and self.place is None
+
+    @property
+    def is_unfollowed(self) -> bool:
+        """Whether another machine does it, and nobody here takes in what comes of it."""
+        return self.is_open and not self.is_driven and self.place is not None
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether its harness should have told of its end long ago."""
+        return self.is_abandoned and self.row.owner == HOOKS_OWNER
+
+    @property
+    def state(self) -> RunStateName:
+        """What the run does now; see `schemas.RunStateName`."""
+        if not self.is_open:
+            return "finished"
+        if self.is_abandoned:
+            return "abandoned"
+        if self.place is not None and self.place.state == "done" and not self.is_driven:
+            return "ended"
+        if self.row.state == "admitted":
+            return "queued" if self.seen.is_held else "starting"
+        if self.row.state == "running":
+            return "waiting" if self.waits_for else "running"
+        return "finishing"
+
+    @property
+    def word(self) -> str:
+        """The status of a finished run, its stop reason if it has none; the state of any other run."""
+        return self.state if self.is_open else self.row.status or self.row.stop_reason or self.state
+
+
+def open_home() -> Home:
+    """The workspace's own folder. Where nothing was ever delegated, none is made."""
+    return Home(find_workspace())
+
+
+def has_ledger(home: Home) -> bool:
+    """Whether anything was ever written down."""
+    return os.path.lexists(home.ledger_file)
+
+
+# --- names of runs ----------------------------------------------------------------------------------------------------
+
+
+def find_session(home: Home, word: str | None) -> str:
+    """The session that a person means: by its whole id, its beginning or its end, or `-` for the last one."""
+    if not has_ledger(home):
+        raise UsageError("nothing was delegated here yet", hint="start with: remit run PROMPT")
+    if word is None or word == LAST:
+        last = list_runs(home.ledger, only_first=TICKET not in os.environ, limit=1)
+        if not last:
+            raise UsageError("nothing was delegated here yet", hint="start with: remit run PROMPT")
+        return last[0].session_id
+    found = find_sessions(home.ledger, word, limit=_NAMED + 1) if len(word) >= _SHORT else []
+    if len(found) == 1:
+        return found[0]
+    if found:
+        more = ", …" if len(found) > _NAMED else ""
+        message = f"'{word}' could be {', '.join(found[:_NAMED])}{more}"
+        raise UsageError(message, hint="give more of the id", candidates=found)
+    known = [row.session_id for row in list_runs(home.ledger, limit=_FOR_MEANT)]
+    meant = find_similar(word, known)
+    hint = "remit ps --all shows what there is" if meant is None else f"did you mean {meant}?"
+    raise UsageError(f"there is no delegation '{word}'", hint=hint)
+
+
+def load_row(home: Home, word: str) -> Run:
+    """The delegation that a person means, by its id or a part of it."""
+    row = load_run(home.ledger, word) if has_ledger(home) else None
+    if row is None:
+        session_id = find_session(home, word)  # before the ledger is asked for, which would make one
+        row = load_run(home.ledger, session_id)
+    if row is None:  # it was forgotten just now
+        raise UsageError(f"there is no delegation '{word}'", hint="remit ps --all shows what there is")
+    return row
+
+
+# --- snapshots --------------------------------------------------------------------------------------------------------
+
+
+def list_snapshots(
+    home: Home, *, everything: bool = False, limit: int = MOST_ROWS, cluster: ClusterStatus | None = None
+) -> list[RunSnapshot]:
+    """The delegations that are open, or all of them; newest first."""
+    if not has_ledger(home):
+        return []
+    return load_snapshots(home, list_runs(home.ledger, only_open=not everything, limit=limit), cluster)
+
+
+def load_snapshots(home: Home, rows: Sequence[Run], cluster: ClusterStatus | None = None) -> list[RunSnapshot]:
+    """How some delegations stand. What is to be found out of those that are open is asked for all of them at once.
+
+    `cluster`: what the database of other machines says of those that are done there.
+    """
+    crew = _OpenRuns(home, [row for row in rows if row.state != "finished"])
+    crew.told = {} if cluster is None else cluster.rows
+    crew.taken = list_taken(home.ledger, [row.session_id for row in rows if is_elsewhere(row)])
+    return [crew.stand(row) for row in rows]
+
+
+class _OpenRuns:
+    """Who is at work in some delegations that are open, as it is at one moment."""
+
+    def __init__(self, home: Home, rows: Sequence[Run]) -> None:
+        self.now_ms = read_clock_ms()
+        self._heard = load_last_activity(home.ledger, [row.session_id for row in rows]) if rows else {}
+        owners = {row.owner for row in rows}
+        self._pids = {owner: find_process(home, owner) for owner in owners if is_present(home, owner)}
+        self._living = {each.session_id: each.folder for each in list_living(home)} if rows else {}
+        self._room = SlotWaiters(home, rows)
+        self.told: Mapping[str, SessionRow] = {}
+        self.taken: Mapping[str, Mapping[str, Any]] = {}
+
+    def stand(self, row: Run) -> RunSnapshot:
+        told = self.told.get(row.session_id)
+        place = redact_all(find_place(row, told, self.taken.get(row.session_id)))
+        if row.state == "finished":
+            seen = RunProgress(row, 0, tokens=row.tokens, cost_usd=row.cost_usd)
+            return RunSnapshot(_at(seen, place), now_ms=self.now_ms, place=place)
+        if place is not None:
+            return self._stand_elsewhere(row, place, told)
+        harness = row.runner if is_in_harness(row, self.now_ms) else ""
+        pid = None if harness else self._pids.get(row.owner)
+        heard = self._heard.get(row.session_id, NOTHING_HEARD)
+        waits = heard.waits_for if row.state == "running" else ()
+        folder = self._living.get(row.session_id)
+        seen = _load_progress(row, folder, heard, self.now_ms)._replace(is_held=self._room.is_held(row))
+        is_driven = bool(harness) or row.owner in self._pids
+        return RunSnapshot(seen, is_driven, pid, folder is not None, waits, self.now_ms, harness)
+
+    def _stand_elsewhere(self, row: Run, place: SessionPlace, told: SessionRow | None) -> RunSnapshot:
+        """One that another machine does: whoever follows it here has told the ledger, else the database knows more."""
+        is_followed = row.owner in self._pids
+        heard = self._heard.get(row.session_id, NOTHING_HEARD)
+        if told is not None and not is_followed:
+            row = _update(row, told)
+        seen = _load_progress(row, None, heard, self.now_ms)._replace(is_held=row.state == "admitted")
+        if told is not None and not is_followed:
+            seen = seen._replace(said=redact(str(told.live.get("said") or seen.said)))
+        if not is_followed:
+            seen = seen._replace(idle_s=0)  # nobody listens here
+        waits = heard.waits_for if row.state == "running" else ()
+        is_driven = is_followed or row.owner == REMOTE_OWNER  # its own caller does, wherever that is
+        pid = self._pids.get(row.owner)
+        return RunSnapshot(_at(seen, place), is_driven, pid, place.state == "running", waits, self.now_ms, "", place)
+
+
+def _at(seen: RunProgress, place: SessionPlace | None) -> RunProgress:
+    return seen if place is None else seen._replace(worker=place.worker)
+
+
+def _update(row: Run, told: SessionRow) -> Run:
+    """A row with what the database knows of it besides."""
+    from remit.cluster.row_conversion import shape_row
+
+    now = shape_row(told)
+    if now.state == "finished" or row.state not in ("admitted", "running"):
+        return row
+    return row._replace(
+        state=now.state, started_ms=row.started_ms or now.started_ms, deadline_ms=now.deadline_ms or row.deadline_ms,
+        tokens=row.tokens if now.tokens is None else now.tokens,
+        cost_usd=row.cost_usd if now.cost_usd is None else now.cost_usd,
+    )  # fmt: skip
+
+
+def _load_progress(row: Run, folder: str | None, heard: LastActivity, now_ms: int) -> RunProgress:
+    """What was last heard of it: by its supervisor, and in what its agent printed."""
+    told, used = heard.progress, heard.use if row.owner == HOOKS_OWNER else None
+    details: dict[str, Any] = {} if told is None else told.details
+    printed_ms = None if folder is None else find_last_output_ms(folder)
+    said, used_ms = (str(details.get("said") or ""), None) if used is None else (name_use(used[0], used[1]), used[2])
+    times = [each for each in (printed_ms, used_ms, None if told is None else told.at_ms) if each is not None]
+    heard_ms = max(times, default=None)
+    since_ms = max(heard_ms or 0, row.started_ms or 0)
+    idle_s = (now_ms - since_ms) // 1000 if row.state == "running" else 0
+    return RunProgress(
+        row, 0, redact(said), heard_ms,
+        idle_s if idle_s > read_run_config(row.details).idle_s else 0,
+        details.get("tokens") if row.tokens is None else row.tokens,
+        details.get("cost_usd") if row.cost_usd is None else row.cost_usd,
+    )  # fmt: skip
