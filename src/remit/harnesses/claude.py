@@ -19,7 +19,7 @@ PACKAGE = "@anthropic-ai/claude-code"
 
 
 def find_program(system: str) -> str:
-    """The program below `node_modules`, for a system such as `linux-x64`."""
+    """Return the program below `node_modules`, for a system such as `linux-x64`."""
     return f"{PACKAGE}-{system}/claude"
 
 
@@ -172,17 +172,17 @@ ENTRY_VARIABLE, TERMINAL = "CLAUDE_CODE_ENTRYPOINT", "cli"
 
 
 def is_terminal(environ: Mapping[str, str]) -> bool:
-    """Whether a session is one in which a user types, by the environment of its hooks."""
+    """Return whether a session is one in which a user types, by the environment of its hooks."""
     return environ.get(ENTRY_VARIABLE) == TERMINAL
 
 
 def get_transcript(main: str, agent_id: str) -> str:
-    """The file in which it keeps what a subagent says, beside the transcript of the session."""
+    """Return the file in which it keeps what a subagent says, beside the transcript of the session."""
     return f"{main.removesuffix('.jsonl')}/subagents/agent-{agent_id}.jsonl"
 
 
 def get_note(transcript: str) -> str:
-    """The file beside a subagent's transcript that names the call which started it."""
+    """Return the file beside a subagent's transcript that names the call which started it."""
     return f"{transcript.removesuffix('.jsonl')}.meta.json"
 
 
@@ -192,12 +192,12 @@ AGENT_ID_KEY = "agentId"
 
 
 def is_launched(response: Mapping[str, Any]) -> bool:
-    """Whether a subagent runs on in the background, so that its answer comes by a notification."""
+    """Return whether a subagent runs on in the background, so that its answer comes by a notification."""
     return response.get("isAsync") is True or response.get("status") == "async_launched"
 
 
 def read_answer(response: Mapping[str, Any]) -> str | None:
-    """The words of a subagent in the tool's response, without the harness's own notes; None if there are none.
+    """Return the words of a subagent in the tool's response, without the harness's own notes; None if there are none.
 
     A hand-back's words are under a key of their own, and `content` only says that they were delivered.
     """
@@ -215,31 +215,31 @@ def read_answer(response: Mapping[str, Any]) -> str | None:
 
 
 def replace_answer(response: Mapping[str, Any], text: str) -> dict[str, Any]:
-    """The tool's response with another text in it, and without counts that are of the old one."""
+    """Return the tool's response with another text in it, and without counts that are of the old one."""
     kept = {key: value for key, value in response.items() if not key.startswith(("harness", "handback"))}
     return {**kept, "content": [{"type": "text", "text": text}]}
 
 
 def read_tokens(response: Mapping[str, Any]) -> int | None:
-    """What a subagent has used, by the response of the tool that started it."""
+    """Return what a subagent has used, by the response of the tool that started it."""
     tokens = response.get("totalTokens")
     return tokens if type(tokens) is int and 0 <= tokens < 1 << 60 else None
 
 
 def read_tool_count(response: Mapping[str, Any]) -> int | None:
-    """How many tools a subagent has used, by the same."""
+    """Return how many tools a subagent has used, by the same."""
     count = response.get("totalToolUseCount")
     return count if type(count) is int else None
 
 
 def read_return(tool: str, tool_input: Mapping[str, Any]) -> object:
-    """What a returning tool returns: a text, or the whole input."""
+    """Return what a returning tool returns: a text, or the whole input."""
     key = RETURNING[tool]
     return tool_input.get(key) if key else dict(tool_input)
 
 
 def read_changed_files(response: object) -> tuple[list[str], bool] | None:
-    """The files that changed while a command ran, and whether these are all; None if the result doesn't say.
+    """Return the files that changed while a command ran, and whether these are all; None if the result doesn't say.
 
     Since 2.1.326 at the latest, if `DIFF_VARIABLE` or a setting turns it on, and only in a git repository. It is the
     difference of the tree before and after the command, so another agent may have changed them. A command that failed,
@@ -283,12 +283,12 @@ _MAX_DIGITS = 17
 
 
 def is_notice(prompt: str) -> bool:
-    """Whether a prompt is one that the harness wrote to bring news of a background task or of another agent."""
+    """Return whether a prompt is one that the harness wrote to bring news of a background task or of another agent."""
     return "<task-notification>" in prompt or "<agent-message" in prompt
 
 
 def read_notices(prompt: str) -> list[Notice]:
-    """The tasks that a prompt brings news of, in its order."""
+    """Return the tasks that a prompt brings news of, in its order."""
     found = []
     for piece in prompt.split("<task-notification>")[1:]:
         head, _, rest = piece.partition("<result>")
@@ -305,7 +305,7 @@ def read_notices(prompt: str) -> list[Notice]:
 
 
 def _cut(text: str, begin: str, end: str) -> str:
-    """What stands between two marks; empty if they aren't there."""
+    """Return what stands between two marks; empty if they aren't there."""
     _, found, rest = text.partition(begin)
     inner, closed, _ = rest.partition(end)
     return inner.strip() if found and closed else ""
@@ -330,7 +330,7 @@ SWITCHES = (
 
 
 def set_up(home: str, url: str, model: str) -> tuple[dict[str, str], dict[str, str]]:
-    """The environment and the files, by path, with which it asks one model server and nothing else."""
+    """Return the environment and the files, by path, with which it asks one model server and nothing else."""
     del model  # it asks for its own, whatever the server has
     own = {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "scripted", FOLDER_VARIABLE: f"{home}/{FOLDER}"}
     return dict.fromkeys(SWITCHES, "1") | own, {}
@@ -378,18 +378,18 @@ TOOL_RESPONSE = "tool_use_result"
 
 
 def counts_earlier_runs(version: str) -> bool:
-    """Whether `modelUsage` of a resumed session counts what earlier processes have used, by the program's version."""
+    """Return whether `modelUsage` of a resumed session counts what earlier processes have used, by the program's version."""
     return _read_version(version) >= (2, 1, 275)
 
 
 def list_task_types(record: Mapping[str, Any]) -> list[str]:
-    """The types of the tasks that still run in the background, by a `background_tasks_changed` line."""
+    """Return the types of the tasks that still run in the background, by a `background_tasks_changed` line."""
     tasks = record.get("tasks")
     found = [task.get("task_type") for task in tasks if isinstance(task, dict)] if isinstance(tasks, list) else []
     return [kind if isinstance(kind, str) else "" for kind in found]
 
 
 def _read_version(text: str) -> tuple[int, ...]:
-    """The numbers of a version; none for one that can't be read, which is less than any."""
+    """Return the numbers of a version; none for one that can't be read, which is less than any."""
     parts = text.split("-", maxsplit=1)[0].split(".")
     return tuple(int(part) for part in parts) if all(part.isdecimal() for part in parts) else ()

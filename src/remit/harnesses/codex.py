@@ -22,7 +22,7 @@ PACKAGE = "@openai/codex"
 
 
 def find_program(system: str) -> str:
-    """The program below `node_modules`, as a pattern, for a system such as `linux-x64`."""
+    """Return the program below `node_modules`, as a pattern, for a system such as `linux-x64`."""
     return f"{PACKAGE}-{system}/vendor/*/bin/codex"
 
 
@@ -127,7 +127,7 @@ _ENCRYPTED, _SHORTEST = "gAAAA", 24
 
 
 def split_tool(tool: str) -> tuple[str, str]:
-    """What stands before the name of a tool for subagents, and the name; ("", "") for any other tool."""
+    """Return what stands before the name of a tool for subagents, and the name; ("", "") for any other tool."""
     if tool.startswith("mcp__"):
         return "", ""
     for name in (SPAWN, WAIT, *GIVING, *TELLING):
@@ -137,7 +137,7 @@ def split_tool(tool: str) -> tuple[str, str]:
 
 
 def find_trouble(tool: str, tool_input: Mapping[str, Any]) -> str:
-    """Why Remit can't check the agent that a call of `spawn_agent` starts; empty if it can."""
+    """Return why Remit can't check the agent that a call of `spawn_agent` starts; empty if it can."""
     version = PREFIXES.get(split_tool(tool)[0], "")
     if not version:
         return f"Remit doesn't know the tool '{tool}', so it can't check the agent; do the work yourself"
@@ -150,17 +150,17 @@ def find_trouble(tool: str, tool_input: Mapping[str, Any]) -> str:
 
 
 def is_sealed(tool: str) -> bool:
-    """Whether a call of this tool starts an agent whose prompt must stay as it is."""
+    """Return whether a call of this tool starts an agent whose prompt must stay as it is."""
     return PREFIXES.get(split_tool(tool)[0]) == "v2"
 
 
 def is_encrypted(text: str) -> bool:
-    """Whether a text is one that the model's server has encrypted."""
+    """Return whether a text is one that the model's server has encrypted."""
     return text.startswith(_ENCRYPTED) and len(text) >= _SHORTEST and not any(char.isspace() for char in text)
 
 
 def read_agent_path(head: str) -> str:
-    """The path of the agent whose session file begins so; empty in v1, and for the session itself.
+    """Return the path of the agent whose session file begins so; empty in v1, and for the session itself.
 
     A quote within a text has a backslash before it, so that this can only be the key.
     """
@@ -170,12 +170,12 @@ def read_agent_path(head: str) -> str:
 
 
 def resolve_path(target: str, caller_path: str) -> str:
-    """The path of the agent that a caller names: whole, or below its own."""
+    """Return the path of the agent that a caller names: whole, or below its own."""
     return target if target.startswith("/") else f"{caller_path or ROOT_PATH}/{target}"
 
 
 def read_total_tokens(tail: str) -> int | None:
-    """What the agent of a session file has used so far, by the end of the file; None if that isn't there.
+    """Return what the agent of a session file has used so far, by the end of the file; None if that isn't there.
 
     It counts the whole thread, with what follow-ups have used.
     """
@@ -241,7 +241,7 @@ metrics_exporter = "none"
 
 
 def set_up(home: str, url: str, model: str) -> tuple[dict[str, str], dict[str, str]]:
-    """The environment and the files, by path, with which it asks one model server and nothing else."""
+    """Return the environment and the files, by path, with which it asks one model server and nothing else."""
     folder = f"{home}/{FOLDER}"
     config = _CONFIG.format(url=url, model=model)
     return {FOLDER_VARIABLE: folder, "SCRIPTED_API_KEY": "scripted"}, {f"{folder}/{HOME_SETTINGS}": config}

@@ -11,7 +11,7 @@ PACKAGE = "@google/gemini-cli"
 
 
 def find_program(system: str) -> str:
-    """The program below `node_modules`, which is the same on every system."""
+    """Return the program below `node_modules`, which is the same on every system."""
     del system
     return ".bin/gemini"
 
@@ -60,7 +60,7 @@ FREE_MODE, EDITS_MODE = "yolo", "auto_edit"
 
 
 def set_up(home: str, url: str, model: str) -> tuple[dict[str, str], dict[str, str]]:
-    """The environment and the files, by path, with which it asks one model server and nothing else."""
+    """Return the environment and the files, by path, with which it asks one model server and nothing else."""
     import json  # noqa: PLC0415 - only for tests
 
     del model

@@ -12,7 +12,7 @@ PACKAGE = "opencode-ai"
 
 
 def find_program(system: str) -> str:
-    """The program below `node_modules`, for a system such as `linux-x64`."""
+    """Return the program below `node_modules`, for a system such as `linux-x64`."""
     return f"opencode-{system}/bin/opencode"
 
 
@@ -94,7 +94,7 @@ OPERATIONS = {
 
 
 def loads_plugin(version: str) -> bool | None:
-    """Whether a release loads Remit's plugin, by what `opencode --version` says; None if that can't be read."""
+    """Return whether a release loads Remit's plugin, by what `opencode --version` says; None if that can't be read."""
     digits = version.strip().removeprefix("v").partition(".")[0]
     return int(digits) <= LAST_MAJOR if digits.isascii() and digits.isdecimal() else None
 
@@ -114,7 +114,7 @@ PERMISSIONS = {"read": "read", "write": "edit", "edit": "edit", "bash": "bash", 
 
 
 def set_up(home: str, url: str, model: str) -> tuple[dict[str, str], dict[str, str]]:
-    """The environment and the files, by path, with which it asks one model server and nothing else."""
+    """Return the environment and the files, by path, with which it asks one model server and nothing else."""
     import json  # noqa: PLC0415 - only for tests
 
     del model

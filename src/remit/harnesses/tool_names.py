@@ -15,12 +15,12 @@ OPERATIONS = {"write": "write", "edit": "write", "bash": "run", "read": "read", 
 
 
 def get_name(tool: str) -> str:
-    """The standard's name of a tool; of one that it has none for, its own."""
+    """Return the standard's name of a tool; of one that it has none for, its own."""
     return _NAMES.get(tool, tool)
 
 
 def get_operation(tool: str) -> str:
-    """What a tool does, as the runners call it."""
+    """Return what a tool does, as the runners call it."""
     name = get_name(tool)
     is_delegating = tool in (*claude.DELEGATING, opencode.DELEGATING) or codex.split_tool(tool)[1] == codex.SPAWN
     return "delegate" if is_delegating else OPERATIONS.get(name, "other")

@@ -173,7 +173,7 @@ def check_harness(name: str, report: Callable[[str], None]) -> HookCheck:
 
 
 def _load_installed(home: Home, name: str) -> dict[str, str]:
-    """The files of the workspace that have the harness call Remit, with nothing in them but that."""
+    """Return the files of the workspace that have the harness call Remit, with nothing in them but that."""
     from remit.hooks.settings_files import load_file, shape_hooks
 
     if name == "opencode":
@@ -184,7 +184,7 @@ def _load_installed(home: Home, name: str) -> dict[str, str]:
 
 
 def find_switched_off(root: str) -> tuple[str, str]:
-    """Which settings file has Claude Code call no hooks, and what to do; empty if none does."""
+    """Return which settings file has Claude Code call no hooks, and what to do; empty if none does."""
     from remit.hooks.settings_files import load_values
 
     own = os.environ.get(claude.FOLDER_VARIABLE) or os.path.expanduser(claude.HOME)
@@ -286,7 +286,7 @@ def _name_shell(root: str, name: str, files: Mapping[str, str], other: Home) -> 
 
 
 def _render_session(name: str, program: str, script: str) -> list[str]:
-    """The command line of a session that reads its prompt from standard input; the harness permits what is used."""
+    """Return the command line of a session that reads its prompt from standard input and permits the tools it uses."""
     allowed = ",".join((claude.NAMES["bash"], *claude.DELEGATING))
     unknown = [f"{codex.MODEL_OPTION}={UNKNOWN}"] if script.startswith("v1") else []
     return {
@@ -297,7 +297,7 @@ def _render_session(name: str, program: str, script: str) -> list[str]:
 
 
 def find_model(program: str) -> str:
-    """The first model with multi-agent v2 that Codex lists to users; an unknown one if it lists none."""
+    """Return the first model with multi-agent v2 that Codex lists to users; an unknown one if it lists none."""
     from remit.storage.probe import run_apart
 
     ran = run_apart([program, *codex.MODELS_COMMAND], folder="/", environ=os.environ, seconds=_MODELS_SECONDS)
@@ -310,7 +310,7 @@ def find_model(program: str) -> str:
 
 
 def _describe_trouble(name: str, ran: ProbeOutput, seconds: float) -> str:
-    """Why a program did not end well; empty if it did."""
+    """Return why a program did not end well; empty if it did."""
     if ran.code is None:
         return f"{name} did not end within {seconds:.0f} s"
     last = (ran.err.strip() or ran.out.strip()).rpartition("\n")[2].strip()[:_MAX_WHY]
@@ -318,7 +318,7 @@ def _describe_trouble(name: str, ran: ProbeOutput, seconds: float) -> str:
 
 
 def _read_tokens(ran: ProbeOutput) -> int | None:
-    """The tokens in the result that `remit run --json` prints."""
+    """Return the tokens in the result that `remit run --json` prints."""
     try:
         tokens = json.loads(ran.out)["remit"]["usage"]["tokens"]
     except (ValueError, KeyError, TypeError):
@@ -340,7 +340,7 @@ def _spare_fetching(folder: str, environ: Mapping[str, str]) -> None:
 
 
 def judge(shown: CheckRecord, name: str) -> tuple[Promise, ...]:
-    """Which promises hold, by what a run left behind."""
+    """Return which promises hold, by what a run left behind."""
     checks = {
         "instructions": _check_instructions,
         "sent-back": _check_sent_back,
@@ -378,17 +378,17 @@ _Finding = tuple[str, str]
 
 
 def _break_all(why: str, hint: str) -> tuple[Promise, ...]:
-    """The promises if the harness calls no hook; tokens don't depend on hooks."""
+    """Return the promises if the harness calls no hook; tokens don't depend on hooks."""
     return tuple(Promise(key, text, "broken", why, hint) for key, text in STATEMENTS.items() if key != "tokens")
 
 
 def _miss(shown: CheckRecord, why: str) -> _Finding:
-    """The finding if something did not happen: it proves nothing if the session did not end well."""
+    """Return the finding if something did not happen: it proves nothing if the session did not end well."""
     return ("unproven", shown.trouble) if shown.trouble else ("broken", why)
 
 
 def _find_idle(shown: CheckRecord, scripts: Collection[str]) -> _Finding | None:
-    """The finding if the model of a subagent was not asked for its work; None if all were.
+    """Return the finding if the model of a subagent was not asked for its work; None if all were.
 
     If Remit admitted subagents, the harness started them, and their prompt did not arrive as it was.
     """
@@ -406,7 +406,7 @@ def _list_liars(shown: CheckRecord) -> list[str]:
 
 
 def _check_instructions(shown: CheckRecord) -> _Finding:
-    """The id that Remit issued is in the first request of every subagent.
+    """Return the id that Remit issued is in the first request of every subagent.
 
     A liar's is that of a rejected run: Codex may give a subagent the caller's history, with the honest one's id in it.
     """
@@ -421,7 +421,7 @@ def _check_instructions(shown: CheckRecord) -> _Finding:
 
 
 def _check_sent_back(shown: CheckRecord) -> _Finding:
-    """The subagent was asked again: its script has one turn, and only Remit answers to that."""
+    """Return the subagent was asked again: its script has one turn, and only Remit answers to that."""
     liars = _list_liars(shown)
     again = {one.script for one in shown.asked if one.step}
     once = [liar for liar in liars if liar not in again and any(one.script == liar for one in shown.asked)]

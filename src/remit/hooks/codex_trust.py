@@ -28,13 +28,13 @@ class CodexTrust(NamedTuple):
     hooks: tuple[tuple[str, str], ...] = ()
 
     def covers(self, event: str, root: str) -> bool:
-        """Whether any hook of an event was trusted once; only Codex knows whether it still is what it was."""
+        """Return whether any hook of an event was trusted once; only Codex knows whether it still is what it was."""
         start = f"{root}/{CODEX}:{codex.TRUSTED_EVENTS.get(event, event)}:"
         return any(key.startswith(start) for key, _ in self.hooks)
 
 
 def load_trust(root: str) -> CodexTrust:
-    """What the user trusts of a workspace in Codex; nothing if their settings can't be read."""
+    """Return what the user trusts of a workspace in Codex; nothing if their settings can't be read."""
     import tomllib
 
     from remit.storage.files import load_bytes

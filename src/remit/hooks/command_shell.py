@@ -1,8 +1,7 @@
-"""The command shell: what a harness starts for each shell command instead of its own shell, as it is installed.
+"""Command shell: installs the shell that a harness starts for each command instead of its own shell.
 
-Owns the files in `.remit/confine/`, and which of them the user's harness would take: `bash`, `zsh` and `sh` differ in
-the shell that they become, and `codex` starts them in Codex. They stay when the harness's settings no longer name them:
-a session that runs has them.
+The files in `.remit/confine/` are `bash`, `zsh` and `sh`, which become that shell, and `codex`, which starts one of
+them in Codex. They stay after the harness's settings no longer name them, because running sessions still use them.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ if TYPE_CHECKING:
 
 KINDS = ("bash", "zsh")
 _FILES = (*KINDS, "sh", STARTER)
-"""opencode starts `sh` for every other shell of the user's. Codex lets no setting name a shell."""
+"""opencode starts `sh` if the user has any other shell. In Codex, no setting can name a shell."""
 _FOLDERS = ("/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin")
 _PACKAGED = f"{os.path.dirname(os.path.dirname(os.path.abspath(__file__)))}/harness_files/confine"
 
 
 def choose_shell(root: str, environ: Mapping[str, str]) -> str:
-    """Return the file that a harness has to start, by the shell that it would take; "" if there is no such shell."""
+    """Return the file that a harness has to start instead of the user's shell; "" if there is no bash or zsh."""
     named = environ.get("SHELL", "")
     order = KINDS if "bash" in named else tuple(reversed(KINDS))
     kinds = [kind for kind in order if kind in named.rpartition("/")[2]]
@@ -37,14 +36,14 @@ def choose_shell(root: str, environ: Mapping[str, str]) -> str:
 
 
 def install_shells(home: Home, environ: Mapping[str, str]) -> None:
-    """Write the files, as this Remit renders them."""
+    """Write the files of this version of Remit."""
     from remit.storage.files import storage_error, write_bytes
 
     home.make_folder("confine")
     for kind in _FILES:
         path = f"{home.root}/{FOLDER}/{kind}"
         if os.path.islink(path):
-            raise StorageError(f"'{path}' is a link, and Remit writes through none", hint="remove the link")
+            raise StorageError(f"'{path}' is a link, and Remit doesn't write through links", hint="remove the link")
         try:
             write_bytes(path, render_shell(home.root, kind, environ).encode())
             os.chmod(path, 0o700)
@@ -53,7 +52,7 @@ def install_shells(home: Home, environ: Mapping[str, str]) -> None:
 
 
 def find_outdated(root: str, environ: Mapping[str, str]) -> str:
-    """Return the first of the files that isn't as this Remit renders it; "" if all are."""
+    """Return the first file that differs from this version of Remit; "" if none does."""
     for kind in _FILES:
         path = f"{root}/{FOLDER}/{kind}"
         try:
@@ -67,7 +66,7 @@ def find_outdated(root: str, environ: Mapping[str, str]) -> str:
 
 
 def render_shell(root: str, kind: str, environ: Mapping[str, str]) -> str:
-    """Return the text of a file that becomes a shell."""
+    """Return the text of a file of the command shell."""
     from remit.confine import make_command
 
     with open(f"{_PACKAGED}/{STARTER if kind == STARTER else 'shell'}", encoding="utf-8") as file:
@@ -90,7 +89,7 @@ def render_shell(root: str, kind: str, environ: Mapping[str, str]) -> str:
 
 
 def _find_real(kind: str, environ: Mapping[str, str]) -> str:
-    """Return the shell of a kind that the user's harness would take; "" if there is none."""
+    """Return the path of a shell that the user's harness would start; "" if there is none."""
     named = environ.get("SHELL", "")
     if named.rpartition("/")[2] == kind and f"/{FOLDER}/" not in named and os.access(named, os.X_OK):
         return named

@@ -1,17 +1,17 @@
-"""Command tickets: what connects a hook's decision about a shell command with the shell that runs it.
+"""Command tickets: files that connect a hook's decision about a shell command with the shell that runs it.
 
 Owns `.remit/confine/` of a workspace:
 
-    bash, zsh, sh   the shell that a harness starts instead of its own (`workspace.command_shell` installs it)
-    codex           what the first line of a command in Codex runs: it starts the rest in one of these shells
-    rules           what `[confine]` says, as far as hooks need it; there if commands get tickets
+    bash, zsh, sh   the shell that a harness starts instead of its own (`command_shell` installs it)
+    codex           the program in the first line of a command in Codex: it starts the rest in one of these shells
+    rules           the rules of `[confine]` that hooks need; exists if commands get tickets
     tickets/ID      `free`, or `confined NAME`: the limits of one command. `ID.taken`: the shell has taken the ticket
     profiles/NAME   the launcher's profile of an agent's commands
-    open/SESSION    there while an agent that has to be confined is at work in a session of a harness
+    open/SESSION    exists while an agent that has to be confined is running in a session of a harness
     broken/SESSION  why agents of a session get no more shell commands
 
-A ticket has a random name, and the shell that creates `ID.taken` first has it. No confined command sees the tickets,
-and none can write to the folder. Loaded on every shell command, so it imports little.
+A ticket has a random name, and the first shell that creates `ID.taken` owns it. Confined commands can't see the
+tickets or write to the folder. Loaded on every shell command, so it imports little.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ FOLDER = ".remit/confine"
 FREE, CONFINED = "free", "confined"
 TAKEN = ".taken"
 SIGN = "# remit:"
-"""What stands before a ticket in a comment of a command."""
+"""The prefix of a ticket in the comment line before a command."""
 STARTER, _ENDING = "codex", " || exit 126"
 MAX_AGE_S = 24 * 3600.0
-"""A user may be asked about a command and answer hours later."""
+"""How old a ticket may be: a user may answer a prompt about a command hours later."""
 LATE_S = 2.0
-"""So long after the harness has reported a command in the background its shell may take the ticket."""
+"""How long a background shell may take to take its ticket after the harness has reported the command."""
 _STEP_S = 0.01
 _BYTES = 16
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
 _MAX_NAME = 100
 _OTHER = "other"
 _OPENING, _CLOSING = ("write", "reopen"), ("protect", "enclose", "hide", "private")
-"""The fields of a profile whose paths a command can write, and those it can't, or whose changes end with it."""
+"""The fields of a profile with paths that a command can write, and with paths that it can't change permanently."""
 
 
 # --- tickets ---------------------------------------------------------------------------------------------------------
@@ -82,12 +82,12 @@ def find_start(command: str) -> str:
 
 
 def is_given(root: str, ticket: str) -> bool:
-    """Whether a hook has given a ticket that isn't removed yet."""
-    return bool(check(ticket)) and os.path.exists(f"{root}/{FOLDER}/tickets/{ticket}")
+    """Return whether a hook has given a ticket that isn't removed yet."""
+    return bool(parse_ticket(ticket)) and os.path.exists(f"{root}/{FOLDER}/tickets/{ticket}")
 
 
 def was_taken(root: str, ticket: str) -> bool:
-    """Whether a shell has taken a ticket."""
+    """Return whether a shell has taken a ticket."""
     return os.path.exists(f"{root}/{FOLDER}/tickets/{ticket}{TAKEN}")
 
 
@@ -118,8 +118,8 @@ def load_limits(root: str, ticket: str) -> tuple[int, list[tuple[str, bool]]]:
     return began_ns, [(path, name in _OPENING) for name, _, path in named if name in (*_OPENING, *_CLOSING)]
 
 
-def check(value: object) -> str:
-    """Return a ticket that somebody has handed over; "" for anything else."""
+def parse_ticket(value: object) -> str:
+    """Return a value if it is a ticket; "" if it isn't."""
     return value if isinstance(value, str) and _is_ticket(value) else ""
 
 
@@ -131,7 +131,7 @@ def _is_ticket(text: str) -> bool:
 
 
 def open_session(root: str, session: str, shell_session: str) -> None:
-    """Refuse commands without a ticket in a session of a harness. `shell_session`: what its shells call the session."""
+    """Refuse commands without a ticket in a session. `shell_session`: the session's id in the environment of shells."""
     own, other = _name_file(session), _name_file(shell_session)
     if other != own:
         _write(f"{root}/{FOLDER}/open", other, "")
@@ -147,19 +147,19 @@ def close_session(root: str, session: str) -> None:
 
 
 def stop(root: str) -> None:
-    """Let all commands run without a ticket from now on: no hook gives any more."""
+    """Let all commands run without a ticket, because no hook gives tickets any more."""
     keep_rules(root, "")
     for name in _list_names(f"{root}/{FOLDER}/open"):
         _remove(f"{root}/{FOLDER}/open/{name}")
 
 
 def has_open(root: str) -> bool:
-    """Whether an agent that has to be confined is at work in any session."""
+    """Return whether an agent that has to be confined is running in any session."""
     return bool(_list_names(f"{root}/{FOLDER}/open"))
 
 
 def is_open(root: str, name: str) -> bool:
-    """Whether commands without a ticket are refused in a session."""
+    """Return whether commands without a ticket are refused in a session."""
     return os.path.exists(f"{root}/{FOLDER}/open/{_name_file(name)}")
 
 
@@ -174,12 +174,12 @@ def find_break(root: str, name: str) -> str:
 
 
 def mend_session(root: str, name: str) -> None:
-    """Let the agents of a session have shell commands again."""
+    """Allow the agents of a session shell commands again."""
     _remove(f"{root}/{FOLDER}/broken/{_name_file(name)}")
 
 
 def _name_file(session: str) -> str:
-    """Return the name of a session's file; the shell knows sessions with odd names by none."""
+    """Return the name of a session's file; all sessions with unusual names share one file."""
     return session if 0 < len(session) <= _MAX_NAME and _SAFE.issuperset(session) else _OTHER
 
 
@@ -187,22 +187,22 @@ def _name_file(session: str) -> str:
 
 
 def has_rules(root: str) -> bool:
-    """Whether commands in a workspace get tickets."""
+    """Return whether commands in a workspace get tickets."""
     return os.path.exists(f"{root}/{FOLDER}/rules")
 
 
 def is_read_only(root: str) -> bool:
-    """Whether this process is confined, and can't give tickets."""
+    """Return whether this process is confined, and can't give tickets."""
     return bool(os.statvfs(f"{root}/{FOLDER}").f_flag & os.ST_RDONLY)
 
 
 def load_rules(root: str) -> str:
-    """Return what was kept of `[confine]`, as JSON; "" if commands get no tickets."""
+    """Return the stored rules of `[confine]` as JSON; "" if commands get no tickets."""
     return _read(f"{root}/{FOLDER}/rules")
 
 
 def keep_rules(root: str, text: str) -> None:
-    """Keep what `[confine]` says; without a text, commands get no tickets."""
+    """Store the rules of `[confine]`. Without a text, commands get no tickets."""
     if not text:
         _remove(f"{root}/{FOLDER}/rules")
     elif load_rules(root) != text:
@@ -210,20 +210,20 @@ def keep_rules(root: str, text: str) -> None:
 
 
 def keep_profile(root: str, name: str, data: bytes, later: tuple[str, ...] = ()) -> None:
-    """Keep the profile of an agent's commands. `later`: files that it has to contain as soon as they exist."""
+    """Store the profile of an agent's commands. `later`: files that the profile has to contain once they exist."""
     _write(f"{root}/{FOLDER}/profiles", f"{name}.later", "\n".join(later))
     _write(f"{root}/{FOLDER}/profiles", name, data.decode(errors="surrogateescape"))
 
 
 def make_folders(paths: Sequence[str]) -> None:
-    """Make the folders that an agent may write to and that don't exist: only what exists can be opened for it."""
+    """Create the missing folders that an agent may write to, because a profile can only open existing folders."""
     for path in paths:
         if not os.path.lexists(path):
             os.makedirs(path)
 
 
 def has_profile(root: str, name: str) -> bool:
-    """Whether an agent's profile is there, and the places that it opens are still the same."""
+    """Return whether an agent's profile exists, and its paths are still the same."""
     place = f"{root}/{FOLDER}/profiles/{name}"
     fields = _read(place).split("\0")
     opened = [field.removeprefix("write=") for field in fields if field.startswith("write=")]
@@ -232,12 +232,12 @@ def has_profile(root: str, name: str) -> bool:
 
 
 def list_old(root: str, *, age_s: float = MAX_AGE_S) -> Iterator[str]:
-    """The files of tickets and profiles that nothing has changed for so long."""
+    """Yield the files of tickets and profiles that are older than `age_s`."""
     now = time.time()
     for folder in ("tickets", "profiles"):
         try:
             entries = [*os.scandir(f"{root}/{FOLDER}/{folder}")]
-        except OSError:  # there is none
+        except OSError:  # the folder doesn't exist
             continue
         for entry in entries:
             try:
@@ -248,7 +248,7 @@ def list_old(root: str, *, age_s: float = MAX_AGE_S) -> Iterator[str]:
 
 
 def sweep(root: str) -> None:
-    """Remove tickets that no command has taken for a day, and profiles as old; the next command makes a new one."""
+    """Remove tickets and profiles that are older than a day. The next command makes a new profile."""
     for path in list_old(root):
         _remove(path)
 
@@ -259,7 +259,7 @@ def sweep(root: str) -> None:
 def _list_names(folder: str) -> list[str]:
     try:
         return os.listdir(folder)
-    except OSError:  # there is none
+    except OSError:  # the folder doesn't exist
         return []
 
 
@@ -272,7 +272,7 @@ def _read(path: str) -> str:
 
 
 def _write(folder: str, name: str, text: str) -> None:
-    """Write a file as a whole, so that a shell never reads half of it."""
+    """Replace a file atomically, so that a shell never reads a partial one."""
     fresh = f"{folder}/.{name}-{os.getpid()}"
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
     try:
@@ -290,5 +290,5 @@ def _write(folder: str, name: str, text: str) -> None:
 def _remove(path: str) -> None:
     try:
         os.unlink(path)
-    except OSError:  # gone, or never there
+    except OSError:  # it doesn't exist
         return

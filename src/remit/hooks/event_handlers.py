@@ -31,9 +31,9 @@ _FINISHING_SECONDS = 10
 
 
 def find_root(event: HookEvent, environ: Mapping[str, str]) -> str:
-    """Return the workspace of an event: as elsewhere, or a project with agents; empty for none.
+    """Return the workspace of an event; empty for none.
 
-    A checkout has its agents' files and not what Remit keeps. A home folder has agents, too, and is no project.
+    A fresh checkout has no files of Remit's, so a project with agent files is a workspace, too. A home folder is not.
     """
     named = environ.get("REMIT_ROOT", "")
     if named:
@@ -45,7 +45,7 @@ def find_root(event: HookEvent, environ: Mapping[str, str]) -> str:
             if _has(folder, _SIGNS):
                 return folder
             main = _find_main(folder) if os.path.isfile(f"{folder}/.git") else ""
-            if main:  # a worktree: what counts is in the main checkout
+            if main:  # a linked worktree: the workspace is the main checkout
                 return main
             is_whole = folder == here or os.path.isdir(f"{folder}/.git")
             if not project and is_whole and folder != environ.get("HOME") and _has(folder, _AGENTS):
@@ -67,7 +67,7 @@ def _find_main(folder: str) -> str:
 
 
 def open_home(root: str) -> Any:  # noqa: ANN401 - the type would have to be imported
-    """The workspace's home, with its ledger."""
+    """Open the workspace with its ledger."""
     from remit.ledger.home import Home
 
     return Home(root)
@@ -131,9 +131,9 @@ def _before_collaboration(
 
 def _after_tool(event: HookEvent, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
     if event.is_delegating:
-        from remit.hooks.result_delivery import hand_over
+        from remit.hooks.result_delivery import deliver_result
 
-        return hand_over(event, open_home(root))
+        return deliver_result(event, open_home(root))
     if event.is_returning:
         from remit.hooks.stop_subagent import keep_return
 
@@ -173,7 +173,7 @@ def _after_failed_tool(event: HookEvent, root: str, environ: Mapping[str, str]) 
 
 
 def _at_agent_start(event: HookEvent, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
-    """Answer when a subagent begins. If its earlier run is over, its next message starts a run of its own."""
+    """Answer when a subagent starts. If its previous run is over, it gets a new run."""
     if not event.agent_id or not event.agent:
         return {}
     from remit.ledger.hook_runs import find_by_agent, is_over, open_quickly
@@ -183,21 +183,21 @@ def _at_agent_start(event: HookEvent, root: str, environ: Mapping[str, str]) -> 
     if db is not None and own is not None and not is_over(db, own.session_id):
         return {}
     from remit.hooks.session_lookup import find_agent_path, find_own
-    from remit.hooks.start_subagent import admit_again, admit_start, give_instructions
+    from remit.hooks.start_subagent import admit_resumed, admit_start, give_instructions
 
     home = open_home(root)
     if db is not None and own is None and find_agent_path(event):
         called = find_own(db, event)
         if called is not None:
             return give_instructions(event, called, home)
-    return admit_start(event, home, environ) if own is None else admit_again(event, own, home, environ)
+    return admit_start(event, home, environ) if own is None else admit_resumed(event, own, home, environ)
 
 
 def _at_stop(event: HookEvent, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
     own = _find_own(event, root) if event.agent_id else None
-    told = _deliver_messages(event, root, own)
-    if told:  # the caller gets no other event before its turn ends
-        return told
+    messages = _deliver_messages(event, root, own)
+    if messages:  # the caller gets no other event before its turn ends
+        return messages
     answer = _check_stop(event, root, environ)
     if event.harness == "codex" and not answer and (own is not None or not event.agent_id):
         _note_idle(event, root, own)
@@ -213,7 +213,7 @@ def _check_stop(event: HookEvent, root: str, environ: Mapping[str, str]) -> dict
 
 
 def _end_lost_children(event: HookEvent, root: str) -> dict[str, Any]:
-    """End the runs that the user's session waited for: none of them is at work when the session stops."""
+    """End the runs that the user's session waited for, because a session stops only after their agents."""
     from remit.ledger.hook_runs import list_awaited, open_quickly
 
     db = open_quickly(f"{root}/.remit/ledger.db")
@@ -225,7 +225,7 @@ def _end_lost_children(event: HookEvent, root: str) -> dict[str, Any]:
 
 
 def _note_idle(event: HookEvent, root: str, own: HookRun | None) -> None:
-    """Record that a caller's turn is over, so that an event of its own comes before its next request."""
+    """Record that a caller's turn is over, so that Remit gets an event of the caller before its next request."""
     from remit.ledger.hook_runs import note_doing, open_quickly
 
     db = open_quickly(f"{root}/.remit/ledger.db")
@@ -234,7 +234,7 @@ def _note_idle(event: HookEvent, root: str, own: HookRun | None) -> None:
 
 
 def delay_codex_stop(event: HookEvent, environ: Mapping[str, str]) -> dict[str, Any]:
-    """Let an agent of Codex end only when its caller is sure to get the verdict on a rejected return."""
+    """Delay the end of a rejected agent in Codex until its caller is sure to get the verdict."""
     from remit.ledger.hook_runs import open_quickly
 
     root = find_root(event, environ)
@@ -247,7 +247,7 @@ def delay_codex_stop(event: HookEvent, environ: Mapping[str, str]) -> dict[str, 
 
 
 def _at_failed_stop(event: HookEvent, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
-    """End the run of an agent whose model failed. A caller that waits gets an event of its own."""
+    """End the run of an agent whose model failed. A waiting caller gets an event of its own."""
     if event.agent_id:
         from remit.hooks.stop_subagent import end_failed_agent
 
@@ -258,12 +258,13 @@ def _at_failed_stop(event: HookEvent, root: str, environ: Mapping[str, str]) -> 
 def _at_prompt(event: HookEvent, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
     """Answer when a session gets a prompt, or the answer of an agent in the background.
 
-    Codex tells the prompts of a subagent, too: in the first stands its session, and after its end another may come.
+    Codex also reports the prompts of a subagent. The first one contains the session id, and a later one may follow
+    after the agent has ended.
     """
     if event.is_notice:
-        from remit.hooks.result_delivery import report_notices
+        from remit.hooks.result_delivery import deliver_notifications
 
-        return report_notices(event, open_home(root))
+        return deliver_notifications(event, open_home(root))
     if not event.agent_id:
         from remit.hooks.user_session import note_command
 
@@ -276,22 +277,22 @@ def _at_prompt(event: HookEvent, root: str, environ: Mapping[str, str]) -> dict[
     own = None if db is None else find_own(db, event)
     if db is None or own is None or not is_over(db, own.session_id):
         return {}
-    from remit.hooks.start_subagent import admit_again
+    from remit.hooks.start_subagent import admit_resumed
 
-    return admit_again(event, own, open_home(root), environ)
+    return admit_resumed(event, own, open_home(root), environ)
 
 
 def _at_session_start(event: HookEvent, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
     from remit.hooks.harness_sessions import begin_session
 
     home = open_home(root)
-    told = begin_session(event, home)
+    answer = begin_session(event, home)
     if not event.agent:
-        return told
-    from remit.hooks.start_subagent import admit_main, is_attended
+        return answer
+    from remit.hooks.start_subagent import admit_main, has_user_or_supervisor
 
-    # In a terminal every answer to the user who talks to the agent ends in a stop.
-    return told if is_attended(environ) else admit_main(event, home, environ) or told
+    # In a terminal, each answer to the user ends with a stop, so the session isn't judged.
+    return answer if has_user_or_supervisor(environ) else admit_main(event, home, environ) or answer
 
 
 def _at_session_end(event: HookEvent, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
@@ -308,13 +309,13 @@ def _at_session_end(event: HookEvent, root: str, environ: Mapping[str, str]) -> 
         from remit.errors import RemitError
         from remit.runs.finish.steps import report_activity
 
-        with suppress(RemitError):  # it stays in the ledger
+        with suppress(RemitError):  # the activity stays in the ledger and is reported later
             report_activity(home, event.session, workspace_root=workspace_root)
     return {}
 
 
 def _at_changed_settings(event: HookEvent, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
-    """Keep Claude Code from loading settings that changed on disk if an agent may have changed them."""
+    """Block Claude Code from loading changed settings if an agent may have changed them."""
     import time
 
     from remit.ledger.hook_runs import find_at_work, open_quickly
@@ -333,7 +334,7 @@ def _at_changed_settings(event: HookEvent, root: str, environ: Mapping[str, str]
 
 
 def _find_changed_ms(file: object) -> int:
-    """When a file last changed by the time that no program can set; 0 if it is gone."""
+    """Return when a file last changed by its ctime, which no program can set; 0 if the file is gone."""
     try:
         return os.lstat(file).st_ctime_ns // 1_000_000 if isinstance(file, str) else 0
     except (OSError, ValueError):
@@ -344,19 +345,19 @@ def _find_changed_ms(file: object) -> int:
 
 
 def _deliver_messages(event: HookEvent, root: str, own: HookRun | None, more: str = "") -> dict[str, Any]:
-    """Give a caller the messages that are kept for it, such as the verdict on an answer that it got unchanged."""
-    told = "\n".join(filter(None, (more, _take_messages(event, root, own))))
-    if not told:
+    """Return the messages for a caller, such as the verdict on an answer that the caller got unchanged."""
+    text = "\n".join(filter(None, (more, _take_messages(event, root, own))))
+    if not text:
         return {}
     from remit.hooks import replies
 
-    # Codex heeds only a block where an agent was waited for.
+    # After a caller has waited for an agent, Codex reads nothing but a block.
     is_block = event.kind in (claude.STOP, claude.AGENT_STOP) or event.is_waiting
-    return replies.block(told) if is_block else replies.add_context(event.kind, told)
+    return replies.block(text) if is_block else replies.add_context(event.kind, text)
 
 
 def _take_messages(event: HookEvent, root: str, own: HookRun | None) -> str:
-    """Take the messages that are kept for the agent of an event, or for the session itself."""
+    """Remove and return the messages for the agent of an event, or for the session itself."""
     from remit.ledger.hook_runs import open_quickly, take_messages
 
     db = open_quickly(f"{root}/.remit/ledger.db")
@@ -367,9 +368,9 @@ def _take_messages(event: HookEvent, root: str, own: HookRun | None) -> str:
         return take_messages(db, event.session, session_id)
     from remit.ledger.hook_runs import forget_doing, take_instructions
 
-    forget_doing(db, event.session, session_id)  # first, so that no agent ends between this and what is taken
-    given = take_instructions(db, session_id) if session_id and event.kind == claude.AFTER_TOOL else ""
-    return "\n".join(filter(None, (given, take_messages(db, event.session, session_id))))
+    forget_doing(db, event.session, session_id)  # first: no agent may end between this and reading the messages
+    instructions = take_instructions(db, session_id) if session_id and event.kind == claude.AFTER_TOOL else ""
+    return "\n".join(filter(None, (instructions, take_messages(db, event.session, session_id))))
 
 
 def _find_own(event: HookEvent, root: str) -> HookRun | None:

@@ -1,7 +1,7 @@
 """Hook events: the payloads of all harnesses in one form.
 
-Claude Code's form is the common one; Codex has nearly the same, and the plugin for opencode uses it. Texts of agents in
-a payload are data and never trusted: `session_lookup` finds the agent in the ledger by the harness's ids.
+Claude Code's form is the common one. Codex has nearly the same, and the plugin for opencode sends it. Texts that agents
+wrote are never trusted: `session_lookup` finds the agent in the ledger by the harness's ids.
 
 Loaded on every tool call, so it imports next to nothing.
 """
@@ -24,7 +24,7 @@ _MAX_NAME = 200
 
 
 class HookEvent:
-    """One event. Texts that are not there are empty."""
+    """One event of a harness. A text that the payload doesn't have is empty."""
 
     __slots__ = (
         "agent", "agent_id", "cwd", "error", "harness", "kind", "message", "payload", "response", "session",
@@ -39,7 +39,7 @@ class HookEvent:
         self.session = _get(payload, claude.SESSION_KEY)[:_MAX_ID]
         self.agent_id = _get(payload, claude.AGENT_ID)[:_MAX_ID]
         self.agent = _get(payload, claude.AGENT_TYPE)[:_MAX_NAME]
-        """What kind of agent the event comes from; without an agent's id it is the whole session that is one."""
+        """The agent that the event comes from. Without an `agent_id`, the whole session belongs to this agent."""
         self.cwd = _get(payload, claude.CWD_KEY)
         self.tool = _get(payload, claude.TOOL_KEY)
         given = payload.get(claude.INPUT_KEY)
@@ -53,85 +53,85 @@ class HookEvent:
 
     @property
     def is_delegating(self) -> bool:
-        """Whether it is about a subagent that is started."""
+        """Whether the tool starts a subagent."""
         return self.tool in DELEGATING or codex.split_tool(self.tool)[1] == codex.SPAWN
 
     @property
     def collaboration(self) -> str:
-        """Which of Codex's tools for subagents it is about, whatever stands before the name; empty for none."""
+        """The name of Codex's tool for subagents without its prefix; empty for any other tool."""
         return codex.split_tool(self.tool)[1] if self.harness == "codex" else ""
 
     @property
     def is_waiting(self) -> bool:
-        """Whether it is about a caller of Codex that waits for its agents."""
+        """Whether a caller in Codex waits for its agents with this tool."""
         return self.collaboration == codex.WAIT
 
     @property
     def is_sealed(self) -> bool:
-        """Whether the prompt of the subagent that is started can't be read or added to."""
+        """Whether Remit can neither read nor extend the prompt of the subagent that the tool starts."""
         return self.harness == "codex" and codex.is_sealed(self.tool)
 
     @property
     def is_returning(self) -> bool:
-        """Whether it is about a tool whose input is the return of the agent that uses it."""
+        """Whether the input of the tool is the return of the agent that uses it."""
         return self.harness == "claude" and bool(self.agent_id) and self.tool in claude.RETURNING
 
     @property
     def prompt(self) -> str:
-        """What a session or an agent is about to be given, at UserPromptSubmit."""
+        """The text that a session or an agent is about to get, at UserPromptSubmit."""
         return _get(self.payload, claude.PROMPT_TEXT)
 
     @property
     def is_notice(self) -> bool:
-        """Whether the harness brings a session the answer of an agent, and not a user the next prompt."""
+        """Whether the prompt is a notification of the harness with the answer of an agent, and not one of the user."""
         is_prompt = self.harness == "claude" and self.kind == claude.PROMPT and not self.agent_id
         return is_prompt and claude.is_notice(self.prompt)
 
     @property
     def is_own(self) -> bool:
-        """Whether it comes from a session that isn't an agent's, but the user's own or a program's."""
+        """Whether the event comes from a session of the user or of a program, and not from an agent."""
         return not self.agent_id and not self.agent
 
     @property
     def target(self) -> str:
-        """Which agent is asked for, under the key that this harness reads."""
+        """The name of the agent that the call asks for, under the key that this harness reads."""
         found = self.tool_input.get(codex.AGENT_KEY if self.harness == "codex" else claude.AGENT_KEY)
-        return _mend(found.strip()[:_MAX_NAME]) if isinstance(found, str) else ""
+        return _repair(found.strip()[:_MAX_NAME]) if isinstance(found, str) else ""
 
     @property
     def prompt_key(self) -> str:
-        """Under which key this harness reads the subagent's prompt; empty where none is there."""
+        """The key under which this harness reads the subagent's prompt; empty if the call has no such text."""
         key = codex.PROMPT_KEY if self.harness == "codex" else claude.PROMPT_KEY
         return key if isinstance(self.tool_input.get(key), str) else ""
 
     @property
     def is_background(self) -> bool:
-        """Whether the caller goes on at once, so that the answer comes by another way."""
+        """Whether the caller continues at once and gets the answer later, in another way."""
         return self.harness == "codex" or self.tool_input.get(claude.BACKGROUND_KEY) is True
 
 
 def _get(payload: Mapping[str, Any], key: str) -> str:
     value = payload.get(key)
-    return _mend(value) if isinstance(value, str) else ""
+    return _repair(value) if isinstance(value, str) else ""
 
 
-def _mend(text: str) -> str:
-    """A text that can be kept: JSON can spell half a character, and no file or database can."""
+def _repair(text: str) -> str:
+    """Return a text that can be stored: JSON can contain half of a surrogate pair, and UTF-8 can't."""
     try:
         text.encode()
     except UnicodeEncodeError:
-        # What a harness writes for it wherever it is not JSON. Two halves that belong together are put together.
+        # A harness does the same outside JSON. Two halves that belong together become one character.
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text
 
 
 def is_user_session(event: HookEvent, environ: Mapping[str, str]) -> bool:
-    """Whether an event comes from the user's own session: no agent's, or that of a user who talks to an agent."""
+    """Return whether an event comes from the user's own session, even if the user talks to an agent in it."""
     if event.agent_id or environ.get("REMIT_TICKET"):
         return False
     return event.is_own or claude.is_terminal(environ)
 
 
 def is_judged_elsewhere(event: HookEvent, environ: Mapping[str, str]) -> bool:
-    """Whether hooks don't judge the session as a whole: its supervisor does, or it is the user's own."""
+    """Return whether hooks don't judge the whole session: its supervisor does, or the session is the user's own."""
     return not event.agent_id and (is_user_session(event, environ) or bool(environ.get("REMIT_TICKET")))

@@ -1,4 +1,4 @@
-"""Permission answers: whether an agent may make a tool call, and why, without making it."""
+"""Permission answers for `remit agent can`: whether an agent may make a tool call, and why, without making it."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     from remit.policy import Decision
 
 _SESSION = "sess_0_000000"
-"""Stands for whichever session the agent has."""
+"""A placeholder for the session id of the agent."""
 
 
 class PermissionAnswer(NamedTuple):
-    """A decision, and what it was about."""
+    """A decision about a tool call, with the call."""
 
     agent: str
     tool: str
     subject: str
     decision: Decision
     note: str = ""
-    """What the decision doesn't say about a command."""
+    """An explanation of how the files of a command are protected."""
 
 
 _LIMITED = "its files aren't read from its words: the kernel limits what the command can write"
@@ -46,7 +46,7 @@ _FREE = (
 
 
 def explain_call(agent: str, tool: str, subject: str, *, harness: str = "claude") -> PermissionAnswer:
-    """What would be decided about a tool call of an agent: a command for bash, a file for the others."""
+    """Return the decision about a tool call of an agent. `subject`: the command for bash, the file for other tools."""
     home = Home(find_workspace())
     roster = compile_roster(home)
     entry = roster.find(agent, harness)
@@ -66,34 +66,34 @@ def explain_call(agent: str, tool: str, subject: str, *, harness: str = "claude"
     ]
     call = ToolCall(tool, () if tool == "bash" or not subject else (subject,), subject if tool == "bash" else "")
     cwd = os.getcwd()
-    ground = make_path_context(home.root, cwd, os.path.expanduser("~"), os.environ)
-    if not subject:  # the tool as such
-        return PermissionAnswer(agent, tool, subject, judge(call, layers, ground))
+    context = make_path_context(home.root, cwd, os.path.expanduser("~"), os.environ)
+    if not subject:  # a question about the tool in general
+        return PermissionAnswer(agent, tool, subject, judge(call, layers, context))
     own = HookRun(_SESSION, harness, "", agent)
-    given = {claude.COMMAND_KEY if tool == "bash" else claude.PATH_KEYS[0]: subject, "caller": _SESSION}
+    tool_input = {claude.COMMAND_KEY if tool == "bash" else claude.PATH_KEYS[0]: subject, "caller": _SESSION}
     payload = {
         claude.EVENT_KEY: claude.BEFORE_TOOL,
         claude.CWD_KEY: cwd,
         claude.TOOL_KEY: tool,
-        claude.INPUT_KEY: given,
+        claude.INPUT_KEY: tool_input,
     }
     event = HookEvent(payload, harness)
     is_limited, is_judged = find_limits(layers, home.root)
-    decision = judge_event(event, own, layers, ground._replace(is_judged=is_judged, is_limited=is_limited))
+    decision = judge_event(event, own, layers, context._replace(is_judged=is_judged, is_limited=is_limited))
     note = "" if tool != "bash" or decision.answer == "deny" else _LIMITED if is_limited else _FREE
     return PermissionAnswer(agent, tool, subject, decision, note)
 
 
 def _check_subject(agent: str, tool: str, subject: str) -> None:
-    """Refuse to say anything of a tool of the standard without what it is used on: that decides it."""
+    """Raise UsageError if a tool of the standard has no subject, because the decision depends on it."""
     if tool in TOOLS and not subject.strip():
         wanted, example = ("command", '"git push"') if tool == "bash" else ("file", "README.md")
-        told = f"whether '{agent}' may use {tool} depends on the {wanted}, and none is given"
-        raise UsageError(told, hint=f"name it: remit agent can {agent} {tool} {example}")
+        problem = f"whether '{agent}' may use {tool} depends on the {wanted}, and none is given"
+        raise UsageError(problem, hint=f"name it: remit agent can {agent} {tool} {example}")
 
 
 def _name_tool(given: str) -> str:
-    """The standard's name of a tool; a name that no harness knows would be allowed anything."""
+    """Return the standard's name of a tool. Raise InputError for an unknown name, which no rule would deny."""
     tool = name_tool(given)
     if is_strange_tool(tool):
         raise InputError(f"there is no tool '{given}'", hint=did_you_mean(given, TOOLS))

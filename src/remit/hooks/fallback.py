@@ -50,7 +50,7 @@ def answer_unreadable(
 
 
 def is_observed_only(data: bytes, observed: Collection[str]) -> bool:
-    """Whether it is surely an event that is only observed: it names one of those, and no tool."""
+    """Return whether it is surely an event that is only observed: it names one of those, and no tool."""
     named = _list_named(data, f'"{claude.EVENT_KEY}"')
     return len(named) == 1 and named <= {f'"{kind}"' for kind in observed} and b'"tool_' not in data
 
@@ -72,19 +72,19 @@ def find_doubt(data: bytes, rest: Any, environ: Mapping[str, str]) -> str:  # no
 
 
 def _may_delegate(tool: str) -> bool:
-    """Whether a tool, as it is written, may start an agent."""
+    """Return whether a tool, as it is written, may start an agent."""
     name = tool.strip('"')
     return tool != f'"{name}"' or name in DELEGATING or name.endswith(codex.SPAWN)
 
 
 def _list_named(data: bytes, key: str) -> set[str]:
-    """The values of a key near the beginning, as they are written."""
+    """Return the values of a key near the beginning, as they are written."""
     parts = data[:_LOOKED_BYTES].decode("utf-8", "replace").split(key)
     return {part.lstrip(" :").partition(",")[0].partition("}")[0].strip() for part in parts[1:]}
 
 
 def _find_keys(data: bytes, rest: Any) -> set[bytes] | None:  # noqa: ANN401 - a stream of bytes
-    """The keys of an agent that the data contains; None if it doesn't end."""
+    """Return the keys of an agent that the data contains; None if it doesn't end."""
     found, total = set(), 0
     while data and total < _MAX_BYTES:
         found |= {key for key in (_AGENT_ID, _AGENT) if key in data}
@@ -98,7 +98,7 @@ def _find_keys(data: bytes, rest: Any) -> set[bytes] | None:  # noqa: ANN401 - a
 
 
 def may_be_enforced(root: str, event: HookEvent, *, is_late: bool) -> bool:
-    """Whether a call names an agent with a file in the workspace, or one that the last known settings enforce.
+    """Return whether a call names an agent with a file in the workspace, or one that the last known settings enforce.
 
     `is_late`: there is no time to ask the ledger what was set.
     """
@@ -113,7 +113,7 @@ def may_be_enforced(root: str, event: HookEvent, *, is_late: bool) -> bool:
 
 
 def _list_names(root: str) -> Iterator[str]:
-    """The file names of agents, and the names in their files."""
+    """Return the file names of agents, and the names in their files."""
     from remit.agent_files.discovery import find_agent_files
     from remit.storage.transcripts import load_beginning
 
@@ -125,7 +125,7 @@ def _list_names(root: str) -> Iterator[str]:
 
 
 def _is_set(root: str, wanted: str) -> bool:
-    """Whether the settings that could last be read enforce an agent."""
+    """Return whether the settings that could last be read enforce an agent."""
     from remit.hooks.roster import fold_name
     from remit.ledger.hook_runs import open_quickly
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def is_already_judged(home: Home, row: Run, answer: str) -> bool:
-    """Whether an answer is the one that was judged last, or none, and nothing was done since."""
+    """Return whether an answer is the one that was judged last, or none, and nothing was done since."""
     digest = take_sha256(answer.encode("utf-8", "surrogatepass"))
     if answer.strip() and digest != load_report(home, row.session_id)[0].answer:
         return False
@@ -49,7 +49,7 @@ def judge_again_if_changed(home: Home, row: Run, event: HookEvent | None = None)
 
 
 def _is_there(home: Home, row: Run) -> bool:
-    """Whether the files of an accepted return are as they were judged, by their size and kind only."""
+    """Return whether the files of an accepted return are as they were judged, by their size and kind only."""
     report = load_report(home, row.session_id)[0]
     accepted = {each.path: each for each in report.artifacts if each.grade not in ("", "missing")}
     if report.verdict not in ACCEPTABLE or not accepted:
@@ -102,7 +102,7 @@ def note_tokens(home: Home, row: Run, tokens: int) -> None:
 
 
 def load_usage(home: Home, row: Run) -> tuple[int | None, int | None]:
-    """The tokens and turns that the harness reported."""
+    """Return the tokens and turns that the harness reported."""
     query = "SELECT tokens, turns FROM runs WHERE session_id = ?"
     with home.ledger.reading() as db:
         tokens, turns = db.execute(query, (row.session_id,)).fetchone()

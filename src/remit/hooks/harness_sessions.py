@@ -1,6 +1,6 @@
-"""Sessions of a harness: what is done when one begins, and when one ends.
+"""Harness sessions: ends and recovers runs when a session of a harness starts or ends.
 
-It recovers the runs of harnesses: an agent of a session that is over sends no more events.
+An agent of a session that is over sends no more events.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
 
 _SHOWN = 3
 _MOST = 1000
-_ANEW = (claude.STARTED, claude.RESUMED)
-"""How a session begins in a new process: no agent of the old one lives."""
+_NEW_PROCESS = (claude.STARTED, claude.RESUMED)
+"""Sources of a session in a new process. No agent of an earlier process is alive."""
 
 
 def begin_session(event: HookEvent, home: Home) -> replies.Answer:
-    """End the runs that an earlier process left open, and report in one line which runs are open."""
-    if event.payload.get(claude.SOURCE_KEY) in _ANEW:
+    """End the runs that an earlier process left open, and list the open runs in one line."""
+    if event.payload.get(claude.SOURCE_KEY) in _NEW_PROCESS:
         end_agents(event, home, "the harness was started again")
     with suppress(RemitError):  # unreadable settings: the next admission reports them
         keep_confine_rules(home, load_roster(home))
     _recover(home)
-    told = _list_unfinished(home)
-    return replies.add_context(event.kind, told) if told else {}
+    text = _render_open_runs(home)
+    return replies.add_context(event.kind, text) if text else {}
 
 
 def end_agents(event: HookEvent, home: Home, reason: str) -> None:
@@ -47,7 +47,7 @@ def end_agents(event: HookEvent, home: Home, reason: str) -> None:
         left = list_open(db, event.session)
     for each in left:
         row = load_run(home.ledger, each.session_id)
-        with suppress(RemitError):  # the others, too
+        with suppress(RemitError):  # one failure must not keep the other runs open
             if row is not None:
                 end_lost(home, row, reason)
     command_tickets.close_session(home.root, event.session)
@@ -56,7 +56,7 @@ def end_agents(event: HookEvent, home: Home, reason: str) -> None:
 
 
 def _recover(home: Home) -> None:
-    """Finish judged runs, and end runs long past their deadline: a hook was killed, or the machine stopped."""
+    """Finish judged runs, and end runs long past their deadline, whose hook was killed or whose machine stopped."""
     now_ms = read_clock_ms()
     for row in list_runs(home.ledger, only_open=True, limit=_MOST):
         if not read_run_config(row.details).is_harness_run:
@@ -69,8 +69,8 @@ def _recover(home: Home) -> None:
                 end_lost(home, row, "it sent no event before its deadline")
 
 
-def _list_unfinished(home: Home) -> str:
-    """The runs that are open now, in one line."""
+def _render_open_runs(home: Home) -> str:
+    """Return the open runs in one line; empty if there are none."""
     rows = list_runs(home.ledger, only_open=True, limit=_MOST)
     if not rows:
         return ""

@@ -31,20 +31,20 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)+[\w.+-]*")
 
 
 def ask_version(program: str, *, seconds: float = _SECONDS) -> str:
-    """The version that a harness prints; empty if it prints none in time."""
+    """Return the version that a harness prints; empty if it prints none in time."""
     answer = run_program([program, "--version"], seconds=seconds)
     return read_version(answer.text) if answer.code == 0 else ""
 
 
 def read_version(text: str) -> str:
-    """The first version number in what a harness prints, after the warnings that Codex may print before it."""
+    """Return the first version number in what a harness prints, after the warnings that Codex may print before it."""
     lines = [line for line in text.splitlines() if not line.startswith("WARNING")]
     found = _NUMBER.search("\n".join(lines))
     return found[0] if found else ""
 
 
 def describe_untried(name: str, version: str) -> list[str]:
-    """A sentence that says that a release was not tried; nothing if it was, or the version is unknown."""
+    """Return a sentence that says that a release was not tried; nothing if it was, or the version is unknown."""
     if not version or version in TRIED[name]:
         return []
     if name == "opencode" and opencode.loads_plugin(version) is False:
@@ -53,7 +53,7 @@ def describe_untried(name: str, version: str) -> list[str]:
 
 
 def describe_unprotected(version: str) -> str:
-    """A sentence that says that a release of opencode does not load Remit's plugin."""
+    """Return a sentence that says that a release of opencode does not load Remit's plugin."""
     return f"opencode {version} does not load Remit's plugin: its subagents are not checked"
 
 
@@ -138,7 +138,7 @@ def write_installation(plan: InstallationPlan) -> None:
 
 
 def _has_plugin(home: Home) -> bool:
-    """Whether the plugin for opencode is installed."""
+    """Return whether the plugin for opencode is installed."""
     from remit.hooks.settings_files import load_file
 
     try:
@@ -148,7 +148,7 @@ def _has_plugin(home: Home) -> bool:
 
 
 def list_written(plan: InstallationPlan) -> list[SettingsEdit]:
-    """The planned files that are written; unreadable files don't count."""
+    """Return the planned files that are written; unreadable files don't count."""
     from contextlib import suppress
 
     from remit.hooks.settings_files import load_file
@@ -162,13 +162,13 @@ def list_written(plan: InstallationPlan) -> list[SettingsEdit]:
 
 
 def render_command(harness: str, *, shared: bool) -> list[str]:
-    """The words of the hook's command line: by its name, or the quickest way to start it on this machine."""
+    """Return the words of the hook's command line: by its name, or the quickest way to start it on this machine."""
     start = ["remit", "hook"] if shared else [sys.executable, "-I", "-S", f"{_PACKAGE}/hooks/entry.py"]
     return [*start, harness]
 
 
 def load_hooks(harness: str, *, shared: bool) -> list[Hook]:
-    """The hooks of a harness that has them in JSON, as they are installed.
+    """Return the hooks of a harness that has them in JSON, as they are installed.
 
     Python ends with 2 if its file is missing, and harnesses take that for a refusal: without Remit's package, each line
     ends as if the program were missing.
@@ -184,7 +184,7 @@ def load_hooks(harness: str, *, shared: bool) -> list[Hook]:
 
 
 def render_plugin(*, shared: bool) -> str:
-    """The plugin for opencode, as it is installed."""
+    """Return the plugin for opencode, as it is installed."""
     text = _load_packaged("opencode/remit.js").decode()
     if text.count(_WORDS) != 1:
         raise InputError("the plugin in Remit's package is damaged", hint="install Remit again")
@@ -230,7 +230,7 @@ def _plan_claude(home: Home, *, shared: bool, with_server: bool) -> HarnessPlan:
 
 
 def _name_shell(home: Home) -> tuple[dict[str, dict[str, str]], list[str]]:
-    """The setting that has Claude Code start commands by Remit's shell, or why it gets none."""
+    """Return the setting that has Claude Code start commands by Remit's shell, or why it gets none."""
     from remit.hooks.command_shell import choose_shell
     from remit.hooks.settings_files import find_variable, is_own_shell, load_values
 
@@ -264,7 +264,7 @@ def _plan_codex(home: Home, *, shared: bool, with_server: bool) -> HarnessPlan:
 
 
 def render_trust(root: str) -> str:
-    """What the user has to do before Codex calls the hooks."""
+    """Return what the user has to do before Codex calls the hooks."""
     return (
         f"start codex in {root}, agree to trust the folder (or run `codex exec {codex.TRUST_OPTION}` there once), "
         f"then trust the hooks of {CODEX} with /hooks"
@@ -288,7 +288,7 @@ def _plan_opencode(home: Home, *, shared: bool, with_server: bool) -> HarnessPla
 
 
 def find_unprotected(root: str) -> str:
-    """The version of the opencode on the path, if it does not load Remit's plugin; else empty."""
+    """Return the version of the opencode on the path, if it does not load Remit's plugin; else empty."""
     from remit.storage.machine import find_program
 
     program = find_program("opencode", root=root)
@@ -302,7 +302,7 @@ def _render_server(*, shared: bool) -> list[str]:
 
 
 def _find_opencode(home: Home) -> str:
-    """The settings that opencode has here; a new file where there are none."""
+    """Return the settings that opencode has here; a new file where there are none."""
     there = [name for name in opencode.SETTINGS_FILES if os.path.lexists(f"{home.root}/{name}")]
     return there[0] if there else opencode.SETTINGS_FILE
 
@@ -317,7 +317,7 @@ def _check_package() -> list[str]:
 
 
 def find_start_folder(root: str) -> str:
-    """The user's current folder, if it is in the workspace or a linked worktree; else the workspace's root."""
+    """Return the user's current folder, if it is in the workspace or a linked worktree; else the workspace's root."""
     if os.environ.get("REMIT_ROOT"):
         return root
     here = os.path.realpath(os.getcwd())
@@ -326,12 +326,12 @@ def find_start_folder(root: str) -> str:
 
 
 def is_in_worktree(root: str) -> bool:
-    """Whether the current folder is in a linked worktree of the workspace."""
+    """Return whether the current folder is in a linked worktree of the workspace."""
     return not os.environ.get("REMIT_ROOT") and os.path.realpath(find_root()) != os.path.realpath(root)
 
 
 def describe_start_folder(root: str, name: str) -> list[str]:
-    """A note if a harness started in the current folder wouldn't read the hooks in the root."""
+    """Return a note if a harness started in the current folder wouldn't read the hooks in the root."""
     if is_in_worktree(root):
         carried = "hooks installed with --shared work here, too, once they are committed and merged"
         return [f"this is a linked worktree, and the hooks are in '{root}': start {name} there; {carried}"]
@@ -341,7 +341,7 @@ def describe_start_folder(root: str, name: str) -> list[str]:
 
 
 def _load_hooks(home: Home, path: str) -> list[Hook]:
-    """The hooks in a settings file; none if it is missing or unreadable."""
+    """Return the hooks in a settings file; none if it is missing or unreadable."""
     from remit.hooks.settings_files import list_hooks, load_values
 
     try:
@@ -351,14 +351,14 @@ def _load_hooks(home: Home, path: str) -> list[Hook]:
 
 
 def list_own_hooks(home: Home, path: str) -> list[Hook]:
-    """The hooks in a settings file that are Remit's."""
+    """Return the hooks in a settings file that are Remit's."""
     from remit.hooks.settings_files import is_own_command
 
     return [hook for hook in _load_hooks(home, path) if is_own_command(hook.command)]
 
 
 def find_plugin_words(data: bytes) -> tuple[str, ...]:
-    """The command in an installed plugin; empty if the plugin isn't Remit's."""
+    """Return the command in an installed plugin; empty if the plugin isn't Remit's."""
     for line in data.decode("utf-8", "replace").split("\n"):
         if line.startswith("const COMMAND = ["):
             try:
@@ -385,7 +385,7 @@ def _warn_of_plugin(home: Home) -> Iterator[str]:
 
 
 def find_plugin(home: Home) -> str:
-    """The settings file that enables Remit's plugin for Claude Code; empty if none does."""
+    """Return the settings file that enables Remit's plugin for Claude Code; empty if none does."""
     from remit.hooks.settings_files import load_values
 
     folder = os.environ.get(claude.FOLDER_VARIABLE) or os.path.expanduser(claude.HOME)
@@ -447,7 +447,7 @@ def _plan_removals(home: Home, name: str) -> HarnessPlan:
 
 
 def _may_concern(home: Home, path: str) -> bool:
-    """Whether an unreadable file may contain anything of Remit's."""
+    """Return whether an unreadable file may contain anything of Remit's."""
     from remit.hooks.settings_files import MAX_BYTES, is_remembered
     from remit.storage.files import load_bytes
 

@@ -1,7 +1,7 @@
 """Return judging: the verdict on a subagent's answer, and what the ledger records of it.
 
-The judge and the evidence are those of every other run. Loaded only for a new answer: an answer that was judged before
-is handed over without it.
+The verdict and the evidence are made as for every other run. Loaded only for a new answer: the caller gets the result
+of a judged answer without this module.
 """
 
 from __future__ import annotations
@@ -48,27 +48,27 @@ if TYPE_CHECKING:
     from remit.runs.judging.conclusion import Conclusion
     from remit.runs.judging.judge import AttemptVerdict
 
-_TAKEN_BACK = "the answer changed after it was accepted and settled: this is of the later one"
+_WITHDRAWN = "the answer changed after its run was finished: this result is of the later answer"
 
 
 def judge_last_message(home: Home, row: Run, event: HookEvent | None, answer: str) -> None:
-    """Judge the answer that the caller would get."""
-    judgement = judge(home, row, event, answer)
+    """Judge the answer that the caller would get, and record the verdict."""
+    verdict = judge(home, row, event, answer)
     if row.state == "finished":
-        overrule(home, row, answer, judgement)
+        overrule(home, row, answer, verdict)
         return
-    conclude_return(home, row, answer, judgement, stop_reason="cancelled" if is_cancelled(home, row) else "exited")
+    conclude_return(home, row, answer, verdict, stop_reason="cancelled" if is_cancelled(home, row) else "exited")
 
 
 def judge(
     home: Home, row: Run, event: HookEvent | None, answer: str, *, sends_back: bool = False
 ) -> AttemptVerdict | None:  # fmt: skip
-    """Judge an answer; None if there is none.
+    """Return the verdict on an answer; None if there is no answer.
 
-    `sends_back`: the agent can be asked for a shorter summary. Otherwise a summary that is too long is shortened.
+    `sends_back`: the agent can be asked for a shorter summary. Otherwise Remit shortens a summary that is too long.
     """
-    _check_names(home, row)
-    # The attempt is counted when it ends; of one that has ended the return that was handed in still counts.
+    _check_protected(home, row)
+    # An attempt is counted when it ends. A return that was submitted for an ended attempt still counts.
     number = count_attempts(home.ledger, row.session_id) + (row.state == "running")
     kept = (load_text(home, row.session_id, f"submitted-{number}") or b"").decode("utf-8", "surrogatepass")
     submitted = (kept,) if kept else ()
@@ -78,21 +78,21 @@ def judge(
     expectation = Expectation(row.session_id, row.agent or None, config.kind or None, row.depth, row.path,
                               shortens=not sends_back)  # fmt: skip
     words: Any = config.words
-    scene = _make_scene(home, row, config, _list_tools(home, row, event))
+    context = _make_context(home, row, config, _list_tools(home, row, event))
     return judge_answer(
-        answer, scene, format=config.format, any_format=config.any_format, expectation=expectation, words=words,
+        answer, context, format=config.format, any_format=config.any_format, expectation=expectation, words=words,
         submitted=submitted,
     )  # fmt: skip
 
 
-def _check_names(home: Home, row: Run) -> None:
-    """Look for protected names that appeared, before a claim of one is judged."""
+def _check_protected(home: Home, row: Run) -> None:
+    """Quarantine or restore protected names before a claim about one of them is judged."""
     with home.ledger.transaction() as db:
         check_left(db, row.session_id, home.root, agent=row.agent)
 
 
 def _list_new_names(home: Home, row: Run, root: str, comparison: Comparison | None) -> tuple[Diagnostic, ...]:
-    """The diagnostics on protected names that appeared during a run."""
+    """Return the diagnostics on protected names that appeared during a run."""
     with home.ledger.reading() as db:
         query = "SELECT json_extract(details, '$.sentence') FROM events WHERE session_id = ? AND kind = ?"
         known = [sentence for (sentence,) in db.execute(query, (row.session_id, QUARANTINED))]
@@ -101,7 +101,7 @@ def _list_new_names(home: Home, row: Run, root: str, comparison: Comparison | No
     return tuple(map(protected_name, (*known, *new)))
 
 
-def _make_scene(home: Home, row: Run, config: RunConfig, tools: tuple[ToolUse, ...] | None) -> JudgingContext:
+def _make_context(home: Home, row: Run, config: RunConfig, tools: tuple[ToolUse, ...] | None) -> JudgingContext:
     kept = (load_text(home, row.session_id, BEFORE) or b"").decode("utf-8", "replace")
     before = read_before(kept) if config.evidence else Before()
     since = list_resumed(home, config.resume_of)
@@ -110,14 +110,14 @@ def _make_scene(home: Home, row: Run, config: RunConfig, tools: tuple[ToolUse, .
 
 
 def _list_tools(home: Home, row: Run, event: HookEvent | None) -> tuple[ToolUse, ...] | None:
-    """The tools that the agent's hooks reported; None if the harness knows of others.
+    """Return the tools that the agent's hooks reported; None if the harness counts tools that they didn't report.
 
-    For a resumed agent the harness knows the earlier tools, too, so its count proves nothing. Without an event of the
+    For a resumed agent the harness also counts the earlier tools, so its count proves nothing. Without an event of the
     agent, the harness's count isn't known.
     """
     earlier = read_run_config(row.details).resume_of
-    told = _list_used(home, (row.session_id, *list_resumed(home, earlier)))
-    return None if not told and not earlier and (event is None or _has_used(event)) else told
+    uses = _list_used(home, (row.session_id, *list_resumed(home, earlier)))
+    return None if not uses and not earlier and (event is None or _has_used(event)) else uses
 
 
 def _list_used(home: Home, sessions: Iterable[str]) -> tuple[ToolUse, ...]:
@@ -126,11 +126,11 @@ def _list_used(home: Home, sessions: Iterable[str]) -> tuple[ToolUse, ...]:
 
 
 def _has_used(event: HookEvent) -> bool:
-    """Whether the harness knows of tools that the agent used."""
+    """Return whether the harness counts tools that the agent used."""
     agent_id = event.agent_id
-    if event.kind == claude.AFTER_TOOL:  # it comes from the caller, and tells of the agent
-        told = event.response if isinstance(event.response, dict) else {}
-        count, agent_id = claude.read_tool_count(told), read_agent_id(told)
+    if event.kind == claude.AFTER_TOOL:  # the caller's event, whose response describes the agent
+        response = event.response if isinstance(event.response, dict) else {}
+        count, agent_id = claude.read_tool_count(response), read_agent_id(response)
         if count is not None:
             return count > 0
     text = load_beginning(find_transcript(event, agent_id)) if agent_id or event.agent else ""
@@ -144,27 +144,27 @@ def conclude_return(
     home: Home,
     row: Run,
     answer: str,
-    judgement: AttemptVerdict | None,
+    verdict: AttemptVerdict | None,
     *,
     stop_reason: str = "exited",
     reason: str = "",
 ) -> None:
     """Record how a run ended; its finish steps follow later."""
-    _check_names(home, row)
+    _check_protected(home, row)
     config = read_run_config(row.details)
     number = count_attempts(home.ledger, row.session_id) + 1
-    keep_attempt(home, row, answer, judgement, number)
-    scene = _make_scene(home, row, config, None)
+    keep_attempt(home, row, answer, verdict, number)
+    context = _make_context(home, row, config, None)
     used = _list_used(home, (row.session_id,))
     written = frozenset(use.path for use in used if use.path and not use.failed and use.operation == "write")
     nested = NestedArtifacts()
     with suppress(RemitError):  # it can't be read, so nothing counts as made by nested runs
         nested = load_nested_artifacts(home, (row.session_id, *list_resumed(home, config.resume_of)), config.root)
     evidence = gather_evidence(
-        scene, judgement, written=written, seen=list_seen(used), is_recorded=is_recorded(used), nested=nested,
+        context, verdict, written=written, seen=list_seen(used), is_recorded=is_recorded(used), nested=nested,
         own_files=_list_own_files(home),
     )  # fmt: skip
-    attempt = Attempt(stop_reason, RunOutput(answer or None), judgement, number, reason=reason)
+    attempt = Attempt(stop_reason, RunOutput(answer or None), verdict, number, reason=reason)
     conclusion = conclude(row, [attempt], evidence)
     conclusion = conclusion._replace(
         findings=(*conclusion.findings, *_list_new_names(home, row, config.root, evidence.comparison))
@@ -175,7 +175,7 @@ def conclude_return(
     with home.ledger.transaction(durable=True) as db:
         is_usable = conclusion.verdict in (*ACCEPTABLE, "unproven")
         if row.state == "finishing" and is_usable and _is_finished(home, row):
-            return  # another process has finished it meanwhile
+            return  # another process has finished the run
         store_texts(home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
         end_commands(db, row.session_id)
         if row.state == "running":
@@ -184,7 +184,7 @@ def conclude_return(
                 verdict=conclusion.verdict, status=conclusion.status,
             )  # fmt: skip
         else:
-            _write_over(db, row, conclusion)
+            _replace_verdict(db, row, conclusion)
 
 
 def _is_finished(home: Home, row: Run) -> bool:
@@ -192,40 +192,40 @@ def _is_finished(home: Home, row: Run) -> bool:
     return now is not None and now.state == "finished"
 
 
-def _write_over(db: Connection, row: Run, conclusion: Conclusion) -> None:
+def _replace_verdict(db: Connection, row: Run, conclusion: Conclusion) -> None:
     """Replace the verdict and status of a run in the ledger."""
     db.execute(
         "UPDATE runs SET ended_ms = ?, stop_reason = ?, verdict = ?, status = ? WHERE session_id = ?",
         (read_clock_ms(), conclusion.stop_reason, conclusion.verdict, conclusion.status, row.session_id),
     )
-    told = {"status": conclusion.status, "verdict": conclusion.verdict}
-    add_event(db, "overruled", told, session_id=row.session_id)
+    details = {"status": conclusion.status, "verdict": conclusion.verdict}
+    add_event(db, "overruled", details, session_id=row.session_id)
 
 
-def overrule(home: Home, row: Run, answer: str, judgement: AttemptVerdict | None) -> None:
-    """Judge an answer that came after the run was finished: it may withdraw the acceptance, never improve a verdict.
+def overrule(home: Home, row: Run, answer: str, verdict: AttemptVerdict | None) -> None:
+    """Record the verdict on an answer after the end of the run: it may withdraw an acceptance, never improve a verdict.
 
     A second hook may have sent the agent back after Remit accepted its return.
     """
     report = load_report(home, row.session_id)[0]
-    returned = None if judgement is None else judgement.returned
+    returned = None if verdict is None else verdict.returned
     if report.verdict not in ACCEPTABLE or (returned is not None and returned.status in ("completed", report.status)):
         return
     number = count_attempts(home.ledger, row.session_id) + 1
-    conclusion = conclude(row, [Attempt("exited", RunOutput(answer), judgement, number)])
-    keep_attempt(home, row, answer, judgement, number)
+    conclusion = conclude(row, [Attempt("exited", RunOutput(answer), verdict, number)])
+    keep_attempt(home, row, answer, verdict, number)
     usage = _load_usage(home, row)
     later = make_report(row, conclusion, ended_ms=read_clock_ms(), usage=usage, answer=answer, attempts=number)
-    later = later._replace(notes=(_TAKEN_BACK, *report.notes))
+    later = later._replace(notes=(_WITHDRAWN, *report.notes))
     with home.ledger.transaction(durable=True) as db:
         store_texts(home, row.session_id, {"report": render_report(later, conclusion)}, db=db)
-        _write_over(db, row, conclusion)
+        _replace_verdict(db, row, conclusion)
 
 
-def keep_attempt(home: Home, row: Run, answer: str, judgement: AttemptVerdict | None, number: int) -> None:
-    """Store the answer word for word, with its verdict, before anything follows from it."""
+def keep_attempt(home: Home, row: Run, answer: str, verdict: AttemptVerdict | None, number: int) -> None:
+    """Store the unchanged answer with its verdict, before anything depends on it."""
     begin_attempt(home.ledger, row.session_id, number)
-    attempt = shape_attempt(row, Attempt("exited", verdict=judgement, number=number))._replace(usage={})
+    attempt = shape_attempt(row, Attempt("exited", verdict=verdict, number=number))._replace(usage={})
     with home.ledger.transaction() as db:
         if answer.strip():
             store_texts(home, row.session_id, {f"answer-{number}": answer.encode("utf-8", "surrogatepass")}, db=db)
@@ -233,7 +233,7 @@ def keep_attempt(home: Home, row: Run, answer: str, judgement: AttemptVerdict | 
 
 
 def is_cancelled(home: Home, row: Run) -> bool:
-    """Whether the run was cancelled."""
+    """Return whether the run was cancelled."""
     return load_last_event(home.ledger, row.session_id, "cancel") is not None
 
 
@@ -243,7 +243,7 @@ def _load_usage(home: Home, row: Run) -> Usage:
 
 
 def _list_own_files(home: Home) -> tuple[str, ...]:
-    from remit.hooks.roster import load_kept
+    from remit.hooks.roster import load_workspace_folders
     from remit.runs.own_files import FilePlaces, list_own_files
 
-    return list_own_files(home.root, FilePlaces(*load_kept(home)))
+    return list_own_files(home.root, FilePlaces(*load_workspace_folders(home)))

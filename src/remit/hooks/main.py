@@ -37,8 +37,8 @@ class HookTimeout(BaseException):
 
 
 def main(args: Sequence[str]) -> None:
-    """Answer the event on standard input, and end the process. The one argument names the harness."""
-    gc.disable()  # the process ends before it would pay
+    """Answer the event on standard input, and end the process. The only argument is the name of the harness."""
+    gc.disable()  # the process ends before a collection would be worth its time
     try:
         ended = _refuse_unnamed(args) or respond(sys.stdin.buffer, os.environ, args[0], _end)
     except BaseException as error:  # noqa: BLE001 - the process never ends without a message
@@ -53,7 +53,7 @@ def _end(code: int, out: str, err: str) -> None:
         if out:
             sys.stdout.write(out)
             sys.stdout.flush()
-    except (OSError, ValueError, AttributeError):  # it is full, or closed
+    except (OSError, ValueError, AttributeError):  # the disk is full, or the stream is closed
         code, err = 2, "Remit: the decision couldn't be written, so the call is refused."
     try:
         if err:
@@ -241,7 +241,7 @@ def _explain_block(event: HookEvent, why: str, environ: Mapping[str, str]) -> st
 
 
 def _may_need_check(event: HookEvent, error: BaseException, environ: Mapping[str, str]) -> bool:
-    """Whether a call may start an agent that Remit enforces; true if that isn't known."""
+    """Return whether a call may start an agent that Remit enforces; true if that isn't known."""
     try:
         from remit.hooks.event_handlers import find_root
         from remit.hooks.fallback import may_be_enforced

@@ -1,7 +1,16 @@
-"""Result handover: the caller of a subagent gets the verified result in place of the subagent's answer.
+"""Result delivery: the caller of a subagent gets the verified result in place of the subagent's answer, or beside it.
 
-A return that was judged when the agent stopped is only finished here, as after `remit run`; another answer is judged
-first.
+A return that was judged when the agent stopped only gets its finish steps here; any other answer is judged first. A
+harness presents a replaced answer as the agent's own words, so Remit's verdict goes beside it.
+
+Claude Code delivers the answer of an agent in the background as a notification, which Remit can't replace. It calls
+UserPromptSubmit with the notification, and the text that the hook adds is in the same request of the caller's model.
+Asking the agent itself for another last message was rejected: the verdict would depend on the agent that has just been
+found wrong, and each rejected run would cost one more turn.
+
+If the agent's own caller is over, the session gets the notification, so the run is looked up by the agent's id alone. A
+caller that is an agent gets its notification without an event: it gets the verdict after its next tool call, and can't
+stop without it (`leave_message`).
 """
 
 from __future__ import annotations
@@ -38,9 +47,9 @@ if TYPE_CHECKING:
 
 
 def render_result(row: Run, report: Result) -> str:
-    """The result within the caller's token budget; empty if the workspace wants whole answers and it is accepted.
+    """Return the result within the token budget; empty if the workspace wants whole answers and it is accepted.
 
-    A caller of the `manifest` format gets the sentence, and a line of Remit's if the return was not accepted.
+    In the `manifest` format, the result is the sentence of the return, with a line of Remit's if it was not accepted.
     """
     from remit.result import DEFAULT_TOKENS
     from remit.runs.results.fit_budget import fit_result, render_text
@@ -57,7 +66,7 @@ def render_verdict(row: Run, report: Result) -> str:
     if report.verdict in ACCEPTABLE:
         return f"Remit checked the return of {row.agent} ({row.session_id}): {report.status}, {report.verdict}."
     if report.verdict == "unproven":
-        why = "".join(f" {fault.message}. {fault.recommendation}." for fault in report.errors[:1])
+        why = "".join(f" {error.message}. {error.recommendation}." for error in report.errors[:1])
         return f"Remit: the return of {row.agent} ({row.session_id}) is {report.status}, unproven:{why}"
     return (
         f"Remit: the return of {row.agent} ({row.session_id}) was not accepted: {report.status}, {report.verdict}. "
@@ -71,8 +80,8 @@ _UNKNOWN = (
 )
 
 
-def hand_over(event: HookEvent, home: Home) -> replies.Answer:
-    """Return the result that replaces the answer which the harness is about to give to the caller."""
+def deliver_result(event: HookEvent, home: Home) -> replies.Answer:
+    """Return the result that replaces the answer in the harness's response to the caller."""
     response: Mapping[str, Any] = event.response if isinstance(event.response, dict) else {}
     with home.ledger.reading() as db:
         own = find_by_call(db, event.session, event.tool_use_id)
@@ -93,8 +102,8 @@ def hand_over(event: HookEvent, home: Home) -> replies.Answer:
         if row.state == "running":
             end_observed(home, row, "exited")
         return {}
-    # The harness may have ended it without asking, because a limit was reached or its model failed; and where a second
-    # hook has sent the agent back after it was judged, the caller would get something else.
+    # The harness may have ended the agent without a hook, because of a limit or a failed model. A second hook may also
+    # have sent the agent back after its return was judged, so the answer is another one.
     if row.state == "running" or not is_already_judged(home, row, answer):
         from remit.hooks.judge_return import judge_last_message
 
@@ -105,7 +114,7 @@ def hand_over(event: HookEvent, home: Home) -> replies.Answer:
         run_finish_steps(home, row) if row.state in ("running", "finishing") else load_report(home, row.session_id)[0]
     )
     text = render_result(row, report)
-    if not text:  # the settings ask for whole answers, and it is accepted
+    if not text:  # the settings ask for whole answers, and the return was accepted
         return {}
     beside = render_verdict(row, report) if event.harness == "claude" else ""
     return replies.replace_output(claude.replace_answer(response, text), beside)
@@ -120,7 +129,7 @@ def _stop_waiting(home: Home, own: HookRun, event: HookEvent) -> None:
         db.execute("UPDATE hook_runs SET waited = 0 WHERE session_id = ?", (own.session_id,))
         db.execute("UPDATE runs SET awaited = 0 WHERE session_id = ?", (own.session_id,))
     row = load_run(home.ledger, own.session_id)
-    if row is not None and row.state == "finishing":  # it was quicker than its call
+    if row is not None and row.state == "finishing":  # the agent ended before the call returned
         judge_again_if_changed(home, row, event)
         run_finish_steps(home, row)
 
@@ -128,17 +137,17 @@ def _stop_waiting(home: Home, own: HookRun, event: HookEvent) -> None:
 _UNKNOWN_NOTICE = "Remit doesn't know the agent of this notification, so its answer wasn't checked: don't rely on it."
 
 
-def report_notices(event: HookEvent, home: Home) -> replies.Answer:
-    """Give the caller the result of every agent that a prompt brings the answer of."""
-    told = [_report(notice, event, home) for notice in read_notices(event.prompt)]
+def deliver_notifications(event: HookEvent, home: Home) -> replies.Answer:
+    """Return the results of all agents whose answers are in a prompt."""
+    texts = [_render_notification(notice, event, home) for notice in read_notices(event.prompt)]
     with home.ledger.transaction() as db:
-        told.append(take_messages(db, event.session, None))
-    text = "\n\n".join(dict.fromkeys(filter(None, told)))
+        texts.append(take_messages(db, event.session, None))
+    text = "\n\n".join(dict.fromkeys(filter(None, texts)))
     return replies.add_context(event.kind, text) if text else {}
 
 
-def _report(notice: Notice, event: HookEvent, home: Home) -> str:
-    """The verdict and result of one agent; empty for a command, a workflow or an observed agent."""
+def _render_notification(notice: Notice, event: HookEvent, home: Home) -> str:
+    """Finish an agent's run and return its verdict and result; empty for a command, a workflow or an observed agent."""
     with home.ledger.reading() as db:
         own = find_by_agent(db, event.session, notice.task_id)
     row = None if own is None else load_run(home.ledger, own.session_id)
@@ -148,7 +157,7 @@ def _report(notice: Notice, event: HookEvent, home: Home) -> str:
         note_tokens(home, row, notice.tokens)
     if not own.enforced:
         return ""
-    if row.state == "running":  # it ended without an event for Remit
+    if row.state == "running":  # it ended without an event
         if notice.answer is None:
             return f"Remit didn't see {row.agent} ({row.session_id}) stop, so it wasn't checked: don't rely on it."
         from remit.hooks.judge_return import judge_last_message

@@ -1,4 +1,4 @@
-"""Resumed subagents: which changes count for an agent that was over and gets another message.
+"""Resumed subagents: the changes that count for an agent that was over and gets another message.
 
 A file is credited once: after an accepted return, only later changes count. If no return was accepted, the changes of
 the earlier run still count, but not those made between the two runs, because their author isn't known.
@@ -27,7 +27,7 @@ _WHOLE_MS_NS = 999_999
 
 
 def list_resumed(home: Home, session_id: str) -> dict[str, int]:
-    """The delegations that one which resumes this session goes on with, and when each began: until one was accepted."""
+    """Return the sessions that a resumed run continues and their start times, back to the last accepted return."""
     found: dict[str, int] = {}
     while session_id and session_id not in found:
         row = load_run(home.ledger, session_id)
@@ -39,7 +39,7 @@ def list_resumed(home: Home, session_id: str) -> dict[str, int]:
 
 
 def find_tree(home: Home, session_id: str, now: WorkTree) -> WorkTree | None:
-    """The tree that work which resumes this session is compared with; None for the tree as it is now."""
+    """Return the tree to compare with for a run that resumes this session; None for the current tree."""
     row = load_run(home.ledger, session_id) if list_resumed(home, session_id) else None
     if row is None:
         return None
@@ -54,9 +54,9 @@ def find_tree(home: Home, session_id: str, now: WorkTree) -> WorkTree | None:
 
 
 def _find_last_ms(home: Home, row: Run) -> int:
-    """The last moment at which a change can be the work of an agent that is over."""
+    """Return the latest time of a change that the ended agent can have made."""
     if row.stop_reason == "exited":
         return row.ended_ms or 0
-    with home.ledger.reading() as db:  # when it was lost is not when it was given up
+    with home.ledger.reading() as db:  # it was lost before Remit noticed
         last = load_last_use(db, row.session_id)
     return 0 if last is None else last[2]

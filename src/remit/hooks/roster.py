@@ -1,7 +1,7 @@
-"""The roster: every agent of a workspace and the settings of hooks, compiled into the ledger.
+"""The roster: the agents of a workspace and the settings of hooks, compiled into the ledger.
 
-A hook has no time to read YAML and TOML. They are read when they have changed, and stored as plain values with a hash
-of the files.
+Reading YAML and TOML takes a hook too long. So the roster is compiled when the files have changed, and stored as plain
+values with a hash of the files.
 """
 
 from __future__ import annotations
@@ -23,37 +23,37 @@ if TYPE_CHECKING:
     from remit.ledger.home import Home
     from remit.runs.agent_lookup import ChosenAgent
 
-USUAL = {"claude": claude.DEFAULT_AGENT, "codex": codex.DEFAULT_AGENT, "opencode": opencode.DEFAULT_AGENT}
-"""The agent that a harness starts if the call names none."""
+DEFAULT_AGENTS = {"claude": claude.DEFAULT_AGENT, "codex": codex.DEFAULT_AGENT, "opencode": opencode.DEFAULT_AGENT}
+"""The agent that each harness starts if the call names none."""
 _NOTE = "roster"
 _FORMAT = 7
 
 
 class RosterEntry(NamedTuple):
-    """What an agent's file says, as far as hooks need it."""
+    """The fields of an agent file that hooks need."""
 
     name: str
     kind: str = ""
     format: str = ""
-    """Empty if nothing declares one: then it may return any."""
+    """Empty if nothing declares a format; then the agent may return any format."""
     timeout_s: float | None = None
     may_call: tuple[str, ...] = ()
     max_depth: int | None = None
     owner: str = "remit"
     description: str = ""
     permissions: Mapping[str, Any] = NOTHING
-    """Which tools are switched on, and the patterns that allow and deny."""
+    """The tools that are switched on, and the patterns that allow and deny."""
     also: tuple[Mapping[str, Any], ...] = ()
-    """The permissions of other files that define the same agent: they apply, too."""
+    """The permissions of other files that define the same agent, which also apply."""
     timeout_default_s: float | None = None
     timeout_max_s: float | None = None
-    """How long an agent that it calls may take: by default, and at most."""
+    """The default and the maximum timeout of the agents that it calls."""
     isolation: str = ""
-    """The place where its harness lets it work, if that isn't the workspace."""
+    """Where the harness runs the agent, if that isn't the workspace."""
 
     @property
     def layers(self) -> list[dict[str, Any]]:
-        """All permissions that its files have; the strictest counts."""
+        """The permissions of all its files; the strictest decides."""
         return [dict(each) for each in (self.permissions, *self.also) if each]
 
 
@@ -67,20 +67,20 @@ class Roster(NamedTuple):
     budget: Mapping[str, Any]
     delegate: Mapping[str, Any]
     kept: Sequence[str | None]
-    """The folders that the settings name for files of the workspace."""
+    """The folders of workspace files that the settings name."""
     tables: Mapping[str, Mapping[str, Any]] = NOTHING
     """`[agents]`, for agents without a file."""
     plugins: Mapping[str, Sequence[str]] = NOTHING
-    """The formats that plugins declare for their agents, each with its source."""
+    """The formats that plugins declare for their agents, with their sources."""
     of_workspace: Sequence[str] = ("", "")
-    """The format of agents for which nothing else declares one."""
+    """The format, with its source, of agents for which nothing else declares one."""
     confine: Mapping[str, Any] = NOTHING
     """`[confine]`."""
 
     def find(self, name: str, harness: str) -> RosterEntry | None:
-        """An agent by its name: of several files that define it the standard's, from which others are made.
+        """Return an agent by its name: of several files, the standard's, because the others are compiled from it.
 
-        What the harness's own file switches off stays off: both hold. Where it works is the harness's own to say.
+        The permissions of the harness's own file also apply, and that file alone decides where the agent works.
         """
         found = [agents[name] for agents in self._rank(harness) if name in agents]
         standard = self.agents["standard"].get(name) if "standard" in self.agents else None
@@ -89,9 +89,9 @@ class Roster(NamedTuple):
         return standard._replace(also=(found[0].permissions,), isolation=found[0].isolation)
 
     def find_or_describe(self, name: str, harness: str) -> RosterEntry:
-        """The same; of an agent without a file what the settings and its plugin say.
+        """Return an agent by its name; if it has no file, an entry made of the settings and its plugin.
 
-        Nothing says whom it may call: depth and budget limit it.
+        Such an agent may call any agent, limited by depth and budget.
         """
         found = self.find(name, harness)
         if found is not None:
@@ -112,7 +112,7 @@ class Roster(NamedTuple):
         return [*first, *(agents for profile, agents in self.agents.items() if profile not in (harness, "standard"))]
 
     def resolve(self, name: str) -> str:
-        """What the agent is called that a call names: Claude Code takes a name for one that is spelled alike."""
+        """Return the known name of an agent: Claude Code accepts names that differ only in case, spaces or dashes."""
         known = self._list_names()
         if name in known:
             return name
@@ -120,10 +120,10 @@ class Roster(NamedTuple):
         return min((each for each in known if fold_name(each) == wanted), default=name)
 
     def list_targets(self, entry: RosterEntry) -> tuple[str, ...]:
-        """The agents that one may call and that exist. A harness's own file may also name agents without a file."""
+        """Return the existing agents that an agent may call. A harness's own file may name agents without a file."""
         if entry.name not in self.agents.get("standard", {}):
             return entry.may_call
-        known = {*self._list_names(), *USUAL.values()}
+        known = {*self._list_names(), *DEFAULT_AGENTS.values()}
         return tuple(name for name in entry.may_call if "*" in name or ":" in name or name in known)
 
     def _list_names(self) -> set[str]:
@@ -133,7 +133,7 @@ class Roster(NamedTuple):
         return {*named, *(each for agents in self.agents.values() for each in agents)}
 
     def is_enforced(self, name: str, harness: str) -> bool:
-        """Whether the returns of an agent are checked."""
+        """Return whether the returns of an agent are checked."""
         if _is_named(name, self.hooks["observe"]) or self.hooks["enforce"] == "none":
             return False
         if self.hooks["enforce"] == "all" or _is_named(name, self.hooks["also_enforce"]):
@@ -147,7 +147,7 @@ def _is_named(name: str, patterns: Sequence[str]) -> bool:
 
 
 def fold_name(name: str) -> str:
-    """A name without what Claude Code ignores: case, forms of a letter, spaces, dashes and underscores."""
+    """Return a name without the parts that Claude Code ignores: case, letter variants, spaces, dashes, underscores."""
     from unicodedata import category, normalize
 
     folded = normalize("NFKC", name).lower()
@@ -155,8 +155,8 @@ def fold_name(name: str) -> str:
 
 
 def load_roster(home: Home) -> Roster:
-    """Return the roster of the current files. Raises ConfigError if the settings aren't valid."""
-    mark = _mark_files(home.root)
+    """Return the roster of the current files. Raise ConfigError if the settings aren't valid."""
+    mark = _hash_files(home.root)
     kept = home.ledger.get_note(_NOTE)
     if kept is not None and kept.startswith(f"{mark}\n"):
         return _read(json.loads(kept.partition("\n")[2]))
@@ -166,19 +166,19 @@ def load_roster(home: Home) -> Roster:
 
 
 def compile_roster(home: Home) -> Roster:
-    """Return the roster of the current files without storing it, so that nothing has to be writable."""
-    return _read(json.loads(json.dumps(_compile(home))))  # the same values as out of the note
+    """Return the roster of the current files without storing it, so that the workspace may be read-only."""
+    return _read(json.loads(json.dumps(_compile(home))))  # through JSON, to get the types of a stored roster
 
 
-def load_kept(home: Home) -> tuple[str | None, ...]:
-    """The folders of the workspace when an agent was last admitted, without reading the files again."""
+def load_workspace_folders(home: Home) -> tuple[str | None, ...]:
+    """Return the folders of workspace files from the stored roster, without reading the files again."""
     note = home.ledger.get_note(_NOTE)
     known = {} if note is None else json.loads(note.partition("\n")[2])
     return tuple(known.get("kept", ()))
 
 
-def _mark_files(root: str) -> str:
-    """A hash over names, sizes and times of the files; it changes when a file does."""
+def _hash_files(root: str) -> str:
+    """Return a hash of the names, sizes and times of all files that the roster is made of."""
     from remit.agent_files.discovery import find_agent_files
     from remit.runs.declared_format import CLEO, list_plugin_files
 

@@ -1,7 +1,7 @@
 """Session lookup: finds the session id that Remit issued by the ids of a harness.
 
-A harness gives its subagents ids of its own, and reports them only after they have begun. Remit reads which call an id
-belongs to from the harness's files; otherwise the first prompt of the subagent contains the session id. Loaded on every
+A harness gives its subagents ids of its own, and reports them only after the subagents have started. The harness's
+files say which call an id belongs to; otherwise the subagent's first prompt contains the session id. Loaded on every
 tool call of a subagent, so it imports little.
 """
 
@@ -24,7 +24,7 @@ _MAX_ID_CHARS = 300
 
 
 def find_own(db: Connection, event: HookEvent) -> HookRun | None:
-    """The agent that an event comes from; None if Remit doesn't know it."""
+    """Return the run of the agent that an event comes from; None if Remit doesn't know the agent."""
     if event.is_own:
         return None
     agent_id = event.agent_id or MAIN
@@ -34,9 +34,9 @@ def find_own(db: Connection, event: HookEvent) -> HookRun | None:
 
 
 def _bind(db: Connection, event: HookEvent) -> HookRun | None:
-    """Find the call that an agent was started by, and remember it."""
+    """Find the run of the call that started an agent, and store the agent's id with it."""
     call, path = _find_call(event), find_agent_path(event)
-    # A call that is not known was made before the hooks were there: the agent is none of those that wait.
+    # An unknown call was made before the hooks were installed, so the agent belongs to no admitted run.
     if path:
         found = find_by_path(db, event.session, path, is_bound=False)
     else:
@@ -51,12 +51,12 @@ def _bind(db: Connection, event: HookEvent) -> HookRun | None:
 
 
 def _fold(name: str) -> str:
-    """A name without what harnesses ignore: case, spaces and dashes."""
+    """Return a name without the parts that harnesses ignore: case, spaces and dashes."""
     return "".join(char for char in name.casefold() if char.isalnum())
 
 
 def find_transcript(event: HookEvent, agent_id: str = "") -> str:
-    """The transcript of the subagent that an event comes from, or is about."""
+    """Return the transcript of the subagent that an event comes from, or is about."""
     named = event.payload.get(claude.AGENT_TRANSCRIPT_KEY)
     if isinstance(named, str) and named:
         return named
@@ -66,14 +66,14 @@ def find_transcript(event: HookEvent, agent_id: str = "") -> str:
 
 
 def find_agent_path(event: HookEvent) -> str:
-    """The path of the agent that an event comes from, in Codex's multi-agent v2; empty for none."""
+    """Return the path of the agent that an event comes from, in Codex's multi-agent v2; empty for none."""
     if event.harness != "codex" or not event.agent_id:
         return ""
     return codex.read_agent_path(load_beginning(find_transcript(event), max_bytes=codex.HEAD_BYTES))
 
 
 def find_recipient(db: Connection, event: HookEvent) -> tuple[HookRun | None, str]:
-    """The agent that a tool of Codex's sends something to, as far as Remit knows it, and its path."""
+    """Return the run of the agent that a tool of Codex sends to, if Remit knows the agent, and the agent's path."""
     given = [event.tool_input[key] for key in codex.RECIPIENT_KEYS if isinstance(event.tool_input.get(key), str)]
     target = given[0][:_MAX_ID_CHARS] if given else ""
     if not target:
@@ -84,7 +84,7 @@ def find_recipient(db: Connection, event: HookEvent) -> tuple[HookRun | None, st
 
 
 def _find_call(event: HookEvent) -> str:
-    """The call that started an agent, from Claude Code's file beside the transcript; empty for none."""
+    """Return the call that started an agent, from Claude Code's file beside the transcript; empty for none."""
     if event.harness != "claude" or not event.transcript or "/" in event.agent_id:
         return ""
     text = load_beginning(claude.get_note(find_transcript(event)))
@@ -97,7 +97,7 @@ def _find_call(event: HookEvent) -> str:
 
 
 def _find_by_prompt(db: Connection, event: HookEvent) -> HookRun | None:
-    """The session in the subagent's first prompt; if the prompt can't contain one, the only candidate."""
+    """Return the run whose session id is in the subagent's first prompt; if no prompt has an id, the only candidate."""
     waiting = list_unbound(db, event.session, event.agent)
     if not waiting:
         return None
@@ -111,12 +111,13 @@ def _find_by_prompt(db: Connection, event: HookEvent) -> HookRun | None:
 
 
 def read_agent_id(response: object) -> str:
-    """The harness's id of the agent that it has started; in Codex it is part of a text."""
+    """Return the harness's id of the agent that it has started. In Codex the id is part of a text."""
     if isinstance(response, str):
         try:
             response = parse_json(response)
         except ValueError:
             return ""
-    told = response if isinstance(response, dict) else {}
-    found = next((told[key] for key in (claude.AGENT_ID_KEY, codex.AGENT_ID_KEY) if isinstance(told.get(key), str)), "")
+    values = response if isinstance(response, dict) else {}
+    keys = (claude.AGENT_ID_KEY, codex.AGENT_ID_KEY)
+    found = next((values[key] for key in keys if isinstance(values.get(key), str)), "")
     return found[:_MAX_ID_CHARS]

@@ -165,7 +165,7 @@ _DECODER = json.JSONDecoder(parse_int=DECODER.parse_int, parse_constant=_refuse_
 
 
 def load_values(root: str, path: str) -> dict[str, Any]:
-    """What a settings file below the root says; nothing if there is no file."""
+    """Return what a settings file below the root says; nothing if there is no file."""
     data = load_file(root, path)
     return {} if data is None else parse_settings(data, f"{root}/{path}").value
 
@@ -174,12 +174,12 @@ def load_values(root: str, path: str) -> dict[str, Any]:
 
 
 def is_own_command(command: object) -> bool:
-    """Whether a command line is exactly one that Remit installs: of this version, or of another one elsewhere."""
+    """Return whether Remit installed exactly this command line, in this version or another one."""
     return split_command(command) is not None
 
 
 def split_command(command: object) -> list[str] | None:
-    """The words of a command line of Remit's; None for anybody else's."""
+    """Return the words of a command line of Remit's; None for anybody else's."""
     if not isinstance(command, str) or "remit" not in command:
         return None
     there = _THERE.match(command)
@@ -197,12 +197,12 @@ def split_command(command: object) -> list[str] | None:
 
 
 def mentions_remit(command: object) -> bool:
-    """Whether a command line that isn't Remit's seems to call the same hook."""
+    """Return whether a command line that isn't Remit's seems to call the same hook."""
     return isinstance(command, str) and (COMMAND in command or PROGRAM in command) and not is_own_command(command)
 
 
 def is_own_server(key: str, value: object) -> bool:
-    """Whether an MCP server is the one that Remit installs."""
+    """Return whether an MCP server is the one that Remit installs."""
     if key != NAME or not isinstance(value, dict):
         return False
     command, args = value.get("command"), value.get("args", [])
@@ -211,12 +211,12 @@ def is_own_server(key: str, value: object) -> bool:
 
 
 def is_own_shell(key: str, value: object) -> bool:
-    """Whether a variable is the one that names Remit's shell for commands."""
+    """Return whether a variable is the one that names Remit's shell for commands."""
     return key == claude.SHELL_VARIABLE and isinstance(value, str) and f"/{COMMAND_FOLDER}/" in value
 
 
 def list_hooks(values: Mapping[str, Any]) -> list[Hook]:
-    """All hooks in a settings file."""
+    """Return all hooks in a settings file."""
     return [
         _shape_hook(event, group, hook)
         for event, groups in _get_table(values, "hooks").items()
@@ -262,7 +262,7 @@ def shape_hooks(hooks: Sequence[Hook]) -> dict[str, Any]:
 
 
 def plan_entries(home: Home, path: str, wanted: Mapping[str, Any], *, comments: bool = False) -> SettingsEdit:
-    """How a settings file becomes one with these entries, and with no others of Remit's."""
+    """Return how a settings file becomes one with these entries, and with no others of Remit's."""
     file = f"{home.root}/{path}"
     before = load_file(home.root, path)
     kept = _load_kept(home, path)
@@ -314,12 +314,12 @@ def plan_file_removal(home: Home, path: str) -> SettingsEdit:
 
 
 def stamp(text: str) -> bytes:
-    """A file with a first line that says whose it is, and shows whether the rest was changed."""
+    """Return a file with a first line that says whose it is, and shows whether the rest was changed."""
     return f"{_STAMP}{sha256(text.encode()).hexdigest()}\n{text}".encode()
 
 
 def is_stamped(data: bytes) -> bool:
-    """Whether a file is as Remit left it."""
+    """Return whether a file is as Remit left it."""
     head, _, rest = data.partition(b"\n")
     return head == f"{_STAMP}{_hash(rest)}".encode()
 
@@ -329,14 +329,14 @@ def _has_stamp(data: bytes) -> bool:
 
 
 def _list_ours(values: Mapping[str, Any]) -> tuple[list[str], list[Any]]:
-    """The entries that are Remit's: hooks in any order, servers and variables."""
+    """Return the entries that are Remit's: hooks in any order, servers and variables."""
     hooks = sorted(repr(hook) for hook in list_hooks(values) if is_own_command(hook.command))
     tables = [(key, name, value) for key in _TABLES for name, value in _get_table(values, key).items()]
     return hooks, [each for each in tables if _is_own((each[0], each[1]), each[2])]
 
 
 def _is_own(path: tuple[str, ...], value: object) -> bool:
-    """Whether the value to which keys lead is an entry of Remit's; the key of an item of a list is ""."""
+    """Return whether the value to which keys lead is an entry of Remit's; the key of an item of a list is ""."""
     if path[0] not in _OURS:
         return False
     if path[0] == "hooks":
@@ -352,7 +352,7 @@ def _is_own(path: tuple[str, ...], value: object) -> bool:
 def _merge(
     base: SettingsFile, start: int, wanted: Mapping[str, Any], path: tuple[str, ...], file: str
 ) -> tuple[list[TextChange], list[tuple[str, ...]]]:
-    """The changes that add members to the object at `start` and items to its lists, and the containers they make."""
+    """Return the changes that add members to the object at `start` and items to its lists, and the new containers."""
     members = [member for member in walk_members(base.plain, start) if member.key in wanted]
     known = {member.key: member for member in members}
     if len(known) < len(members):
@@ -380,7 +380,7 @@ def _merge(
 
 
 def _list_pieces(text: str, change: TextChange) -> list[tuple[int, str]]:
-    """A change that keeps the text in its place, as insertions before and behind that."""
+    """Return a change that keeps the text in its place, as insertions before and behind that."""
     old = text[change.start : change.end]
     at = change.new.index(old)
     pieces = ((change.start, change.new[:at]), (change.end, change.new[at + len(old) :]))
@@ -391,7 +391,7 @@ def _list_pieces(text: str, change: TextChange) -> list[tuple[int, str]]:
 
 
 def _find_base(found: SettingsFile, kept: EditRecord | None, *, comments: bool) -> bytes | None:
-    """A file as it would be without Remit; None if Remit made it and nothing else is in it."""
+    """Return a file as it would be without Remit; None if Remit made it and nothing else is in it."""
     changes, _ = _remove_ours(found, found.start, (), kept)
     base = apply(found.text, changes).encode()
     if kept is None or not changes:
@@ -405,7 +405,7 @@ def _find_base(found: SettingsFile, kept: EditRecord | None, *, comments: bool) 
 
 
 def _undo(text: str, pieces: Sequence[tuple[int, str]]) -> str | None:
-    """The text without the inserted pieces; None if a piece has changed or is ambiguous."""
+    """Return the text without the inserted pieces; None if a piece has changed or is ambiguous."""
     drift = 0
     for index in range(len(pieces) - 1, -1, -1):
         at, piece = pieces[index]
@@ -423,7 +423,7 @@ def _undo(text: str, pieces: Sequence[tuple[int, str]]) -> str | None:
 def _remove_ours(
     found: SettingsFile, start: int, path: tuple[str, ...], kept: EditRecord | None
 ) -> tuple[list[TextChange], bool]:
-    """The changes that take Remit's entries out of an object or a list, and whether it is to go as a whole, too.
+    """Return the changes that take Remit's entries out of an object or a list, and whether it is to go as a whole, too.
 
     A container that is empty then goes if Remit made it. If no one remembers, that is likely. A group without hooks is
     nothing, whatever else it says.
@@ -450,7 +450,7 @@ def _remove_ours(
 
 
 def load_file(root: str, path: str) -> bytes | None:
-    """The content of a file below the root, reached through no link; None where there is none."""
+    """Return the content of a file below the root, reached through no link; None where there is none."""
     file = f"{root}/{path}"
     try:
         with open_target(root, path) as spot:
@@ -483,7 +483,7 @@ def _read_error(root: str, path: str, error: OSError) -> InputError:
 
 
 def is_ignored(root: str, path: str) -> bool | None:
-    """Whether git leaves a file alone; None where there is no repository, or git does not say."""
+    """Return whether git leaves a file alone; None where there is no repository, or git does not say."""
     try:
         repository = find_repository(root)
         answer = run(
@@ -535,7 +535,7 @@ def _write_edit(home: Home, edit: SettingsEdit) -> None:
 
 
 def _list_missing(root: str, path: str) -> tuple[str, ...]:
-    """The folders that have to be made for a file, the outermost first."""
+    """Return the folders that have to be made for a file, the outermost first."""
     steps = path.split("/")[:-1]
     folders = ["/".join(steps[: depth + 1]) for depth in range(len(steps))]
     return tuple(folder for folder in folders if not os.path.lexists(f"{root}/{folder}"))
@@ -557,7 +557,7 @@ def _remove_folders(root: str, folders: Sequence[str]) -> None:
 
 
 def is_remembered(home: Home, path: str) -> bool:
-    """Whether Remit has put something into a file."""
+    """Return whether Remit has put something into a file."""
     return os.path.lexists(f"{home.root}/{_FOLDER}/{_name_kept(path)}")
 
 
@@ -566,7 +566,7 @@ def _name_kept(path: str) -> str:
 
 
 def _load_kept(home: Home, path: str) -> EditRecord | None:
-    """The record of what was inserted into a file; None if there is none or it isn't readable."""
+    """Return the record of what was inserted into a file; None if there is none or it isn't readable."""
     try:
         with open_target(home.root, f"{_FOLDER}/{_name_kept(path)}") as spot:
             data = read_target(spot, max_bytes=_MAX_KEPT_BYTES)

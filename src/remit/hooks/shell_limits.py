@@ -1,8 +1,8 @@
-"""Commands: which limits the kernel enforces on a shell command that a harness is about to start.
+"""Shell limits: the limits that the kernel enforces on the shell commands of agents, by their rules and `[confine]`.
 
-Owns the decision and the agent's profile. The hook gives each command a one-time ticket; the shell that the harness
-starts takes it, and becomes the real shell, free or confined (`harness_files/confine/shell`). The user's commands get
-tickets, too: an agent may begin between the hook and the shell, and from then on a command without one isn't run.
+The hook gives each command a one-time ticket. The shell that the harness starts takes the ticket and becomes the real
+shell, free or confined (`harness_files/confine/shell`). The user's commands also get tickets: an agent may start
+between the hook and the shell, and from then on the shell runs no command without a ticket.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _HINT = "use the harness's tools for files, or return `partial` and say what is 
 
 
 def has_shell(event: HookEvent, root: str, environ: Mapping[str, str]) -> bool:
-    """Whether the harness starts Remit's shell for its commands."""
+    """Return whether the harness starts Remit's shell for commands."""
     if event.harness == "codex":
         return os.path.exists(f"{root}/{tickets.FOLDER}/{tickets.STARTER}")
     shell = environ.get(opencode.SHELL_VARIABLE if event.harness == "opencode" else claude.SHELL_VARIABLE, "")
@@ -44,9 +44,9 @@ def has_shell(event: HookEvent, root: str, environ: Mapping[str, str]) -> bool:
 
 
 def free_command(event: HookEvent, root: str, environ: Mapping[str, str]) -> replies.Answer:
-    """Give a command of the user's own session a ticket, if commands in this workspace get any.
+    """Give a command of the user's own session a ticket, if commands in this workspace get tickets.
 
-    In Codex only commands that have to be confined start Remit's shell.
+    In Codex, only commands that have to be confined start Remit's shell.
     """
     if event.harness == "codex" or not (tickets.has_rules(root) and has_shell(event, root, environ)):
         return {}
@@ -56,16 +56,16 @@ def free_command(event: HookEvent, root: str, environ: Mapping[str, str]) -> rep
 def confine_command(
     event: HookEvent, own: HookRun | None, layers: Sequence[Permissions], root: str, environ: Mapping[str, str]
 ) -> tuple[replies.Answer, str]:
-    """Return what is added to the answer for an agent's command, and its ticket; or the refusal, without a ticket."""
+    """Return the addition to the answer for an agent's command, and its ticket; or the refusal, without a ticket."""
     rules = _load_rules(root)
     if not rules or (own is None and tickets.is_read_only(root)):
-        return {}, ""  # `remit run` has confined the whole agent by its permissions, with its harness
-    is_run = bool(environ.get("REMIT_TICKET")) and not event.agent_id  # confined as a whole, or not at all
+        return {}, ""  # `remit run` has confined the whole harness by the agent's permissions
+    is_run = bool(environ.get("REMIT_TICKET")) and not event.agent_id  # the whole harness is confined, or nothing
     is_enforced = not is_run and needs_profile(layers, rules)
     refused = _find_obstacle(event, rules, root, environ) if is_enforced else ""
     if refused:
         return replies.deny(f"{refused}; {_HINT}"), ""
-    if not has_shell(event, root, environ):  # of an enforced agent, `auto`: as if the machine couldn't confine it
+    if not has_shell(event, root, environ):  # with the mode `auto`, as on a machine that can't confine commands
         return {}, ""
     if not is_enforced and event.harness == "codex":
         return {}, ""
@@ -78,22 +78,23 @@ def confine_command(
 
 
 def find_limits(layers: Sequence[Permissions], root: str) -> tuple[bool, bool]:
-    """Return whether the kernel limits the commands of an agent with these permissions, and whether a judge at exec
-    sees what they start; in a session of a harness that starts Remit's shell.
-    """  # noqa: D205 - one sentence, longer than a line
+    """Return whether the kernel limits the commands of an agent with these permissions, and whether it judges programs.
+
+    This is the answer for a session of a harness that starts Remit's shell.
+    """
     rules = _load_rules(root)
     is_limited = bool(rules) and not rules.get("reason") and needs_profile(layers, rules)
     return is_limited, is_limited and bool(rules.get("judge"))
 
 
 def judges_programs(event: HookEvent, layers: Sequence[Permissions], root: str, environ: Mapping[str, str]) -> bool:
-    """Whether a judge at exec will see every program that a command of an agent starts."""
-    is_run = bool(environ.get("REMIT_TICKET")) and not event.agent_id  # its harness is confined as a whole, if at all
+    """Return whether every program that an agent's command starts is judged at exec."""
+    is_run = bool(environ.get("REMIT_TICKET")) and not event.agent_id  # the whole harness is confined, or nothing
     return not is_run and find_limits(layers, root)[1] and has_shell(event, root, environ)
 
 
 def needs_profile(layers: Sequence[Permissions], rules: Mapping[str, Any]) -> bool:
-    """Whether the commands of an agent with these permissions are confined."""
+    """Return whether the commands of an agent with these permissions are confined."""
     return rules.get("mode") == "require" or any(layer.allow or layer.deny or layer.unread for layer in layers)
 
 
@@ -105,35 +106,35 @@ def _find_obstacle(event: HookEvent, rules: Mapping[str, Any], root: str, enviro
     if rules.get("reason"):
         return f"[confine] requires that the kernel limits commands, and this machine can't: {rules['reason']}"
     if not has_shell(event, root, environ):
-        told = "[confine] requires that the kernel limits commands, and this session doesn't use Remit's shell"
-        return told if rules["mode"] == "require" else ""
+        problem = "[confine] requires that the kernel limits commands, and this session doesn't use Remit's shell"
+        return problem if rules["mode"] == "require" else ""
     if not isinstance(event.tool_input.get(claude.COMMAND_KEY), str):
         return f"the kernel can't limit what {event.tool} runs; use Bash"
     return ""
 
 
 def _attach(event: HookEvent, ticket: str, root: str) -> replies.Answer:
-    """Put a ticket before the command. The harness's own rules are applied to the command as if it weren't there."""
+    """Put a ticket before the command. The harness applies its own rules to the command as if there were no ticket."""
     command = event.tool_input.get(claude.COMMAND_KEY)
     if not isinstance(command, str):
         return {}
     if event.harness == "opencode":
         return replies.give_ticket(ticket)
     if event.harness == "codex":
-        # Without `allow` Codex ignores the other command. Its sandbox and its rules still apply to that.
+        # Without `allow`, Codex ignores the changed command. Its sandbox and rules still apply to that command.
         return replies.rewrite({**event.tool_input, claude.COMMAND_KEY: tickets.start(command, ticket, root)})
     return replies.change_input({**event.tool_input, claude.COMMAND_KEY: tickets.sign(command, ticket)})
 
 
 def end_command(event: HookEvent, ticket: str, root: str) -> None:
-    """Remove the ticket of a command that an agent's harness has reported; if no shell took it, allow no more commands.
+    """Remove the ticket of an agent's command that has ended; if no shell took it, allow no more commands.
 
-    `ticket`: what the hook gave before the command. The harness may have ignored it, or another hook replaced the
-    command: then nothing may have limited it.
+    `ticket`: the ticket from the hook before the command. If the harness ignored it, or another hook replaced the
+    command, nothing may have limited the command.
     """
     has_run = event.kind == claude.AFTER_TOOL or event.error.startswith(claude.EXIT_SIGN)
     found = _find_ticket(event)
-    if event.harness == "codex":  # it reports what it ran; in its sandbox a taken ticket may leave no trace
+    if event.harness == "codex":  # it reports the command that ran; in its sandbox, taking a ticket may leave no trace
         was_taken = tickets.is_given(root, found)
         tickets.remove_ticket(root, found)
         tickets.remove_ticket(root, ticket)
@@ -154,7 +155,7 @@ def end_command(event: HookEvent, ticket: str, root: str) -> None:
 
 
 def end_free_command(event: HookEvent, root: str) -> None:
-    """Remove the ticket of a command of the user's own; one that isn't taken yet stays, as one in the background is."""
+    """Remove the ticket of a user's command, unless a shell may still take it, as for a command in the backcontext."""
     ticket = _find_ticket(event)
     if ticket and tickets.was_taken(root, ticket):
         tickets.remove_ticket(root, ticket)
@@ -163,7 +164,7 @@ def end_free_command(event: HookEvent, root: str) -> None:
 def _find_ticket(event: HookEvent) -> str:
     """Return the ticket of the command that a harness has run."""
     if event.harness == "opencode":
-        return tickets.check(event.payload.get(opencode.TICKET_KEY))
+        return tickets.parse_ticket(event.payload.get(opencode.TICKET_KEY))
     command = event.tool_input.get(claude.COMMAND_KEY)
     if not isinstance(command, str):
         return ""
@@ -172,16 +173,16 @@ def _find_ticket(event: HookEvent) -> str:
 
 # --- sessions with agents that have to be confined -------------------------------------------------------------------
 def open_if_enforced(root: str, own: HookRun, environ: Mapping[str, str]) -> None:
-    """From now on, run no command without a ticket in the session of an agent that is about to begin."""
+    """Require tickets in the session of an agent that is about to start, if the agent has to be confined."""
     rules = _load_rules(root)
     if rules and needs_profile(_read_layers(own), rules):
         tickets.open_session(root, own.harness_session, environ.get(claude.SHELL_SESSION, ""))
 
 
 def close_if_idle(db: Connection, root: str, session_id: str) -> None:
-    """Let commands without a ticket run again, if no agent that has to be confined is at work in a session.
+    """Let commands run without a ticket again, if no agent of the session has to be confined.
 
-    Called in the transaction that settles an agent, so that no other agent is admitted meanwhile.
+    Called in the transaction that finishes a run, so that no other agent is admitted in between.
     """
     from remit.ledger.hook_runs import find_by_session, list_open
 
@@ -213,11 +214,11 @@ def _ensure_profile(
     own: HookRun | None, layers: Sequence[Permissions], rules: Mapping[str, Any], root: str,
     environ: Mapping[str, str],
 ) -> str:  # fmt: skip
-    """Return the name of the profile of an agent's commands; it is made before the first one."""
+    """Return the name of the profile of an agent's commands, and create the profile before the first command."""
     from remit.light_hash import take_sha256
 
-    said = [[each.tools and [*each.tools], each.allow, each.deny, each.unread] for each in layers]
-    facts = repr((own.session_id if own is not None else "", said, sorted(rules.items())))
+    rules_of_layers = [[each.tools and [*each.tools], each.allow, each.deny, each.unread] for each in layers]
+    facts = repr((own.session_id if own is not None else "", rules_of_layers, sorted(rules.items())))
     name = take_sha256(facts.encode("utf-8", "surrogatepass"))
     if not tickets.has_profile(root, name):
         profile, later, sentences = make_command_profile(layers, root, environ, rules)
@@ -228,7 +229,7 @@ def _ensure_profile(
 
 
 def _keep_sentences(root: str, session_id: str, sentences: Sequence[str]) -> None:
-    """Keep for the result which rules the kernel enforces differently."""
+    """Store the sentences on rules that the kernel enforces differently, for the result."""
     from remit.ledger.home import Home
     from remit.ledger.texts import store_texts
     from remit.runs.supervisor.launch import CONFINED
@@ -243,7 +244,7 @@ def _keep_sentences(root: str, session_id: str, sentences: Sequence[str]) -> Non
 def make_command_profile(
     layers: Sequence[Permissions], root: str, environ: Mapping[str, str], rules: Mapping[str, Any]
 ) -> tuple[Profile, tuple[str, ...], list[str]]:
-    """Return the profile of an agent's commands, the files to add once they exist, and what it enforces differently.
+    """Return the profile of an agent's commands, files to add once they exist, and sentences on deviations.
 
     A command may write what all layers allow, temporary folders, what `[confine] write` says and, if the agent may
     write at all, git's folders. Raise `RunnerError` if a protected place can't be protected.
@@ -261,12 +262,12 @@ def make_command_profile(
     home = os.path.realpath(environ.get("HOME", "") or os.path.expanduser("~"))
     may_write = all(layer.tools is None or {*WRITING} & {*layer.tools} for layer in layers)
     common = find_common_folder(root)
-    ground = PathContext(root, root, home, os.path.realpath)
+    context = PathContext(root, root, home, os.path.realpath)
     permitted, sentences = make_profile(
-        layers, ground, write=(*rules["write"], *((common,) if may_write and os.path.isdir(common) else ()))
+        layers, context, write=(*rules["write"], *((common,) if may_write and os.path.isdir(common) else ()))
     )
     permitted = judge_commands(permitted, sentences, is_judged=rules.get("judge", True) and level.has_judge)
-    later = tuple(sorted(list_new_files(layers, ground).intersection(permitted.write)))
+    later = tuple(sorted(list_new_files(layers, context).intersection(permitted.write)))
     sentences = [each for each in sentences if "the file is made empty before" not in each]
     sentences += [f"'{path}' doesn't exist: a command can't create it, other tools can" for path in later]
     write = [path for path in permitted.write if path not in later]
@@ -299,9 +300,9 @@ def make_command_profile(
 
 
 def _list_temporary(root: str, home: str, environ: Mapping[str, str]) -> list[str]:
-    """The folders for temporary files that exist and that the user may write to.
+    """Return the existing folders for temporary files that the user may write to.
 
-    A variable, which the settings of a repository can set, opens neither the workspace nor the home folder.
+    The settings of a repository can set the variables, so these open neither the workspace nor the home folder.
     """
     from remit.policy.paths import is_below
 
@@ -311,10 +312,13 @@ def _list_temporary(root: str, home: str, environ: Mapping[str, str]) -> list[st
     return [each for each in dict.fromkeys(real) if os.path.isdir(each) and os.access(each, os.W_OK) and each != "/"]
 
 
-def keep_confine_rules(home: Home, roster: Roster) -> None:
-    """Keep what hooks need of `[confine]` and of this machine, or that commands get no tickets.
+# --- the rules of `[confine]` ----------------------------------------------------------------------------------------
 
-    An agent that is at work keeps its limits when the last agent file with permissions is gone.
+
+def keep_confine_rules(home: Home, roster: Roster) -> None:
+    """Store the rules of `[confine]` that hooks need, or that commands get no tickets.
+
+    A running agent keeps its limits if the last agent file with permissions is removed.
     """
     rules = _render_rules(home, roster)
     if rules:

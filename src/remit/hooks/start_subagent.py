@@ -1,7 +1,7 @@
 """Subagent start: admits the subagents that a harness starts, or refuses them with a reason.
 
-An admitted subagent gets a run in the ledger, and its instructions in its prompt. It counts and has limits as if Remit
-had started it.
+An admitted subagent gets a run in the ledger, with the same limits as a run that Remit starts, and instructions. The
+caller's prompt stays as it is; the instructions follow it, and the caller's own context never contains them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from remit.agents.profiles import GIT_WORKFLOW, STATUS_SYNC, UTILITY_AGENTS
 from remit.errors import RefusedError, RemitError
 from remit.harnesses import claude, codex
 from remit.hooks import replies
-from remit.hooks.roster import USUAL, RosterEntry, load_roster
+from remit.hooks.roster import DEFAULT_AGENTS, RosterEntry, load_roster
 from remit.hooks.session_lookup import MAIN, find_agent_path, find_own, find_recipient
 from remit.hooks.shell_limits import keep_confine_rules, open_if_enforced
 from remit.hooks.user_session import load_command
@@ -68,11 +68,11 @@ if TYPE_CHECKING:
 
 
 MARK = "<remit-delegation>"
-"""Marks a prompt that has its instructions already."""
+"""Marks the beginning of the instructions in a prompt."""
 
 
 def render_instructions(work: InstructionFacts) -> str:
-    """The session, the limits and the return format of a subagent."""
+    """Return the instructions of a subagent: its session, its limits and its return format."""
     above = " → ".join(show(name) for name in work.path[:-1])
     return (
         f"{MARK}\n"
@@ -94,11 +94,12 @@ def _describe_targets(work: InstructionFacts) -> str:
         f" Give {named} their inputs as JSON. If your call of one is refused because it is built into Remit, the "
         "refusal contains its return."
     )
-    told = f"You may delegate to {whom}. Read the status of each return before you rely on it."
-    return told + (utility if named else "")
+    text = f"You may delegate to {whom}. Read the status of each return before you rely on it."
+    return text + (utility if named else "")
 
 
-_MAX_LOOKED = 20_000
+_MAX_TASK_CHARS = 20_000
+"""How much of a prompt is searched for a task number."""
 _TASK = lazy(r"\btask_number[\"'*`]{0,3}[ \t]{0,4}[:=][ \t]{0,4}[\"'`]{0,1}(\d{1,9})\b")
 
 
@@ -115,14 +116,14 @@ class _SubagentStart(NamedTuple):
     process: str = ""
     """The process of the harness."""
     task_path: str = ""
-    """Its path in Codex, if its prompt is encrypted."""
+    """The path of the agent in Codex, if its prompt is encrypted."""
     is_late: bool = False
-    """Whether the agent is running already."""
+    """Whether the agent started before Remit saw it."""
 
 
 def admit_call(event: HookEvent, home: Home, environ: Mapping[str, str]) -> replies.Answer:
-    """Admit a subagent and append its instructions to its prompt; or refuse it, with the reason."""
-    if not event.prompt_key:  # Codex accepts a list of items, too, which can't get instructions
+    """Admit a subagent and append its instructions to its prompt, or refuse it with the reason."""
+    if not event.prompt_key:  # Codex also accepts a list of items, to which Remit can't append instructions
         return replies.deny("a subagent's prompt has to be one string; pass it as `prompt`, in Codex as `message`")
     task_path = ""
     if event.harness == "codex":
@@ -133,10 +134,10 @@ def admit_call(event: HookEvent, home: Home, environ: Mapping[str, str]) -> repl
         if trouble:
             return replies.deny(trouble)
     roster = load_roster(home)
-    agent = roster.resolve(event.target or USUAL[event.harness])
+    agent = roster.resolve(event.target or DEFAULT_AGENTS[event.harness])
     entry = roster.find_or_describe(agent, event.harness)
     if agent in UTILITY_AGENTS and roster.find(agent, event.harness) is None:
-        return _answer_built_in(_SubagentStart(event, agent, "", entry, enforced=False), home, environ)
+        return _run_built_in(_SubagentStart(event, agent, "", entry, enforced=False), home, environ)
     enforced = roster.is_enforced(agent, event.harness)
     by_file = entry.isolation
     if enforced and (by_file or _is_elsewhere(event, home.root)):
@@ -146,54 +147,54 @@ def admit_call(event: HookEvent, home: Home, environ: Mapping[str, str]) -> repl
             f"`remit run {agent} --worktree`"
         )
     prompt = "" if task_path else event.tool_input[event.prompt_key]
-    wish = _SubagentStart(event, agent, prompt, entry, enforced, task_path=task_path)
+    start = _SubagentStart(event, agent, prompt, entry, enforced, task_path=task_path)
     try:
-        entered = _enter(wish, roster, home, environ)
+        admission = _admit(start, roster, home, environ)
     except RefusedError as error:
-        _note_refusal(home, error, wish)
+        _note_refusal(home, error, start)
         return replies.deny(str(error))
-    session_id = _find_entered(home, event) if entered is None else entered[0].session_id
-    told = load_text(home, session_id, "prompt") if session_id else None
-    if told is None or task_path:  # an encrypted prompt stays as it is: the agent gets its instructions when it begins
+    session_id = _find_admitted(home, event) if admission is None else admission[0].session_id
+    extended = load_text(home, session_id, "prompt") if session_id else None
+    if extended is None or task_path:  # an encrypted prompt stays as it is: the agent gets instructions when it starts
         return {}
-    given = {**event.tool_input, event.prompt_key: told.decode("utf-8", "surrogatepass")}
+    tool_input = {**event.tool_input, event.prompt_key: extended.decode("utf-8", "surrogatepass")}
     if event.harness == "claude":  # Remit can replace an answer only if the caller waits for it
-        given.setdefault(claude.BACKGROUND_KEY, False)
-    return replies.rewrite(given)
+        tool_input.setdefault(claude.BACKGROUND_KEY, False)
+    return replies.rewrite(tool_input)
 
 
 _UNSEALED = {
     STATUS_SYNC: "run `remit task set-status NUMBER STATUS` in the shell instead",
     GIT_WORKFLOW: "run `git commit` with the named files in the shell instead",
 }
-"""What to do instead of calling a utility agent whose inputs can't be read."""
+"""What to do instead of calling a utility agent if Codex has encrypted its inputs."""
 
 
-def _answer_built_in(wish: _SubagentStart, home: Home, environ: Mapping[str, str]) -> replies.Answer:
-    """Answer for a utility agent that has no file (D1). No harness can start it: the refusal carries its return."""
+def _run_built_in(start: _SubagentStart, home: Home, environ: Mapping[str, str]) -> replies.Answer:
+    """Run a utility agent that has no file (D1). No harness can start such an agent, so the refusal has its return."""
     import asyncio
 
     from remit.runs.request import Request
     from remit.runs.workspace import Workspace
 
-    event = wish.event
-    instead = _UNSEALED.get(wish.agent) if event.is_sealed else None
+    event = start.event
+    instead = _UNSEALED.get(start.agent) if event.is_sealed else None
     if instead is not None:
         return replies.deny(
-            f"{wish.agent} is built into Remit, and Codex has encrypted the prompt with its inputs: {instead}"
+            f"{start.agent} is built into Remit, and Codex has encrypted the prompt with its inputs: {instead}"
         )
-    _adopt_caller(wish, home, environ)
-    wish = wish._replace(process=find_harness())
+    _adopt_caller(start, home, environ)
+    start = start._replace(process=find_harness())
     workspace = Workspace(home.root, environ=environ)
     try:
         with workspace.home.ledger.transaction(durable=True) as db:
             known = find_by_call(db, event.session, event.tool_use_id)
             if known is None:
                 row = workspace.prepare(
-                    Request(wish.agent, "" if event.is_sealed else event.tool_input[event.prompt_key]),
-                    find_caller=lambda now_ms: _find_calling(wish, workspace.home, environ, now_ms),
+                    Request(start.agent, "" if event.is_sealed else event.tool_input[event.prompt_key]),
+                    find_caller=lambda now_ms: _find_caller(start, workspace.home, environ, now_ms),
                 ).row
-                noted = (row.session_id, event.harness, event.session, wish.agent, event.tool_use_id)
+                noted = (row.session_id, event.harness, event.session, start.agent, event.tool_use_id)
                 add_hook_run(db, HookRun(*noted, waited=0))
         session_id = row.session_id if known is None else known.session_id
 
@@ -204,19 +205,19 @@ def _answer_built_in(wish: _SubagentStart, home: Home, environ: Mapping[str, str
 
         result = asyncio.run(work()).to_dict()
     except RefusedError as error:
-        _note_refusal(home, error, wish)
+        _note_refusal(home, error, start)
         return replies.deny(str(error))
     finally:
         workspace.supervisor.end()
         workspace.home.close()
     return replies.deny(
-        f"{wish.agent} is built into Remit, so no subagent was started: Remit did the work itself. Take this as its "
+        f"{start.agent} is built into Remit, so no subagent was started: Remit did the work itself. Take this as its "
         f"return, and don't call it again for the same work:\n{json.dumps(result, ensure_ascii=False)}"
     )
 
 
 def _find_existing(home: Home, event: HookEvent, path: str) -> str:
-    """Why Codex will not start an agent at a path: there is one, and it stays."""
+    """Return why Codex won't start an agent at a path: the path is in use; empty if it isn't."""
     with home.ledger.reading() as db:
         known = find_by_path(db, event.session, path, is_bound=True)
     if known is None:
@@ -224,15 +225,15 @@ def _find_existing(home: Home, event: HookEvent, path: str) -> str:
     return f"an agent already exists at {path}; give it more work with {codex.FOLLOW_UP}, or choose another task name"
 
 
-def _find_entered(home: Home, event: HookEvent) -> str:
-    """The session of a call that another hook has admitted: a plugin and the settings may both call Remit."""
+def _find_admitted(home: Home, event: HookEvent) -> str:
+    """Return the session id of a call that another hook has admitted: a plugin and settings may both call Remit."""
     with home.ledger.reading() as db:
         known = find_by_call(db, event.session, event.tool_use_id)
     return "" if known is None else known.session_id
 
 
 def _is_elsewhere(event: HookEvent, root: str) -> bool:
-    """Whether a harness is to let an agent work in another tree, or on another machine."""
+    """Return whether the call lets an agent work in another tree or on another machine."""
     folder = event.tool_input.get(claude.CWD_KEY)
     if isinstance(folder, str) and folder:
         whole = folder if folder.startswith("/") else f"{event.cwd}/{folder}"
@@ -252,19 +253,19 @@ def admit_main(event: HookEvent, home: Home, environ: Mapping[str, str]) -> repl
     if not is_new:
         return {}
     entry = roster.find_or_describe(event.agent, event.harness)
-    earlier = "" if own is None else own.session_id  # it is taken up again, and owes another return
-    wish = _SubagentStart(event, event.agent, "", entry, enforced=True, agent_id=MAIN, resume_of=earlier)
-    entered = _enter(wish, roster, home, environ)
-    return {} if entered is None else replies.add_context(event.kind, render_instructions(entered[1]))
+    earlier = "" if own is None else own.session_id  # the session resumes, and has to return again
+    start = _SubagentStart(event, event.agent, "", entry, enforced=True, agent_id=MAIN, resume_of=earlier)
+    admission = _admit(start, roster, home, environ)
+    return {} if admission is None else replies.add_context(event.kind, render_instructions(admission[1]))
 
 
 def adopt(event: HookEvent, home: Home, environ: Mapping[str, str]) -> HookRun | None:
-    """Admit an agent that Remit didn't see begin: the hooks are new, or the harness started it in another way.
+    """Admit an agent whose start Remit didn't see: the hooks are new, or the harness started it in another way.
 
-    None for a session in which the user talks to an agent. If it may be one of several called agents, it isn't admitted
-    twice, and the permissions of all of them apply to it.
+    Return None for a session in which the user talks to an agent. If the agent may be one of several called agents, it
+    isn't admitted a second time, and the permissions of all of them apply to it.
     """
-    if not event.agent_id and is_attended(environ):
+    if not event.agent_id and has_user_or_supervisor(environ):
         return None
     roster = load_roster(home)
     entry = roster.find_or_describe(event.agent, event.harness)
@@ -274,8 +275,8 @@ def adopt(event: HookEvent, home: Home, environ: Mapping[str, str]) -> HookRun |
     if waiting:
         layers = [layer for each in waiting for layer in json.loads(each.layers)]
         return HookRun("", event.harness, event.session, event.agent, layers=json.dumps(layers))
-    wish = _SubagentStart(event, event.agent or "agent", "", entry, enforced, event.agent_id or MAIN, is_late=True)
-    _enter(wish, roster, home, environ)
+    start = _SubagentStart(event, event.agent or "agent", "", entry, enforced, event.agent_id or MAIN, is_late=True)
+    _admit(start, roster, home, environ)
     return find_own(home.ledger.db, event)
 
 
@@ -284,136 +285,140 @@ def admit_start(event: HookEvent, home: Home, environ: Mapping[str, str]) -> rep
     roster = load_roster(home)
     with home.ledger.reading() as db:
         if list_unbound(db, event.session, event.agent):
-            return {}  # one of those; its first tool shows which
+            return {}  # it is one of these; its first tool call shows which
     entry = roster.find_or_describe(event.agent, event.harness)
     enforced = roster.is_enforced(event.agent, event.harness)
-    entered = _enter(_SubagentStart(event, event.agent, "", entry, enforced, event.agent_id), roster, home, environ)
-    return {} if entered is None or not enforced else replies.add_context(event.kind, render_instructions(entered[1]))
-
-
-def is_attended(environ: Mapping[str, str]) -> bool:
-    """Whether the session of an agent is a supervisor's, or one in which a person talks to it in a terminal."""
-    return bool(environ.get("REMIT_TICKET")) or claude.is_terminal(environ)
-
-
-def admit_again(event: HookEvent, earlier: HookRun, home: Home, environ: Mapping[str, str]) -> replies.Answer:
-    """Admit an agent that was over and gets another message from its caller: a new run of the same agent."""
-    entered = _enter_again(event, earlier, home, environ)
+    admission = _admit(_SubagentStart(event, event.agent, "", entry, enforced, event.agent_id), roster, home, environ)
     return (
-        {}
-        if entered is None or not earlier.enforced
-        else replies.add_context(event.kind, render_instructions(entered[1]))
+        {} if admission is None or not enforced else replies.add_context(event.kind, render_instructions(admission[1]))
     )
 
 
-def _enter_again(
+def has_user_or_supervisor(environ: Mapping[str, str]) -> bool:
+    """Return whether the session of an agent has a supervisor, or a user who talks to the agent in a terminal."""
+    return bool(environ.get("REMIT_TICKET")) or claude.is_terminal(environ)
+
+
+def admit_resumed(event: HookEvent, earlier: HookRun, home: Home, environ: Mapping[str, str]) -> replies.Answer:
+    """Start a new run of an agent that was over and gets another message from its caller."""
+    admission = _admit_resumed(event, earlier, home, environ)
+    return (
+        {}
+        if admission is None or not earlier.enforced
+        else replies.add_context(event.kind, render_instructions(admission[1]))
+    )
+
+
+def _admit_resumed(
     event: HookEvent, earlier: HookRun, home: Home, environ: Mapping[str, str], *, task_path: str = ""
 ) -> tuple[Run, InstructionFacts] | None:
     roster = load_roster(home)
     entry = roster.find_or_describe(earlier.agent, event.harness)
-    wish = _SubagentStart(
+    start = _SubagentStart(
         event, earlier.agent, "", entry, earlier.enforced, earlier.agent_id, earlier.session_id, task_path=task_path
     )
-    return _enter(wish, roster, home, environ)
+    return _admit(start, roster, home, environ)
 
 
 def admit_follow_up(event: HookEvent, home: Home, environ: Mapping[str, str]) -> replies.Answer:
-    """Admit an agent that was over before Codex gives it another task, because no event of the agent reports it.
+    """Admit an agent that was over before Codex gives it another task: no event of the agent reports that task.
 
     The agent gets its instructions with its first tool, or when its return is sent back.
     """
     with home.ledger.reading() as db:
         earlier, path = find_recipient(db, event)
-        if earlier is None or not is_over(db, earlier.session_id):  # a task for an agent at work is part of its work
+        if earlier is None or not is_over(
+            db, earlier.session_id
+        ):  # another task for a running agent is part of its run
             return {}
     try:
-        entered = _enter_again(event, earlier, home, environ, task_path=path)
+        admission = _admit_resumed(event, earlier, home, environ, task_path=path)
     except RefusedError as error:
         return replies.deny(str(error))
-    if entered is not None and earlier.enforced:
-        row, assignment = entered
+    if admission is not None and earlier.enforced:
+        row, facts = admission
         with home.ledger.transaction() as db:
-            leave_instructions(db, row.session_id, render_instructions(assignment))
+            leave_instructions(db, row.session_id, render_instructions(facts))
     return {}
 
 
 def give_instructions(event: HookEvent, own: HookRun, home: Home) -> replies.Answer:
-    """Give instructions to an agent that begins with an encrypted prompt."""
-    told = load_text(home, own.session_id, "prompt") if own.enforced else None
-    return {} if told is None else replies.add_context(event.kind, told.decode("utf-8", "surrogatepass").strip())
+    """Return the instructions of an agent that starts with an encrypted prompt."""
+    text = load_text(home, own.session_id, "prompt") if own.enforced else None
+    return {} if text is None else replies.add_context(event.kind, text.decode("utf-8", "surrogatepass").strip())
 
 
-def _note_refusal(home: Home, error: RefusedError, wish: _SubagentStart) -> None:
-    """Record that an agent was refused, so that repeated refusals show a caller in a loop."""
+def _note_refusal(home: Home, error: RefusedError, start: _SubagentStart) -> None:
+    """Record a refusal, so that repeated refusals show that the caller is in a loop."""
     caller = error.data.get("caller")
     if isinstance(caller, str):
         with suppress(RemitError), home.ledger.transaction() as db:
-            add_event(db, "refused", {"agent": wish.agent, "code": error.code}, session_id=caller)
+            add_event(db, "refused", {"agent": start.agent, "code": error.code}, session_id=caller)
 
 
-def _enter(
-    wish: _SubagentStart, roster: Roster, home: Home, environ: Mapping[str, str]
+def _admit(
+    start: _SubagentStart, roster: Roster, home: Home, environ: Mapping[str, str]
 ) -> tuple[Run, InstructionFacts] | None:  # fmt: skip
-    """Admit and record the agent in one transaction, so that no sibling comes between; then save the tree.
+    """Admit and record an agent in one transaction, so that no sibling takes its limits; then save the tree.
 
-    None if another hook has admitted or bound the agent meanwhile: harnesses run the hooks of several events at once.
+    Return None if another hook has admitted or bound the agent meanwhile: harnesses run hooks concurrently.
     """
-    entry = wish.entry
+    entry = start.entry
     usual_s = roster.delegate["timeout"] or find_timeout(entry.kind or None)
-    command = load_command(home, wish.event.session) if wish.event.is_own and not wish.agent_id else ""
+    command = load_command(home, start.event.session) if start.event.is_own and not start.agent_id else ""
     budget = Budget(**roster.budget)
     session_id = make_session_id(read_clock_ms(), os.urandom(6))
-    task = _find_task(wish, home)
-    _adopt_caller(wish, home, environ)
-    wish = wish._replace(process=find_harness())
+    task = _find_task(start, home)
+    _adopt_caller(start, home, environ)
+    start = start._replace(process=find_harness())
     keep_confine_rules(home, roster)
     with home.ledger.transaction(durable=True) as db:
-        if _is_entered(wish, db):
+        if _is_admitted(start, db):
             return None
         now_ms = read_clock_ms()
-        caller = _find_calling(wish, home, environ, now_ms)
+        caller = _find_caller(start, home, environ, now_ms)
         try:
             admitted = admit(
-                wish.agent, caller, session_id=session_id, now_ms=now_ms, timeout_s=entry.timeout_s,
+                start.agent, caller, session_id=session_id, now_ms=now_ms, timeout_s=entry.timeout_s,
                 default_timeout_s=usual_s, budget=budget, command=command,
             )  # fmt: skip
             trace = find_incoming(environ) if caller is None else ""
-            made = _make_row(wish, roster, admitted, home.root, task=task, environ=environ, trace=trace)
+            made = _make_run(start, roster, admitted, home.root, task=task, environ=environ, trace=trace)
             row = add_run(home.ledger, made)
-            slots = Slots() if wish.agent_id else Slots(**roster.limits)  # a running agent takes no slot
+            slots = Slots() if start.agent_id else Slots(**roster.limits)  # a running agent takes no slot
             _require_slot(take_slot(db, row, slots, deadline_ms=admitted.deadline_ms))
         except RefusedError as error:
             error.data["caller"] = None if caller is None else caller.session_id
             raise
-        hook_run = _make_hook_run(wish, admitted, caller, home)
+        hook_run = _make_hook_run(start, admitted, caller, home)
         add_hook_run(db, hook_run)
         open_if_enforced(home.root, hook_run, environ)
-        assignment = InstructionFacts(
-            wish.prompt, session_id, wish.agent, admitted.depth, MAX_DEPTH, admitted.path, admitted.timeout_s,
+        facts = InstructionFacts(
+            start.prompt, session_id, start.agent, admitted.depth, MAX_DEPTH, admitted.path, admitted.timeout_s,
             admitted.deadline_ms, roster.list_targets(entry), entry.format or "standard",
             date=time.strftime("%Y-%m-%d"), owner=entry.owner,
         )  # fmt: skip
-        if wish.enforced and not wish.agent_id:  # with the row, so that a second hook of the same call finds both
-            told = f"{wish.prompt.rstrip()}\n\n{render_instructions(assignment)}"
-            store_texts(home, session_id, {"prompt": told.encode("utf-8", "surrogatepass")}, db=db)
-    if wish.enforced:
-        _save_tree_before(wish, row, home)
+        if start.enforced and not start.agent_id:  # in this transaction: a second hook of the same call finds both
+            text = f"{start.prompt.rstrip()}\n\n{render_instructions(facts)}"
+            store_texts(home, session_id, {"prompt": text.encode("utf-8", "surrogatepass")}, db=db)
+    if start.enforced:
+        _save_tree_before(start, row, home)
         _start_task(row, home)
-    return row, assignment
+    return row, facts
 
 
-def _is_entered(wish: _SubagentStart, db: Connection) -> bool:
-    """Whether there is a row already for the agent, or for the call that starts it."""
-    event = wish.event
-    find, key = (find_by_agent, wish.agent_id) if wish.agent_id else (find_by_call, event.tool_use_id)
+def _is_admitted(start: _SubagentStart, db: Connection) -> bool:
+    """Return whether the ledger already has an open run for the agent, or for the call that starts it."""
+    event = start.event
+    find, key = (find_by_agent, start.agent_id) if start.agent_id else (find_by_call, event.tool_use_id)
     known = find(db, event.session, key)
-    return known is not None and known.agent == wish.agent and not is_over(db, known.session_id)
+    return known is not None and known.agent == start.agent and not is_over(db, known.session_id)
 
 
-def _adopt_caller(wish: _SubagentStart, home: Home, environ: Mapping[str, str]) -> None:
-    """Record a calling agent that Remit doesn't know yet. This scans the tree, so the ledger isn't locked meanwhile."""
-    event = wish.event
-    if wish.agent_id or event.is_own or (not event.agent_id and is_attended(environ)):
+def _adopt_caller(start: _SubagentStart, home: Home, environ: Mapping[str, str]) -> None:
+    """Admit a calling agent that Remit doesn't know yet, outside the transaction, because this scans the tree."""
+    event = start.event
+    if start.agent_id or event.is_own or (not event.agent_id and has_user_or_supervisor(environ)):
         return
     with home.ledger.reading() as db:
         own = find_own(db, event)
@@ -422,26 +427,26 @@ def _adopt_caller(wish: _SubagentStart, home: Home, environ: Mapping[str, str]) 
 
 
 def _require_slot(full: str | None) -> None:
-    """Raise if no slot is free: a harness doesn't wait for one."""
+    """Raise RefusedError if no slot is free, because a harness doesn't wait for one."""
     if full is not None:
         hint = "wait until a running agent ends, or do the work yourself"
         raise RefusedError(f"too many agents are running: the limit for {full} is reached", hint=hint)
 
 
-def _find_calling(wish: _SubagentStart, home: Home, environ: Mapping[str, str], now_ms: int) -> Caller | None:
-    """The caller: an agent of the harness, the agent that Remit started the harness for, or None for the user."""
-    event = wish.event
-    if wish.resume_of:
-        earlier = find_by_session(home.ledger.db, wish.resume_of)
+def _find_caller(start: _SubagentStart, home: Home, environ: Mapping[str, str], now_ms: int) -> Caller | None:
+    """Return the caller: an agent of the harness, the agent for which Remit started the harness; None for the user."""
+    event = start.event
+    if start.resume_of:
+        earlier = find_by_session(home.ledger.db, start.resume_of)
         above = None if earlier is None else earlier.parent_id
         return None if above is None else describe_session(home, above, now_ms=now_ms)
-    if wish.agent_id == MAIN or event.is_own or (not event.agent_id and is_attended(environ)):
-        return find_caller(home, environ, now_ms=now_ms, harness=wish.process)
-    if wish.agent_id:  # its caller isn't known, so it is at least one level below the session
+    if start.agent_id == MAIN or event.is_own or (not event.agent_id and has_user_or_supervisor(environ)):
+        return find_caller(home, environ, now_ms=now_ms, harness=start.process)
+    if start.agent_id:  # its caller isn't known, so it is at least one level below the session
         main = find_by_agent(home.ledger.db, event.session, MAIN)
         if main is not None:
             return describe_session(home, main.session_id, now_ms=now_ms)
-        return find_caller(home, environ, now_ms=now_ms, harness=wish.process)
+        return find_caller(home, environ, now_ms=now_ms, harness=start.process)
     own = find_own(home.ledger.db, event)
     if own is None:
         raise RefusedError(
@@ -451,17 +456,17 @@ def _find_calling(wish: _SubagentStart, home: Home, environ: Mapping[str, str], 
 
 
 def _make_row(
-    wish: _SubagentStart, roster: Roster, admitted: Admission, root: str, *, task: tuple[int | None, str],
+    start: _SubagentStart, roster: Roster, admitted: Admission, root: str, *, task: tuple[int | None, str],
     environ: Mapping[str, str], trace: str,
 ) -> Run:  # fmt: skip
     from remit.git.head import find_commit
     from remit.storage.checkouts import mark_checkout
 
-    entry, delegate = wish.entry, roster.delegate
+    entry, delegate = start.entry, roster.delegate
     number, working = task
     limits = {name: limit for name, limit in admitted.budget._asdict().items() if limit is not None}
     config = RunConfig(
-        work=name_work(wish.prompt or wish.task_path),
+        work=name_work(start.prompt or start.task_path),
         format=entry.format or "standard",
         any_format=not entry.format,
         kind=entry.kind,
@@ -476,31 +481,31 @@ def _make_row(
         permissions=entry.permissions,
         also=tuple(map(dict, filter(None, entry.also))),
         root=root,
-        evidence=wish.enforced,
-        is_late=wish.is_late,
-        finishes=wish.enforced,
+        evidence=start.enforced,
+        is_late=start.is_late,
+        finishes=start.enforced,
         commits=number is not None if delegate["commit"] is None else delegate["commit"],
-        checkout=mark_checkout(root) if wish.enforced else "",
-        commit=find_commit(root) if wish.enforced else "",
+        checkout=mark_checkout(root) if start.enforced else "",
+        commit=find_commit(root) if start.enforced else "",
         owner=entry.owner,
         working=working,
         result_tokens=delegate["result_tokens"] if roster.hooks["result"] else 0,
         words=delegate["words"],
-        resume_of=wish.resume_of,
-        task_path=wish.task_path,
+        resume_of=start.resume_of,
+        task_path=start.task_path,
         is_harness_run=True,
         trace=trace,
     )
     return Run(
         admitted.session_id, admitted.agent, admitted.depth, admitted.path, parent_id=admitted.parent_id,
         root_id=admitted.root_id, task_number=number, deadline_ms=admitted.deadline_ms,
-        owner=HOOKS_OWNER, awaited=not wish.event.is_background and admitted.parent_id is not None,
-        runner=wish.event.harness, details=_place(config, root, environ).as_details(),
+        owner=HOOKS_OWNER, awaited=not start.event.is_background and admitted.parent_id is not None,
+        runner=start.event.harness, details=_add_places(config, root, environ).as_details(),
     )  # fmt: skip
 
 
-def _place(config: RunConfig, root: str, environ: Mapping[str, str]) -> RunConfig:
-    """Add where its files and its manifest line are expected, for formats that define that."""
+def _add_places(config: RunConfig, root: str, environ: Mapping[str, str]) -> RunConfig:
+    """Add where the agent's files and its manifest line are expected, for formats that define these places."""
     if config.may_be_hyper and config.evidence:
         from remit.evidence.workspace_root import find_workspace_root
 
@@ -516,23 +521,23 @@ def _place(config: RunConfig, root: str, environ: Mapping[str, str]) -> RunConfi
     return config._replace(manifest=manifest, manifest_bytes=size, manifest_sha256=digest)
 
 
-def _make_hook_run(wish: _SubagentStart, admitted: Admission, caller: Caller | None, home: Home) -> HookRun:
-    event = wish.event
-    own: list[Any] = wish.entry.layers
+def _make_hook_run(start: _SubagentStart, admitted: Admission, caller: Caller | None, home: Home) -> HookRun:
+    event = start.event
+    own: list[Any] = start.entry.layers
     if (
-        wish.agent_id and wish.agent_id != MAIN and not wish.resume_of
+        start.agent_id and start.agent_id != MAIN and not start.resume_of
     ):  # its caller isn't known: it gets no more than any of them
         own = [*own, *(layer for each in list_open(home.ledger.db, event.session) for layer in json.loads(each.layers))]
     return HookRun(
-        admitted.session_id, event.harness, event.session, wish.agent,
-        "" if wish.agent_id else event.tool_use_id, wish.agent_id, admitted.parent_id, int(wish.enforced),
-        int(not wish.agent_id and not event.is_background), 0, admitted.deadline_ms,
-        json.dumps([*own, *_list_layers(home, caller)], separators=(",", ":")), wish.process,
+        admitted.session_id, event.harness, event.session, start.agent,
+        "" if start.agent_id else event.tool_use_id, start.agent_id, admitted.parent_id, int(start.enforced),
+        int(not start.agent_id and not event.is_background), 0, admitted.deadline_ms,
+        json.dumps([*own, *_list_layers(home, caller)], separators=(",", ":")), start.process,
     )  # fmt: skip
 
 
 def _list_layers(home: Home, caller: Caller | None) -> list[Any]:
-    """The permissions of the caller and its ancestors: a child never gets more than its parent."""
+    """Return the permissions of the caller and its ancestors, because a nested run never gets more than its parent."""
     if caller is None:
         return []
     hook_run = find_by_session(home.ledger.db, caller.session_id)
@@ -546,8 +551,8 @@ def _list_layers(home: Home, caller: Caller | None) -> list[Any]:
     return [dict(layer) for each in config for layer in (each.get("permissions"), *each.get("also", ())) if layer]
 
 
-def _save_tree_before(wish: _SubagentStart, row: Run, home: Home) -> None:
-    """Keep the tree as it is before the run. If git fails, claims are `unproven`."""
+def _save_tree_before(start: _SubagentStart, row: Run, home: Home) -> None:
+    """Store the working tree before the run. If git fails, claims are `unproven`."""
     from remit.evidence.tree import BEFORE, list_expected, take_before
     from remit.runs.admission.run_config import read_run_config
 
@@ -556,17 +561,17 @@ def _save_tree_before(wish: _SubagentStart, row: Run, home: Home) -> None:
         return
     expected = list_expected(home.root, manifest=config.manifest, workspace_root=config.workspace_root)
     before = take_before(home, home.root, expected=expected)
-    if wish.resume_of and before.tree is not None:
+    if start.resume_of and before.tree is not None:
         from remit.hooks.resume_subagent import find_tree
 
-        before = before._replace(tree=find_tree(home, wish.resume_of, before.tree) or before.tree)
+        before = before._replace(tree=find_tree(home, start.resume_of, before.tree) or before.tree)
     with home.ledger.transaction() as db:
         store_texts(home, row.session_id, {BEFORE: before.as_text().encode()}, db=db)
 
 
-def _find_task(wish: _SubagentStart, home: Home) -> tuple[int | None, str]:
-    """The task that the prompt names as its input (R1.10), and the status that it has meanwhile."""
-    named = _TASK.search(wish.prompt[:_MAX_LOOKED]) if wish.enforced else None
+def _find_task(start: _SubagentStart, home: Home) -> tuple[int | None, str]:
+    """Return the task that the prompt names as its input (R1.10), and its status while the run is open."""
+    named = _TASK.search(start.prompt[:_MAX_TASK_CHARS]) if start.enforced else None
     if named is None:
         return None, ""
     from remit.runs.tasks.task_commands import find_working
@@ -574,18 +579,18 @@ def _find_task(wish: _SubagentStart, home: Home) -> tuple[int | None, str]:
     from remit.storage.settings import load_settings
 
     number = int(named[1])
-    with suppress(RemitError):  # what is no task, or over, is only a number
+    with suppress(RemitError):  # without such an open task, it is only a number
         facts = load_task_facts(home, load_settings(home.root), number)
-        return number, find_working(wish.entry.kind, wish.entry.format or "standard", facts.marker)
+        return number, find_working(start.entry.kind, start.entry.format or "standard", facts.marker)
     return None, ""
 
 
 def _start_task(row: Run, home: Home) -> None:
-    """Set the status of the run's task, if the run may and no other run works on it."""
+    """Set the status of the run's task, if the run may set it and no other run works on the task."""
     if row.task_number is None:
         return
     from remit.runs.tasks.task_status import enter
     from remit.storage.settings import load_settings
 
-    with suppress(RemitError):  # settling tells what the task's marker is
+    with suppress(RemitError):  # the finish steps report the problem
         enter(home, load_settings(home.root), row)

@@ -1,6 +1,6 @@
 """Subagent stop: accepts the return of a subagent or sends it back; and ends runs whose agent is lost.
 
-A rejected return goes back to the agent a few times, and then to the caller with its verdict.
+A rejected return goes back to the agent a limited number of times, and then to the caller with its verdict.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ DELAY_SECONDS = 3_000.0
 """How long Codex waits for the end of an agent: less than the hook's own time limit."""
 _STEP_MS = 100
 _MAX_ANSWER_CHARS = 6_000
-"""A longer answer is too much for a caller that gets the answer itself."""
+"""A longer answer is sent back if the caller gets the answer itself."""
 
 
 def check_stop(event: HookEvent, home: Home, environ: Mapping[str, str]) -> replies.Answer:
-    """Let an agent stop, or send its return back with what is wrong."""
+    """Let an agent stop, or send its return back with the diagnostics."""
     with home.ledger.transaction() as db:
         own = find_own(db, event)
     own = own or _adopt(event, home, environ)
@@ -74,23 +74,23 @@ def check_stop(event: HookEvent, home: Home, environ: Mapping[str, str]) -> repl
         return {}
     answer = event.message if isinstance(event.message, str) else ""
     if row.state != "running" and (own.agent_id == MAIN or is_already_judged(home, row, answer)):
-        return {}  # a whole session may continue after its return
+        return {}  # the user may continue a whole session after its return
     end_lost_children(home, event.session, row.session_id)
     _count_tokens(event, home, own, row)
     is_repeated = bool(own.blocks) and not event.stop_active and _is_last(home, row, answer)
-    sends_back = is_repeated or (row.state != "finished" and _may_ask_for_less(own, row))
-    judgement = judge(home, row, event, answer, sends_back=sends_back)
+    sends_back = is_repeated or (row.state != "finished" and _may_ask_to_shorten(own, row))
+    verdict = judge(home, row, event, answer, sends_back=sends_back)
     if is_repeated:
-        return _send_back(row, judgement)  # the same event again, by a second hook
+        return _block(row, verdict)  # a second hook reports the same event
     if row.state == "finished":
-        overrule(home, row, answer, judgement)
+        overrule(home, row, answer, verdict)
         _warn_caller(home, own, row)
         return {}
-    return _let_stop(home, own, row, answer, judgement)
+    return _let_stop(home, own, row, answer, verdict)
 
 
 def _count_tokens(event: HookEvent, home: Home, own: HookRun, row: Run) -> None:
-    """Note what an agent of Codex has used: its file counts the whole thread, with the runs before this one."""
+    """Record the tokens of an agent in Codex. Its session file counts the whole thread, with the earlier runs."""
     if event.harness != "codex" or own.agent_id is None:
         return
     total = codex.read_total_tokens(load_end(find_transcript(event)))
@@ -102,22 +102,22 @@ def _count_tokens(event: HookEvent, home: Home, own: HookRun, row: Run) -> None:
 
 
 def _let_stop(
-    home: Home, own: HookRun, row: Run, answer: str, judgement: AttemptVerdict | None
+    home: Home, own: HookRun, row: Run, answer: str, verdict: AttemptVerdict | None
 ) -> replies.Answer:  # fmt: skip
     """Record the verdict on an answer, or send the answer back."""
     if is_cancelled(home, row):
-        conclude_return(home, row, answer, judgement, stop_reason="cancelled")
-    elif judgement is not None and judgement.accepted and row.state == "running" and _is_flood(own, answer):
-        return _ask_for_less(home, own, row, answer, judgement)
-    elif (judgement is None or not judgement.is_final) and own.blocks < read_run_config(row.details).reasks:
-        if row.state == "finishing":  # its earlier, accepted return doesn't count any more
-            conclude_return(home, row, answer, judgement)
+        conclude_return(home, row, answer, verdict, stop_reason="cancelled")
+    elif verdict is not None and verdict.accepted and row.state == "running" and _is_too_long(own, answer):
+        return _ask_to_shorten(home, own, row, answer, verdict)
+    elif (verdict is None or not verdict.is_final) and own.blocks < read_run_config(row.details).reasks:
+        if row.state == "finishing":  # the earlier, accepted return no longer counts
+            conclude_return(home, row, answer, verdict)
         else:
-            keep_attempt(home, row, answer, judgement, count_attempts(home.ledger, row.session_id) + 1)
+            keep_attempt(home, row, answer, verdict, count_attempts(home.ledger, row.session_id) + 1)
         _count_block(home, own)
-        return _send_back(row, judgement)
+        return _block(row, verdict)
     else:
-        conclude_return(home, row, answer, judgement)
+        conclude_return(home, row, answer, verdict)
     if not own.waited:  # else the caller's hook finishes the run when the answer arrives
         _warn_caller(home, own, row)
         run_finish_steps(home, row)
@@ -125,10 +125,10 @@ def _let_stop(
 
 
 def _warn_caller(home: Home, own: HookRun, row: Run) -> None:
-    """Keep the verdict for a caller that gets a rejected answer unchanged.
+    """Store the verdict for a caller that gets a rejected answer unchanged.
 
-    First of all: the harness delivers the answer once this hook has ended, and the caller's own hook may ask for the
-    verdict just before that.
+    This precedes the finish steps: a hook of the caller may ask for the verdict just before the harness delivers the
+    answer, and the harness delivers it as soon as this hook has ended.
     """
     report = load_report(home, row.session_id)[0]
     if report.verdict in ACCEPTABLE or own.agent_id == MAIN:
@@ -139,22 +139,22 @@ def _warn_caller(home: Home, own: HookRun, row: Run) -> None:
 
 # --- tools that return -----------------------------------------------------------------------------------------------
 def check_return(event: HookEvent, home: Home, environ: Mapping[str, str]) -> replies.Answer:
-    """Let an agent return by a tool, or deny the call with what is wrong."""
+    """Let an agent return by a tool, or deny the call with the diagnostics."""
     found = _find_returning(event, home, environ)
     if found is None:
         return {}
     own, row, answer = found
-    judgement = judge(home, row, event, answer, sends_back=_may_ask_for_less(own, row))
-    is_final = judgement is not None and judgement.is_final
+    verdict = judge(home, row, event, answer, sends_back=_may_ask_to_shorten(own, row))
+    is_final = verdict is not None and verdict.is_final
     if is_final or is_cancelled(home, row) or own.blocks >= read_run_config(row.details).reasks:
         return {}
-    keep_attempt(home, row, answer, judgement, count_attempts(home.ledger, row.session_id) + 1)
+    keep_attempt(home, row, answer, verdict, count_attempts(home.ledger, row.session_id) + 1)
     _count_block(home, own)
-    return replies.deny(f"{_render_reask(row, judgement).rstrip()} Send it with {event.tool} again.")
+    return replies.deny(f"{_render_reask(row, verdict).rstrip()} Send it with {event.tool} again.")
 
 
 def keep_return(event: HookEvent, home: Home, environ: Mapping[str, str]) -> replies.Answer:
-    """Judge the return that an agent gave by a tool, and that the harness delivers."""
+    """Judge the return that an agent gave by a tool and that the harness delivers."""
     found = _find_returning(event, home, environ)
     if found is None:
         return {}
@@ -170,7 +170,7 @@ def keep_return(event: HookEvent, home: Home, environ: Mapping[str, str]) -> rep
 def _find_returning(
     event: HookEvent, home: Home, environ: Mapping[str, str]
 ) -> tuple[HookRun, Run, str] | None:  # fmt: skip
-    """The agent that returns by a tool, its run, and its return; None if Remit only observes it."""
+    """Return the agent that returns by a tool, its run and its return; None if Remit only observes the agent."""
     with home.ledger.transaction() as db:
         own = find_own(db, event)
     own = own or _adopt(event, home, environ)
@@ -182,28 +182,28 @@ def _find_returning(
 
 
 def _adopt(event: HookEvent, home: Home, environ: Mapping[str, str]) -> HookRun | None:
-    """Admit an agent that Remit first sees when it stops: files that exist by then prove nothing."""
+    """Admit an agent that Remit first sees when it stops. Files that exist by then prove nothing."""
     from remit.hooks.start_subagent import adopt
 
     return adopt(event, home, environ)
 
 
 def _is_last(home: Home, row: Run, answer: str) -> bool:
-    """Whether an answer is word for word the last one that was judged."""
+    """Return whether an answer equals the last one that was judged."""
     number = count_attempts(home.ledger, row.session_id)
     last = load_text(home, row.session_id, f"answer-{number}") or b""
     return last == (answer.encode("utf-8", "surrogatepass") if answer.strip() else b"")
 
 
-def _send_back(row: Run, judgement: AttemptVerdict | None) -> replies.Answer:
-    return replies.block(_render_reask(row, judgement))
+def _block(row: Run, verdict: AttemptVerdict | None) -> replies.Answer:
+    return replies.block(_render_reask(row, verdict))
 
 
-def _render_reask(row: Run, judgement: AttemptVerdict | None) -> str:
+def _render_reask(row: Run, verdict: AttemptVerdict | None) -> str:
     from remit.runs.instructions import render_reask
 
-    findings = () if judgement is None else judgement.findings
-    used = None if judgement is None else judgement.format
+    findings = () if verdict is None else verdict.findings
+    used = None if verdict is None else verdict.format
     return render_reask(findings, format=used or read_run_config(row.details).format, session_id=row.session_id)
 
 
@@ -214,20 +214,20 @@ def _count_block(home: Home, own: HookRun) -> None:
             add_event(db, "sent_back", {"number": number}, session_id=own.session_id)
 
 
-def _may_ask_for_less(own: HookRun, row: Run) -> bool:
-    """Whether a summary that is too long is sent back: once, then it is shortened."""
+def _may_ask_to_shorten(own: HookRun, row: Run) -> bool:
+    """Return whether a summary that is too long is sent back. The second time, Remit shortens it."""
     return own.blocks == 0 and read_run_config(row.details).reasks > 0
 
 
-def _is_flood(own: HookRun, answer: str) -> bool:
-    """Whether a long answer would reach its caller whole, because the harness has no way to replace it."""
+def _is_too_long(own: HookRun, answer: str) -> bool:
+    """Return whether a caller would get the whole of a long answer, because the harness can't replace it."""
     return not own.waited and own.agent_id != MAIN and own.blocks == 0 and len(answer) > _MAX_ANSWER_CHARS
 
 
-def _ask_for_less(
-    home: Home, own: HookRun, row: Run, answer: str, judgement: AttemptVerdict
+def _ask_to_shorten(
+    home: Home, own: HookRun, row: Run, answer: str, verdict: AttemptVerdict
 ) -> replies.Answer:  # fmt: skip
-    keep_attempt(home, row, answer, judgement, count_attempts(home.ledger, row.session_id) + 1)
+    keep_attempt(home, row, answer, verdict, count_attempts(home.ledger, row.session_id) + 1)
     _count_block(home, own)
     return replies.block(
         f"Your return is valid, but your caller gets the whole message, and it has {len(answer):,} characters. "
@@ -266,14 +266,14 @@ def end_lost(home: Home, row: Run, reason: str, *, stop_reason: str = "orphaned"
         return
     if row.state == "running":
         conclude_return(home, row, "", None, stop_reason=stop_reason, reason=reason)
-    elif row.state == "finishing":  # it was accepted, and its caller hasn't taken it since
+    elif row.state == "finishing":  # accepted, but the caller hasn't got the result yet
         judge_again_if_changed(home, row)
     if row.state in ("running", "finishing"):
         run_finish_steps(home, row)
 
 
 def end_lost_children(home: Home, harness_session: str, parent_id: str | None) -> None:
-    """End the runs that a stopping caller waited for: their calls were refused by other hooks, or broken off.
+    """End the runs that a stopping caller waited for: other hooks refused their calls, or the calls were aborted.
 
     If an agent called them and they sent events, only the end of the harness's session ends them.
     """
@@ -286,7 +286,7 @@ def end_lost_children(home: Home, harness_session: str, parent_id: str | None) -
 
 
 def end_failed_call(event: HookEvent, home: Home) -> replies.Answer:
-    """End the run of an agent that the harness couldn't start or whose model failed; give the caller the verdict."""
+    """End the run of an agent that couldn't start or whose model failed; return the verdict for the caller."""
     with home.ledger.reading() as db:
         own = find_by_call(db, event.session, event.tool_use_id)
     row = None if own is None else load_run(home.ledger, own.session_id)

@@ -1,4 +1,4 @@
-"""Tool calls: what a call of a harness's tool reads, writes and runs, by the standard's name of the tool."""
+"""Tool calls: the files and commands in the input of a harness's tool, by the standard's name of the tool."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 WRITING = ("write", "edit")
 MAX_VALUES = 2000
-"""So many values of a tool's input are checked; a call with more is refused."""
+"""How many values of a tool's input are checked. A call with more is refused."""
 _SCRIPT_KEYS = frozenset({"command", "commands", "cmd", "cmds", "commandline", "shell", "bash", "script"})
 _CODE_KEYS = frozenset({"code", "source_code", "sourcecode", "expression", "javascript", "python", "function"})
 _FILES = (*claude.PATH_KEYS, *opencode.PATH_KEYS, "path", "filename")
@@ -27,31 +27,31 @@ _PATCHED = (*codex.PATCH_MARKS, "+++ b/", "--- a/")
 
 
 def list_files(tool: str, given: Mapping[str, Any]) -> list[str]:
-    """The files that a call names."""
+    """Return the files that a call names."""
     found = [value for key in _FILES if isinstance(value := given.get(key), str) and value]
-    if get_name(tool) == "edit":  # a patch that stands beside a name is heeded, too
+    if get_name(tool) == "edit":  # also if the call names a file beside the patch
         found += [path for key in _PATCHES if isinstance(text := given.get(key), str) for path in list_patched(text)]
     return found
 
 
 class InputValues:
-    """What the input of a tool contains that Remit doesn't know, at any depth."""
+    """The values in the input of an unknown tool, at any depth."""
 
     __slots__ = ("codes", "is_whole", "scripts", "texts")
 
     def __init__(self) -> None:
         self.texts: list[str] = []
-        """Every text: each of them may be the name of a file."""
+        """Every text, because each of them may be the name of a file."""
         self.scripts: list[str] = []
         """Texts under a key such as `command`: shell commands."""
         self.codes: list[str] = []
         """Texts under a key such as `code`: code of some language."""
         self.is_whole = True
-        """Whether the input had no more values than are checked."""
+        """Whether all values were read."""
 
 
 def list_values(given: Mapping[str, Any]) -> InputValues:
-    """The texts in a tool's input, and those among them that the tool may execute."""
+    """Return the texts in a tool's input, with the shell commands and the code among them."""
     found = InputValues()
     waiting: list[tuple[str, Any]] = [("", given)]
     for _ in range(MAX_VALUES):
@@ -73,18 +73,18 @@ def list_values(given: Mapping[str, Any]) -> InputValues:
 
 
 def list_patched(text: str) -> list[str]:
-    """The files that a patch in a text names."""
+    """Return the files that a patch in a text names."""
     lines = [line.lstrip() for line in text.splitlines()]
     return [line[len(mark) :].strip() for mark in _PATCHED for line in lines if line.startswith(mark)]
 
 
 def make_call(event: HookEvent) -> ToolCall:
-    """What a call asks for, as the policy sees it."""
+    """Return the call in the form of the policy."""
     from remit.policy import ToolCall
 
     name, given = get_name(event.tool), event.tool_input
     command = _find_command(given)
-    if command and name not in OPERATIONS and not name.startswith("mcp__"):  # a tool that is not known here runs it
+    if command and name not in OPERATIONS and not name.startswith("mcp__"):  # an unknown tool may run it
         name = "bash"
     if isinstance(given.get("code"), str) and name == "bash":
         command = f"{command}\nnode -e {_join([given['code']])}"
@@ -95,21 +95,21 @@ def make_call(event: HookEvent) -> ToolCall:
 
 
 def _list_searched(name: str, given: Mapping[str, Any], folders: tuple[str, ...]) -> tuple[str, ...]:
-    """Where a search looks: its folders, and the patterns of files in them, which may name a single file."""
+    """Return the folders of a search, and the patterns of files in them, which may name a single file."""
     keys = ("glob", "include") if name == "grep" else ("pattern",)
     patterns = [value for key in keys if isinstance(value := given.get(key), str) and value]
-    patterns = [each for each in patterns if not each.startswith("!")]  # these leave files out
+    patterns = [each for each in patterns if not each.startswith("!")]  # these exclude files
     return (*folders, *(os.path.join(folder, pattern) for folder in folders for pattern in patterns))
 
 
 def _find_command(given: Mapping[str, Any]) -> str:
-    """What is to be executed, as one text: some harnesses give it word by word."""
+    """Return the command as one text. Some harnesses pass a list of words."""
     found = [given[key] for key in _COMMANDS if isinstance(given.get(key), str | list)]
     return "\n".join(_join(each) if isinstance(each, list) else each for each in found)
 
 
 def _join(words: list[Any]) -> str:
-    """Words as a shell would have to be given them; a shell with a script of its own as just that script."""
+    """Return words as a shell command; of a shell with a script, only the script."""
     texts = [word for word in words if isinstance(word, str)]
     if len(texts) == 3 and texts[0].rpartition("/")[2] in ("bash", "sh", "zsh") and texts[1] in ("-c", "-lc"):  # noqa: PLR2004 - shell, option, script
         return texts[2]

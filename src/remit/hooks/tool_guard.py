@@ -1,7 +1,7 @@
-"""Tool guard: whether a tool call of an agent may happen.
+"""Tool guard: decides whether an agent may make a tool call.
 
 The permissions of the agent and all its ancestors apply, as they were when the agent was admitted. A cancelled agent,
-or one past its deadline, gets no more tools.
+or an agent past its deadline, gets no more tools.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from remit.policy import Decision, PathContext, Permissions, ToolCall, judge
 from remit.policy.decision import ALLOWED, ask_user, deny, shorten
 from remit.storage.protected_files import make_path_context
 
-TYPE_CHECKING = False  # typing itself would cost 6 ms
+TYPE_CHECKING = False  # importing typing costs 6 ms
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
@@ -39,22 +39,22 @@ _PACKAGES = frozenset({
     "harness_files", "harnesses", "hooks", "ledger", "maintenance", "manifest", "mcp", "policy", "returns",
     "runners", "runs", "server", "storage", "tasks", "telemetry", "testing", "views", "__main__",
 })  # fmt: skip
-"""Where Remit's own code lies."""
+"""The packages of Remit's own code."""
 _HARNESSES = ("claude", "codex", "opencode", "gemini")
-_ASKED_OF_HARNESSES = ("--version", "-v", "-V", "--help", "-h", "help")
+_HARMLESS_ARGUMENTS = ("--version", "-v", "-V", "--help", "-h", "help")
 _NAMES = ("remit", *_HARNESSES)
 _QUOTES = str.maketrans("", "", "\"'\\")
 _IMPORTING = lazy(rf"(?:import|from)[^\n;]*\bremit\b|\bremit\.(?:{'|'.join(sorted(_PACKAGES))})\b")
-"""Python that names Remit's own modules."""
-_UNKNOWN = (
+"""Python code that names Remit's own modules."""
+_NO_TICKET = (
     "Remit can't identify the agent behind this command; start subagents with the harness's own tool, and leave the "
     "settings of harnesses to the user"
 )
-_SERVED = (
+_CALLER_TOOLS = (
     "remit__delegate", "remit__cancel", "remit__check_return", "remit__submit_return", "remit_delegate", "remit_cancel",
     "remit_submit_return",
 )  # fmt: skip
-"""The tools of Remit's own server that ask in somebody's name."""
+"""The tools of Remit's own server that need to know their caller."""
 _OWN_TOOLS = frozenset(
     f"{name}{tool}"
     for name in ("remit__", "remit_")
@@ -63,15 +63,15 @@ _OWN_TOOLS = frozenset(
         "task_move", "lint", "status",
     )
 )  # fmt: skip
-"""The tools of Remit's own server: Remit itself decides what they may do."""
+"""The tools of Remit's own server, which Remit itself checks."""
 _SENDING = claude.SENDING
-"""Tools that let an agent go on which was started before."""
+"""Tools that give a running or ended agent more work."""
 _GIT_WORDS = ("clean", "stash")
 _SIGNS = str.maketrans("<>|&;()=\"'", " " * 10)
 MAX_WORDS = 500
-"""So many words of a command for a tool that Remit doesn't know are compared with the names of files."""
+"""How many words of a command for an unknown tool are compared with the names of files."""
 MAX_NAME = 4096
-"""A longer text is not the name of a file."""
+"""A longer text can't be the name of a file."""
 _TICKETED = "SELECT session_id FROM runs WHERE ticket = ?"
 _CONFINED = "SELECT json_extract(details, '$.confine') FROM runs WHERE session_id = ?"
 _STATE = """
@@ -84,16 +84,16 @@ def guard_tool(
     event: HookEvent, own: HookRun | None, db: Connection, root: str, environ: Mapping[str, str]
 ) -> replies.Answer:
     """Return a denial of an agent's tool call, a question to the user, or nothing."""
-    refused = "" if own is None else _find_end(db, own) or _find_stranger(db, event, own)
+    refused = "" if own is None else _find_end(db, own) or _find_wrong_recipient(db, event, own)
     if refused:
         return replies.deny(refused)
     if own is None and _writes_return(event, environ):
         return {}
-    layers, ground = _list_layers(db, own, environ), _find_ground(event, root, environ)
+    layers, context = _list_layers(db, own, environ), _make_context(event, root, environ)
     operation, ticket = get_operation(event.tool), ""
     confined: replies.Answer = {}
     if operation == "run":
-        decision, confined, ticket = _guard_command(db, event, own, layers, ground, root=root, environ=environ)
+        decision, confined, ticket = _guard_command(db, event, own, layers, context, root=root, environ=environ)
         if confined and not ticket:
             return confined
         if decision.answer != "deny" and own is not None and own.enforced and event.tool_use_id:
@@ -102,34 +102,34 @@ def guard_tool(
                 db, own.session_id, event.tool_use_id, root, harness=event.harness, is_limited=is_limited
             )  # fmt: skip
     else:
-        decision = judge_event(event, own, layers, ground)
+        decision = judge_event(event, own, layers, context)
     if decision.answer == "allow":
         if own is not None and own.session_id and event.harness == "codex":
-            # Codex does not tell of every use when it is over. Which files it wrote is known only then.
+            # Codex doesn't report the end of every use, but only the end shows which files it wrote.
             note_use(db, own, event.tool, [], operation=operation, failed=False)
-        is_told = ticket or event.harness != "codex"
-        if own is not None and own.session_id and event.tool_use_id and operation == "run" and is_told:
+        is_reported = ticket or event.harness != "codex"
+        if own is not None and own.session_id and event.tool_use_id and operation == "run" and is_reported:
             begin_command(db, own.session_id, event.tool_use_id, ticket)
         return confined
-    # Codex lets a call happen that it should ask about, and opencode's plugins can't ask.
+    # Codex makes a call that it should ask about, and opencode's plugins can't ask.
     can_ask = event.harness == "claude" and _load_ask(db) == "ask"
     return replies.join(replies.answer(decision, can_ask=can_ask), confined)
 
 
 def _guard_command(
-    db: Connection, event: HookEvent, own: HookRun | None, layers: list[Permissions], ground: PathContext, *,
+    db: Connection, event: HookEvent, own: HookRun | None, layers: list[Permissions], context: PathContext, *,
     root: str, environ: Mapping[str, str],
 ) -> tuple[Decision, replies.Answer, str]:  # fmt: skip
-    """What is decided about a command, what has the kernel limit it, and its ticket."""
+    """Return the decision about a command, the answer that has the kernel limit the command, and its ticket."""
     is_judged = judges_programs(event, layers, root, environ)
-    decision = judge_event(event, own, layers, ground._replace(is_judged=is_judged))
+    decision = judge_event(event, own, layers, context._replace(is_judged=is_judged))
     may_run = decision.answer == "allow" or (decision.answer == "ask" and event.harness == "claude")
     if not may_run:
         return decision, {}, ""
     confined, ticket = confine_command(event, own, layers, root, environ)
     is_limited = _is_limited(root, ticket) or _is_in_confined_run(db, own)
     if not is_limited:
-        decision = judge_event(event, own, layers, ground._replace(is_limited=False))
+        decision = judge_event(event, own, layers, context._replace(is_limited=False))
     return decision, confined, ticket
 
 
@@ -138,47 +138,49 @@ def _is_limited(root: str, ticket: str) -> bool:
 
 
 def _is_in_confined_run(db: Connection, own: HookRun | None) -> bool:
-    """Whether an agent is one that Remit started confined, with its harness."""
+    """Return whether Remit started the agent's harness confined."""
     found = None if own is None else db.execute(_CONFINED, (own.session_id,)).fetchone()
     return found is not None and bool(found[0])
 
 
 def _writes_return(event: HookEvent, environ: Mapping[str, str]) -> bool:
-    """Whether an agent that Remit started writes to the file for its return, the one place in `.remit` that is its."""
+    """Return whether an agent that Remit started writes its return file, which it may do in `.remit`."""
     file = environ.get("REMIT_RETURN_FILE", "")
     call = make_call(event) if file else None
     return call is not None and call.tool in WRITING and call.paths == (file,) and not os.path.islink(file)
 
 
-def judge_event(event: HookEvent, own: HookRun | None, layers: list[Permissions], ground: PathContext) -> Decision:
-    """What is decided about a tool call; `remit agent can` asks here, too."""
-    trouble = "" if own is None else _find_unknown(event, own, ground)
-    return Decision("deny", trouble, "") if trouble else _judge(event, layers, ground)
+def judge_event(event: HookEvent, own: HookRun | None, layers: list[Permissions], context: PathContext) -> Decision:
+    """Return the decision about a tool call, also for `remit agent can`."""
+    trouble = "" if own is None else _find_missing_ticket(event, own, context)
+    return Decision("deny", trouble, "") if trouble else _judge(event, layers, context)
 
 
-def _find_unknown(event: HookEvent, own: HookRun, ground: PathContext) -> str:
-    """Why an agent may not call Remit so, or start another harness: it has no ticket.
+def _find_missing_ticket(event: HookEvent, own: HookRun, context: PathContext) -> str:
+    """Return why an agent without a ticket may not call Remit like this, or start a harness; empty if it may.
 
-    This reads plain words, to say it clearly before anything runs. An agent that spells it in another way is known by
-    the process that it descends from.
+    This reads only plain words, to explain the refusal before anything runs. If an agent hides the words, Remit finds
+    it by its parent processes.
     """
     call = make_call(event)
     plain = call.command.translate(_QUOTES)
-    if any(name in plain for name in _NAMES) and _calls_unknown(call.command, ground):
-        return _UNKNOWN
-    if any(word in plain for word in _GIT_WORDS) and any(map(_takes_away_ours, _list_runs(call.command, ground)[0])):
+    if any(name in plain for name in _NAMES) and _needs_ticket(call.command, context):
+        return _NO_TICKET
+    if any(word in plain for word in _GIT_WORDS) and any(
+        map(_removes_remit_folder, _list_commands(call.command, context)[0])
+    ):
         return "git would remove '.remit', which contains this run; use git clean -fdx -e .remit, or git stash -u"
     if call.tool == "bash" and not call.command.strip():
         return f"{event.tool} doesn't contain its command as text; pass the command as one string"
-    if event.tool.endswith(_SERVED) and own.session_id and event.tool_input.get("caller") != own.session_id:
+    if event.tool.endswith(_CALLER_TOOLS) and own.session_id and event.tool_input.get("caller") != own.session_id:
         return f'Remit doesn\'t know which agent calls; call it again with "caller": "{own.session_id}"'
     return ""
 
 
-def _find_stranger(db: Connection, event: HookEvent, own: HookRun) -> str:
-    """Why an agent may not give another one work that it did not call: nobody has let it."""
+def _find_wrong_recipient(db: Connection, event: HookEvent, own: HookRun) -> str:
+    """Return why an agent may not message another agent that it didn't call; empty if it may."""
     if event.collaboration:
-        return _find_codex_stranger(db, event, own)
+        return _find_wrong_codex_recipient(db, event, own)
     if event.tool not in _SENDING:
         return ""
     keys = claude.RECIPIENT_KEYS
@@ -192,8 +194,8 @@ def _find_stranger(db: Connection, event: HookEvent, own: HookRun) -> str:
     return f"you didn't call '{name}'; message only agents that you called, or return `partial`"
 
 
-def _find_codex_stranger(db: Connection, event: HookEvent, own: HookRun) -> str:
-    """The same in Codex, whose agents know each other by path; an agent may report to its caller."""
+def _find_wrong_codex_recipient(db: Connection, event: HookEvent, own: HookRun) -> str:
+    """Return the same in Codex, whose agents know each other by path; an agent may report to its caller."""
     if event.collaboration not in (*codex.GIVING, *codex.TELLING):
         return ""
     target, path = find_recipient(db, event)
@@ -206,32 +208,32 @@ def _find_codex_stranger(db: Connection, event: HookEvent, own: HookRun) -> str:
     return f"you didn't call '{name}'; message only agents that you called, or return `partial`"
 
 
-def _calls_unknown(command: str, ground: PathContext) -> bool:
-    """Whether a command starts a harness, or asks Remit for more than to look something up."""
-    runs, codes = _list_runs(command, ground)
+def _needs_ticket(command: str, context: PathContext) -> bool:
+    """Return whether a command starts a harness, or a command of Remit's that isn't open to agents."""
+    runs, codes = _list_commands(command, context)
     for words in runs:
-        if any(map(_is_inside, words)):
+        if any(map(_names_own_code, words)):
             return True
         program, first = words[0].rpartition("/")[2], next(iter(words[1:]), "")
         if program == "remit" and not is_open_to_agents(words[1:]):
             return True
-        if program in _HARNESSES and first not in _ASKED_OF_HARNESSES:
+        if program in _HARNESSES and first not in _HARMLESS_ARGUMENTS:
             return True
     return any(_IMPORTING.search(code) for code in codes)
 
 
-def _list_runs(command: str, ground: PathContext) -> tuple[list[list[str]], list[str]]:
-    """The words of the programs that a command starts, and its code in other languages, as far as its words say it."""
+def _list_commands(command: str, context: PathContext) -> tuple[list[list[str]], list[str]]:
+    """Return the words of the programs that a command plainly starts, and its code in other languages."""
     from remit.policy.bash.effects import Invocation
     from remit.policy.bash.simple_commands import ScriptReader
 
-    reader = ScriptReader(ground)
+    reader = ScriptReader(context)
     reader.read(command)
     return [[word.text for word in act.words] for act in reader.acts if isinstance(act, Invocation)], reader.codes
 
 
-def _takes_away_ours(words: list[str]) -> bool:
-    """Whether git is told to remove or stash what it ignores, and with it `.remit`, which is ignored."""
+def _removes_remit_folder(words: list[str]) -> bool:
+    """Return whether git would remove or stash ignored files, and with them `.remit`."""
     at = next((at for at, word in enumerate(words) if at and word in _GIT_WORDS), 0)
     if not at or words[0].rpartition("/")[2] != "git":
         return False
@@ -245,49 +247,49 @@ def _takes_away_ours(words: list[str]) -> bool:
     return kind in ("push", "save") and ("a" in letters or "--all" in rest) and "--" not in rest
 
 
-def _is_inside(word: str) -> bool:
-    """Whether a word names a part of Remit's own code: a module below it, or a file of it."""
+def _names_own_code(word: str) -> bool:
+    """Return whether a word names a module or a file of Remit's own code."""
     parts = word.replace("/", ".").removesuffix(".py").split(".")
     at = len(parts) - parts[::-1].index("remit") if "remit" in parts else len(parts)
     return parts[at : at + 1] != [] and parts[at] in _PACKAGES
 
 
-def _judge(event: HookEvent, layers: list[Permissions], ground: PathContext) -> Decision:
-    """What the policy says of a call; Codex gives its patches to a command that no shell knows."""
+def _judge(event: HookEvent, layers: list[Permissions], context: PathContext) -> Decision:
+    """Return the policy's decision about a call. Codex passes patches to a command that no shell knows."""
     call = make_call(event)
     if call.tool in WRITING and not call.paths:
         return deny(f"{event.tool} doesn't name the file to write", "", instead="name the file, then try again")
-    decision = judge(call, layers, ground)
+    decision = judge(call, layers, context)
     if event.tool not in KNOWN and decision.answer != "deny":
-        unknown = _judge_values(event, layers, ground)
+        unknown = _judge_unknown_tool(event, layers, context)
         decision = unknown if unknown.answer != "allow" else decision
     patched = list_patched(call.command) if codex.PATCH_START in call.command else ()
     if patched and decision.answer != "deny":
-        written = judge(ToolCall("edit", tuple(patched)), layers, ground)
+        written = judge(ToolCall("edit", tuple(patched)), layers, context)
         decision = written if written.answer != "allow" else decision
     return decision
 
 
-def _judge_values(event: HookEvent, layers: list[Permissions], ground: PathContext) -> Decision:
-    """What the policy says of a tool that Remit doesn't know, such as that of an MCP server, by the values it is given.
+def _judge_unknown_tool(event: HookEvent, layers: list[Permissions], context: PathContext) -> Decision:
+    """Return the decision about an unknown tool, such as that of an MCP server, by the values in its input.
 
-    Remit can't tell whether such a tool reads or writes, and its server isn't confined. So a value that names a
-    protected or denied file is put to the user, and so is a command with such a word; its programs are judged as those
-    of a command that the agent gives to a shell.
+    Remit doesn't know whether such a tool reads or writes, and its server isn't confined. So the user decides about a
+    value, or a word of a command, that names a protected or denied file. The programs of a command are judged as those
+    of a shell command.
     """
     if event.tool.removeprefix("mcp__").removeprefix("plugin_remit_") in _OWN_TOOLS:
         return ALLOWED
     values = list_values(event.tool_input)
     if not values.is_whole:
         return deny(f"{event.tool} got more values than Remit checks", "values", instead="split the call")
-    asked = ALLOWED
+    question = ALLOWED
     for script in values.scripts:
-        found = judge(ToolCall("bash", command=script), layers, ground._replace(is_judged=False))
+        found = judge(ToolCall("bash", command=script), layers, context._replace(is_judged=False))
         if found.answer == "deny":
             return found
-        asked = found if found.answer == "ask" else asked
+        question = found if found.answer == "ask" else question
     if values.codes and any("bash" in (*layer.allow, *layer.deny) or layer.tools is not None for layer in layers):
-        asked = ask_user(
+        question = ask_user(
             f"{event.tool} runs code that Remit can't compare with this agent's rules for bash",
             "code",
             instead="use bash instead, or return `partial` and say what is missing",
@@ -301,7 +303,7 @@ def _judge_values(event: HookEvent, layers: list[Permissions], ground: PathConte
         if len(named) > MAX_NAME or any(char < " " for char in named):
             continue
         for tool in ("write", "read"):
-            found = judge(ToolCall(tool, (named,)), denials, ground)
+            found = judge(ToolCall(tool, (named,)), denials, context)
             if found.answer != "allow":
                 path, rule = shorten(named), found.rule
                 return ask_user(
@@ -312,15 +314,15 @@ def _judge_values(event: HookEvent, layers: list[Permissions], ground: PathConte
                     question=f"The agent wants to use {event.tool} on '{path}'. The rule {rule} keeps agents from this "
                     f"file, and Remit doesn't know whether {event.tool} reads or writes it.",
                 )
-    return asked
+    return question
 
 
 def _find_end(db: Connection, own: HookRun) -> str:
-    """Why an agent gets no tools any more."""
+    """Return why an agent gets no more tools; empty if it gets them."""
     state, is_cancelled = db.execute(_STATE, (own.session_id,)).fetchone() or ("", 0)
     if is_cancelled:
         return "this run was cancelled; stop now, and return what you have as `partial`"
-    if state == "finished" and own.enforced and own.agent_id != MAIN:  # it goes on, and was not let in again
+    if state == "finished" and own.enforced and own.agent_id != MAIN:  # it continues without having been admitted again
         return "this run is over; use no more tools, and say what is left to do"
     if 0 < own.deadline_ms < time.time_ns() // 1_000_000:
         return "your time is up; use no more tools, and return what you have as `partial`"
@@ -328,17 +330,17 @@ def _find_end(db: Connection, own: HookRun) -> str:
 
 
 def _list_layers(db: Connection, own: HookRun | None, environ: Mapping[str, str]) -> list[Permissions]:
-    """The permissions of an agent and of those above it."""
+    """Return the permissions of an agent and of its ancestors."""
     if own is not None:
-        return [_read(each) for each in parse_json(own.layers)]
+        return [_read_permissions(each) for each in parse_json(own.layers)]
     session_id = find_ticketed(db, environ)
     if not session_id:
         return []
-    return [_read(parse_json(each)) for each in list_layers(db, session_id)]
+    return [_read_permissions(parse_json(each)) for each in list_layers(db, session_id)]
 
 
 def find_ticketed(db: Connection, environ: Mapping[str, str]) -> str:
-    """The session that Remit has started this harness for; empty where it is none's."""
+    """Return the session for which Remit started this harness; empty if Remit didn't start it."""
     token = environ.get("REMIT_TICKET", "")
     if not token:
         return ""
@@ -348,12 +350,12 @@ def find_ticketed(db: Connection, environ: Mapping[str, str]) -> str:
     return "" if row is None else str(row[0])
 
 
-def _read(layer: dict[str, Any]) -> Permissions:
+def _read_permissions(layer: dict[str, Any]) -> Permissions:
     return Permissions(layer.get("tools"), layer.get("allow", {}), layer.get("deny", {}), layer.get("unread", ""))
 
 
-def _find_ground(event: HookEvent, root: str, environ: Mapping[str, str]) -> PathContext:
-    """Where a call is made: some harnesses let a command run in another folder than the session's."""
+def _make_context(event: HookEvent, root: str, environ: Mapping[str, str]) -> PathContext:
+    """Return the folders of a call. Some harnesses let a command run in another folder than the session's."""
     home = environ.get("HOME", "") or os.path.expanduser("~")
     cwd, folder = event.cwd or root, event.tool_input.get(codex.WORKDIR_KEY)
     if isinstance(folder, str) and folder and "\0" not in folder:
@@ -362,7 +364,7 @@ def _find_ground(event: HookEvent, root: str, environ: Mapping[str, str]) -> Pat
 
 
 def _load_ask(db: Connection) -> str:
-    """What the settings say about a call that Remit can't judge: `ask` or `deny`, from the roster."""
+    """Return what the settings say about a call that Remit can't decide: `ask` or `deny`, from the stored roster."""
     row = db.execute("SELECT value FROM notes WHERE name = 'roster'").fetchone()
     try:
         kept = parse_json(row[0].partition("\n")[2]) if row else {}

@@ -1,6 +1,6 @@
-"""Tool records: what the ledger and files note of a tool that was used, by an agent or by the user's own session.
+"""Tool records: the files that a used tool wrote, as the ledger records them for agents and the user's session.
 
-Loaded on every event of a tool, so it imports next to nothing.
+Loaded after every tool call, so it imports next to nothing.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def note_session_writes(event: HookEvent, root: str, environ: Mapping[str, str])
 
 
 def find_hyper_root(root: str, environ: Mapping[str, str]) -> str:
-    """Return hyper's workspace root; empty for none. Most projects have none, and that needs no file to be read."""
+    """Return hyper's workspace root; empty for none. For projects without hyper, this reads no file."""
     folders = [f"{environ.get('HOME') or os.path.expanduser('~')}/.hyper", f"{root}/.hyper"]
     folders += [f"{environ['XDG_DATA_HOME']}/hyper"] if environ.get("XDG_DATA_HOME") else []
     if not environ.get("HYPER_WORKSPACE_ROOT") and not any(map(os.path.isdir, folders)):
@@ -104,21 +104,21 @@ def _open_ledger(root: str) -> Connection:
 
 
 def find_written(event: HookEvent, root: str) -> list[str]:
-    """The files below the root that a call has written, by their names there."""
+    """Return the files below the root that a call wrote, relative to the root."""
     return _name_below(event, root, _list_named(event))
 
 
 def _find_outside(event: HookEvent, root: str) -> list[str]:
-    """The files outside the root that a call has written, by their full names."""
+    """Return the files outside the root that a call wrote, as absolute paths."""
     real = os.path.realpath(root)
     whole = [os.path.realpath(os.path.join(event.cwd or real, name)) for name in _list_named(event)]
     return [path for path in whole if not path.startswith(f"{real}/")]
 
 
 def _find_seen(event: HookEvent, root: str) -> list[str | None]:
-    """The files below the root that changed while a command ran; None among them: others may have, too.
+    """Return the files below the root that changed while a command ran; empty if the harness doesn't report them.
 
-    An empty name says that none did. The list is empty if the harness doesn't report it.
+    An empty name means that no file changed, and None that other files may have changed, too.
     """
     from remit.harnesses.tool_names import get_name
 
@@ -137,12 +137,12 @@ def _name_below(event: HookEvent, root: str, names: list[str]) -> list[str]:
 
 
 def _find_changed(root: str, paths: list[str], used: tuple[str, str | None, int] | None) -> list[str]:
-    """Of the files that a call names, those that changed since it was let happen, as the ledger has noted it."""
+    """Return the named files that changed after the recorded start of the call."""
     found = []
     for path in paths if used is not None else ():
         try:
             changed_ms = os.stat(f"{root}/{path}").st_mtime_ns // 1_000_000
-        except OSError:  # it was not made, or is gone
+        except OSError:  # it was not created, or is gone
             continue
         if used is not None and changed_ms + _CLOCK_MS >= used[2]:
             found.append(path)
@@ -150,7 +150,7 @@ def _find_changed(root: str, paths: list[str], used: tuple[str, str | None, int]
 
 
 def _list_named(event: HookEvent) -> list[str]:
-    """The files that a writing call names."""
+    """Return the files that a writing call names."""
     from remit.harnesses.tool_names import get_name
     from remit.hooks.tool_calls import WRITING, list_files
 

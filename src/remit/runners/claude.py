@@ -112,7 +112,7 @@ class ClaudeRunner:
 
 
 def make_session_uuid(order: AttemptOrder) -> str:
-    """The id under which Claude Code keeps a session; another one for each attempt that begins anew."""
+    """Return the id under which Claude Code keeps a session; another one for each attempt that begins anew."""
     number = order.folder.rstrip("/").rpartition("/")[2]
     return str(uuid.uuid5(_IDS, order.session_id if number == "1" else f"{order.session_id}/{number}"))
 
@@ -207,7 +207,7 @@ class ClaudeListener(StreamListener):
         return Usage(inputs, outputs, turns)
 
     def _count_results(self) -> RunOutput:
-        """What the results say was used, each token once."""
+        """Return what the results say was used, each token once."""
         last = self._results[-1]
         turns = sum(get_count(result, names.TURNS_KEY) for result in self._results)
         cost = get_cost(last, names.COST_KEY)
@@ -230,12 +230,12 @@ class ClaudeListener(StreamListener):
         return RunOutput(usage=self._count_messages(turns)._replace(cost_usd=cost))
 
     def _choose_result(self) -> Mapping[str, Any] | None:
-        """The result that answered: the last that names the session, else the last."""
+        """Return the result that answered: the last that names the session, else the last."""
         named = (each for each in reversed(self._results) if self._session_id in get_text(each, names.ANSWER))
         return next(named, self._results[-1] if self._results else None)
 
     def conclude(self, errors: list[str], exit_code: int | None) -> RunOutput:
-        """The result line decides; without one there is no final message, whatever the exit code."""
+        """Return the result line decides; without one there is no final message, whatever the exit code."""
         result = self._choose_result()
         if result is None:
             return self._conclude_without(errors, exit_code)

@@ -93,7 +93,7 @@ class CodexRunner:
 
 
 def _render_override(instructions: str) -> str | None:
-    """The instructions as a value of TOML on the command line; None where there are none, or too many."""
+    """Return the instructions as a value of TOML on the command line; None where there are none, or too many."""
     if not instructions.strip():
         return None
     quoted = "".join(_ESCAPES.get(char) or (char if char >= " " and char != "\x7f" else f"\\u{ord(char):04X}")
@@ -111,7 +111,7 @@ def _choose_sandbox(order: AttemptOrder) -> str:
 
 
 def _is_free(args: tuple[str, ...]) -> bool:
-    """Whether the workspace lets Codex run without its sandbox."""
+    """Return whether the workspace lets Codex run without its sandbox."""
     return codex.BYPASS_OPTION in args or any(
         word.rpartition("=")[2].strip("\"'") == codex.FULL_ACCESS for word in args
     )
@@ -185,7 +185,7 @@ class CodexListener(StreamListener):
         return RunOutput(usage=usage, trouble=trouble)
 
     def conclude(self, errors: list[str], exit_code: int | None) -> RunOutput:
-        """The last message of a turn that was completed."""
+        """Return the last message of a turn that was completed."""
         if self._turns:
             self.note("Codex does not count turns: each message and each use of a tool counts as one")
         if any(codex.UNTRUSTED in line for line in errors):
@@ -205,7 +205,7 @@ class CodexListener(StreamListener):
 
 
 def _read_message(error: Mapping[str, Any]) -> str:
-    """What an error says; some have the server's whole answer as their message."""
+    """Return what an error says; some have the server's whole answer as their message."""
     text = get_text(error, "message")
     inner = load_object(text.encode("utf-8", "replace")) if text.startswith("{") else None
     return get_text(get_map(inner, "error"), "message") or text

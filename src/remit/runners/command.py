@@ -28,7 +28,7 @@ _LOST = "it printed more than is read, and what was left out may hold another re
 
 
 def command_missing() -> RunnerError:
-    """What to say where nobody has said which program to run."""
+    """Return what to say where nobody has said which program to run."""
     hint = 'give it with --command "prog args", or as command = "prog args" under [runners.NAME] in remit.toml'
     return RunnerError("the runner 'command' has no command", hint=hint)
 
@@ -63,7 +63,7 @@ class CommandRunner:
         return Launch(tuple(argv), b"" if names or by_argument else whole.encode("utf-8", "surrogatepass"))
 
     def resume(self, order: AttemptOrder, harness_id: str, message: str) -> Launch:
-        """A program that has ended is not asked again."""
+        """Return a program that has ended is not asked again."""
         del order, harness_id, message
         raise RunnerError("a command cannot be resumed", hint="start it again")
 
@@ -99,11 +99,11 @@ class CommandListener:
         self._has_lost = self._has_lost or member.search(self._data, 0, end) is not None
 
     def tell(self) -> RunOutput:
-        """The last line, for people who watch."""
+        """Return the last line, for people who watch."""
         return RunOutput(said=_last_line(bytes(self._data[-_SHOWN * 4 :])))
 
     def finish(self, *, errors: bytes, exit_code: int | None) -> RunOutput:
-        """All of it is the final message."""
+        """Return all of it is the final message."""
         if len(self._data) > MAX_BYTES:
             self._search_cut()
         cut = self._cut or len(self._data) > MAX_BYTES
@@ -121,12 +121,12 @@ class CommandListener:
 
 
 def join_prompt(order: AttemptOrder) -> str:
-    """All that an agent is told, for whoever has one place for it: the instructions of its file come first."""
+    """Return all that an agent is told, for whoever has one place for it: the instructions of its file come first."""
     return f"{order.instructions.rstrip()}\n\n{order.prompt}" if order.instructions.strip() else order.prompt
 
 
 def _fill(word: str, order: AttemptOrder) -> str:
-    """The prompt last: whatever stands in it is no longer looked at."""
+    """Return the prompt last: whatever stands in it is no longer looked at."""
     word = word.replace("{session}", order.session_id).replace("{root}", order.root)
     return word.replace("{prompt}", join_prompt(order))
 

@@ -131,7 +131,7 @@ class GeminiListener(StreamListener):
         return RunOutput(usage=Usage(get_count(stats, "input_tokens"), get_count(stats, "output_tokens")))
 
     def conclude(self, errors: list[str], exit_code: int | None) -> RunOutput:
-        """The last message, where the result says that all went well."""
+        """Return the last message, where the result says that all went well."""
         if self._result is None:
             if exit_code and self.harness_id is None:
                 why = next((line for line in errors if line.startswith("Error")), errors[-1] if errors else "")

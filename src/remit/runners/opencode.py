@@ -118,7 +118,7 @@ def _describe_agent(order: AttemptOrder) -> dict[str, Any]:
 
 
 def _add_agent(content: str, name: str, agent: dict[str, Any]) -> str:
-    """A configuration with one more agent; what it says of that agent already stays where nothing replaces it."""
+    """Return a configuration with one more agent; what it says of that agent already stays where nothing replaces it."""
     config = load_object(content.encode("utf-8", "replace"))
     if config is None:
         hint = "opencode takes JSON there; without comments Remit can add its agent to it"
@@ -185,14 +185,14 @@ class OpencodeListener(StreamListener):
             self._cost = (self._cost or 0.0) + cost
 
     def sum_up(self) -> RunOutput:
-        """The sum of its steps; of one that is not over, nothing is known but that it has begun."""
+        """Return the sum of its steps; of one that is not over, nothing is known but that it has begun."""
         turns = max(self._begun, self._turns)
         if not turns:
             return RunOutput()
         return RunOutput(usage=Usage(self._inputs, self._outputs, turns, self._cost))
 
     def conclude(self, errors: list[str], exit_code: int | None) -> RunOutput:
-        """The text of the last step, unless another agent gave it or the step was cut off."""
+        """Return the text of the last step, unless another agent gave it or the step was cut off."""
         fallback = next((line for line in errors if _FALLBACK.search(line)), None)
         if fallback is not None:
             return self.fail("refused", f"opencode did not run the agent: {fallback.lstrip('! ')}")

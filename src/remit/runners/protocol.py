@@ -128,11 +128,11 @@ class Listener(Protocol):
         ...
 
     def tell(self) -> RunOutput:
-        """What is known so far, for people who watch and for budgets."""
+        """Return what is known so far, for people who watch and for budgets."""
         ...
 
     def finish(self, *, errors: bytes, exit_code: int | None) -> RunOutput:
-        """What came of it, once the program has ended. No exit code: it was ended from outside."""
+        """Return what came of it, once the program has ended. No exit code: it was ended from outside."""
         ...
 
 
@@ -152,11 +152,11 @@ class Runner(Protocol):
     """The limits of an `AttemptOrder` that the harness holds by itself."""
 
     def start(self, order: AttemptOrder) -> Launch:
-        """How the agent is started. Raises `RunnerError` where it cannot be, with what to do."""
+        """Return how the agent is started. Raises `RunnerError` where it cannot be, with what to do."""
         ...
 
     def resume(self, order: AttemptOrder, harness_id: str, message: str) -> Launch:
-        """How a session that has ended is given another message."""
+        """Return how a session that has ended is given another message."""
         ...
 
     def listen(self, order: AttemptOrder) -> Listener:

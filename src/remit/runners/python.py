@@ -44,10 +44,10 @@ class PythonRunner:
         return Launch((sys.executable, "-m", HOST, entry), join_prompt(order).encode("utf-8", "surrogatepass"))
 
     def resume(self, order: AttemptOrder, harness_id: str, message: str) -> Launch:
-        """A function that has returned is not asked again."""
+        """Return a function that has returned is not asked again."""
         del order, harness_id, message
         raise RunnerError("a function cannot be resumed", hint="start it again")
 
     def listen(self, order: AttemptOrder) -> CommandListener:
-        """What the function gives back is printed by its host."""
+        """Return what the function gives back is printed by its host."""
         return CommandListener(order.status_words)

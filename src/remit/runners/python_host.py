@@ -41,7 +41,7 @@ async def _wait_for(answer: Any) -> Any:  # noqa: ANN401 - whatever the function
 
 
 def render_answer(answer: object) -> str:
-    """The final message that a function gives: a text as it is, a mapping or the parts of a message as JSON.
+    """Return the final message that a function gives: a text as it is, a mapping or the parts of a message as JSON.
 
     Anything else would have to be taken by how it prints, and an error that quotes a return prints that return.
     """
@@ -60,7 +60,7 @@ def render_answer(answer: object) -> str:
 
 
 def _render_inner(value: object) -> str:
-    """What JSON has no word for, such as a date or a path, as it prints; a failure is not part of an answer."""
+    """Return what JSON has no word for, such as a date or a path, as it prints; a failure is not part of an answer."""
     if isinstance(value, BaseException) or getattr(value, "returncode", None):
         raise TypeError(_explain(value))
     return str(value)

@@ -35,7 +35,7 @@ STATE_PLACES = {
 
 
 def get_runner(name: str, own: Mapping[str, str] | None = None) -> Runner:
-    """A runner by its name. `own`: those that the workspace has set up, and what each of them is."""
+    """Return a runner by its name. `own`: those that the workspace has set up, and what each of them is."""
     kind = (own or {}).get(name, name)
     if kind not in RUNNERS:
         known = tuple(dict.fromkeys((*RUNNERS, *(own or {}))))

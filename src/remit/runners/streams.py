@@ -43,7 +43,7 @@ class LineBuffer:
         self.passed_over = 0
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """The lines that are whole now."""
+        """Return the lines that are whole now."""
         first, *others = data.split(b"\n")
         self._add(first)
         for piece in others:
@@ -51,7 +51,7 @@ class LineBuffer:
             self._add(piece)
 
     def end(self) -> Iterator[bytes]:
-        """The line that was begun, if there is one; nothing will be added to it."""
+        """Return the line that was begun, if there is one; nothing will be added to it."""
         if self._size > self._max:
             self.passed_over += 1
         elif self._size:
@@ -101,7 +101,7 @@ class ToolLog:
             self._uses[f"{key}/{number}" if number else key] = use._replace(path=path)
 
     def list(self, *, is_over: bool) -> tuple[ToolUse, ...]:
-        """All uses. Once the run is over, nobody may count on one that never came to its end."""
+        """Return all uses. Once the run is over, nobody may count on one that never came to its end."""
         if not is_over:
             return tuple(self._uses.values())
         return tuple(use._replace(failed=use.failed or key in self._open) for key, use in self._uses.items())
@@ -129,11 +129,11 @@ class StreamListener:
             self._read(line)
 
     def tell(self) -> RunOutput:
-        """What is known so far."""
+        """Return what is known so far."""
         return self._complete(self.sum_up(), is_over=False)
 
     def finish(self, *, errors: bytes, exit_code: int | None) -> RunOutput:
-        """What came of it. An unfinished last line is read too: it may lack only its end of line."""
+        """Return what came of it. An unfinished last line is read too: it may lack only its end of line."""
         for line in self._lines.end():
             self._read(line)
         return self._complete(self.conclude(read_errors(errors), exit_code), is_over=True)
@@ -166,7 +166,7 @@ class StreamListener:
         return self.sum_up()._replace(text=None, cause=cause, trouble=show(trouble))
 
     def tell_crash(self, errors: list[str], exit_code: int | None) -> RunOutput:
-        """The program ended, or was ended, before its final message."""
+        """Return the program ended, or was ended, before its final message."""
         if exit_code is None:
             return self.fail("no_answer", f"{self.harness} was ended before its final message")
         said = f": {show(errors[-1])}" if errors else ""
@@ -194,7 +194,7 @@ class StreamListener:
 
 
 def load_object(line: bytes) -> dict[str, Any] | None:
-    """The JSON object of a line; None where it is anything else."""
+    """Return the JSON object of a line; None where it is anything else."""
     if not line.lstrip().startswith(b"{"):
         return None
     try:
@@ -205,46 +205,46 @@ def load_object(line: bytes) -> dict[str, Any] | None:
 
 
 def get_map(record: object, *keys: str) -> dict[str, Any]:
-    """The object under a path of keys; an empty one where there is none."""
+    """Return the object under a path of keys; an empty one where there is none."""
     for key in keys:
         record = record.get(key) if isinstance(record, dict) else None
     return record if isinstance(record, dict) else {}
 
 
 def get_list(record: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
-    """The objects of a list under a key."""
+    """Return the objects of a list under a key."""
     value = record.get(key)
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def get_text(record: Mapping[str, Any], key: str) -> str:
-    """The text under a key; an empty one where there is none."""
+    """Return the text under a key; an empty one where there is none."""
     value = record.get(key)
     return value if isinstance(value, str) else ""
 
 
 def get_count(record: Mapping[str, Any], *keys: str) -> int:
-    """The sum of the counts under some keys."""
+    """Return the sum of the counts under some keys."""
     values = [record.get(key) for key in keys]
     return sum(value for value in values if isinstance(value, int) and not isinstance(value, bool) and value > 0)
 
 
 def get_cost(record: Mapping[str, Any], key: str) -> float | None:
-    """The amount under a key; None where there is none."""
+    """Return the amount under a key; None where there is none."""
     value = record.get(key)
     is_amount = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < float("inf")
     return float(value) if is_amount and value is not None else None
 
 
 def show(text: str, limit: int = _SHOWN) -> str:
-    """A text as one printable line."""
+    """Return a text as one printable line."""
     line = " ".join(_COLORS.sub("", text[: limit * 8]).split())
     line = "".join(char for char in line if char.isprintable())
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
 
 def read_errors(errors: bytes) -> list[str]:
-    """The lines of standard error that say something: from its beginning and its end, where it is long."""
+    """Return the lines of standard error that say something: from its beginning and its end, where it is long."""
     if len(errors) > 2 * _ERRORS_BYTES:
         errors = errors[:_ERRORS_BYTES] + b"\n" + errors[-_ERRORS_BYTES:]
     lines = _COLORS.sub("", errors.decode("utf-8", "replace")).splitlines()
@@ -255,7 +255,7 @@ def read_errors(errors: bytes) -> list[str]:
 
 
 def find_program(order: AttemptOrder, name: str, package: str) -> str:
-    """The harness's program, as the workspace has set it or from the path. Raises `RunnerError` without one."""
+    """Return the harness's program, as the workspace has set it or from the path. Raises `RunnerError` without one."""
     given = order.settings.get("program")
     word = given if isinstance(given, str) and given else name
     if "/" in word:
@@ -279,28 +279,28 @@ def _is_program(place: str) -> bool:
 
 
 def get_args(order: AttemptOrder) -> tuple[str, ...]:
-    """What the workspace adds to the command line."""
+    """Return what the workspace adds to the command line."""
     given = order.settings.get("args")
     return tuple(str(word) for word in given) if isinstance(given, list | tuple) else ()
 
 
 def get_environ(order: AttemptOrder) -> dict[str, str]:
-    """What the workspace adds to the environment."""
+    """Return what the workspace adds to the environment."""
     given: Mapping[str, Any] = order.settings.get("env") or {}
     return {str(name): str(value) for name, value in given.items()}
 
 
 def get_model(order: AttemptOrder) -> str | None:
-    """The model: the agent's own before the one that the workspace has set."""
+    """Return the model: the agent's own before the one that the workspace has set."""
     given = order.model or order.settings.get("model")
     return given if isinstance(given, str) and given else None
 
 
 def has_option(args: tuple[str, ...], *names: str) -> bool:
-    """Whether a command line has one of some options already."""
+    """Return whether a command line has one of some options already."""
     return any(word == name or word.startswith(f"{name}=") for word in args for name in names)
 
 
 def encode(text: str) -> bytes:
-    """A text for a harness's input. What is no character becomes a question mark: no harness would take it."""
+    """Return a text for a harness's input. What is no character becomes a question mark: no harness would take it."""
     return text.encode("utf-8", "replace")

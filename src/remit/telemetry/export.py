@@ -56,7 +56,7 @@ def carry_out(args: list[str], run: Callable[[list[str]], int], say: Callable[[s
 
 
 def _touches_runs(args: list[str]) -> bool:
-    """Whether a command line asks for one of Remit's commands that run agents, or for one of the workspace's own."""
+    """Return whether a command line asks for one of Remit's commands that run agents, or for one of the workspace's own."""
     words = skip_root_options(args)
     entry = find_command(words)
     if entry is None:
@@ -133,7 +133,7 @@ def _send(begun_ms: int, deadline: float) -> str:
 
 
 def _is_wanted(signal: str) -> bool:
-    """Whether spans, or numbers, are to be sent anywhere: each has a cursor, since who takes one may not the other."""
+    """Return whether spans, or numbers, are to be sent anywhere: each has a cursor, since who takes one may not the other."""
     given = os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or os.environ.get(_name_variable(signal, "ENDPOINT"))
     return bool(given) and os.environ.get(f"OTEL_{signal.upper()}_EXPORTER", "otlp").strip().lower() != "none"
 
@@ -164,7 +164,7 @@ def _send_all(home: Home, signal: str, begun_ms: int, deadline: float) -> str:
 
 
 def _find_unable(signal: str) -> str:
-    """Why nothing can be sent from here, whoever the receiver is."""
+    """Return why nothing can be sent from here, whoever the receiver is."""
     name = _name_variable(signal, "PROTOCOL")
     name = name if os.environ.get(name) else "OTEL_EXPORTER_OTLP_PROTOCOL"
     spoken = os.environ.get(name) or _SPOKEN

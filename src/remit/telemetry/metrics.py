@@ -52,7 +52,7 @@ class Point(NamedTuple):
 
 
 def add_up(every: Iterable[RunTelemetry]) -> list[Point]:
-    """The numbers of delegations that were settled, by what they are and what they are split up by."""
+    """Return the numbers of delegations that were settled, by what they are and what they are split up by."""
     found: dict[tuple[Measure, tuple[tuple[str, Value], ...]], list[float]] = {}
     for told in every:
         for measure, attributes, value in _measure(told):

@@ -78,7 +78,7 @@ class RunTelemetry(NamedTuple):
 
 
 def load_run_telemetry(home: Home, finished: FinishedEvent) -> RunTelemetry | None:
-    """What is told of a delegation that was settled; None where the ledger has forgotten it."""
+    """Return what is told of a delegation that was settled; None where the ledger has forgotten it."""
     row = load_run(home.ledger, finished.session_id)
     if row is None:
         return None
@@ -93,7 +93,7 @@ def load_run_telemetry(home: Home, finished: FinishedEvent) -> RunTelemetry | No
 
 
 def list_spans(home: Home, told: RunTelemetry) -> list[Span]:
-    """The spans of a delegation: itself, its attempts, and the run where it is the first of one."""
+    """Return the spans of a delegation: itself, its attempts, and the run where it is the first of one."""
     row = told.row
     context = find_context(row.root_id, load_trace(home, row))
     if not context.is_sampled:  # whoever is in the trace keeps nothing of it
@@ -140,7 +140,7 @@ def _describe(home: Home, told: RunTelemetry) -> dict[str, Value]:
 
 
 def _describe_run(home: Home, told: RunTelemetry, context: TraceContext) -> Span | None:
-    """The run that a delegation is the first of: where it handed work on, or is a command on a task."""
+    """Return the run that a delegation is the first of: where it handed work on, or is a command on a task."""
     row, command = told.row, told.config.command
     if row.parent_id is not None:
         return None
@@ -191,7 +191,7 @@ def _describe_attempts(told: RunTelemetry, own: Span) -> Iterator[Span]:
 
 
 def _find_conversation(home: Home, told: RunTelemetry) -> str:
-    """What the harness calls its session: by it, whoever goes on with an agent is seen to; else what we call it."""
+    """Return what the harness calls its session: by it, whoever goes on with an agent is seen to; else what we call it."""
     kept = (load_text(home, told.row.session_id, "harness") or b"").decode("utf-8", "replace")
     return _clean(kept or told.config.harness_id or told.row.session_id)
 
@@ -206,7 +206,7 @@ def _name_provider(row: Run, config: RunConfig) -> str:
 
 
 def _add_up(row: Run, config: RunConfig, attempts: Sequence[AttemptRow]) -> Usage:
-    """What all attempts used in each direction; a harness tells of its own agents only the sum."""
+    """Return what all attempts used in each direction; a harness tells of its own agents only the sum."""
     if config.is_harness_run:
         return Usage()
     try:
@@ -223,7 +223,7 @@ def _read_usage(usage: Mapping[str, Any]) -> Usage:
 
 
 def _clean(text: str) -> str:
-    """A text without secrets, and not longer than a name is; in this order: half a key is not known for one."""
+    """Return a text without secrets, and not longer than a name is; in this order: half a key is not known for one."""
     return redact(text)[:_MOST_LETTERS]
 
 
