@@ -43,7 +43,7 @@ NUMBERS = count()
 PATIENT = """
 import sys
 from remit.telemetry import export
-export.TAKES_S = 60.0
+export.SEND_SECONDS = 60.0
 from remit.cli import main, run
 """
 """A machine that is busy takes longer to load what sends than a person would wait for it."""
@@ -73,7 +73,7 @@ def sending(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> Receiver:
     """A receiver that this process sends to."""
     for name, value in (FREE | receiver.environ).items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(export, "TAKES_S", 60.0)
+    monkeypatch.setattr(export, "SEND_SECONDS", 60.0)
     return receiver
 
 
@@ -387,7 +387,7 @@ def test_a_server_sends_while_it_serves(
     sending: Receiver, tmp_path: Path, inside: Inside, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert inside is not None
-    monkeypatch.setattr(export, "_EVERY_S", 0.05)
+    monkeypatch.setattr(export, "_INTERVAL_S", 0.05)
     said: list[str] = []
 
     def serve(_: list[str]) -> int:
@@ -399,7 +399,7 @@ def test_a_server_sends_while_it_serves(
         sending.status = 200
         return 7
 
-    assert export.carry_out(["mcp"], serve, said.append) == 7
+    assert export.run_and_send(["mcp"], serve, said.append) == 7
     assert len({span.span_id for span in sending.spans}) == 4
     assert len(said) == 1
 
@@ -414,7 +414,7 @@ def test_a_slow_receiver_costs_two_seconds_at_most(
     sending: Receiver, tmp_path: Path, inside: Inside, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
     assert inside is not None
-    monkeypatch.setattr(export, "TAKES_S", 2.0)
+    monkeypatch.setattr(export, "SEND_SECONDS", 2.0)
     begun_ms = time.time_ns() // 1_000_000 - 1
     settle(tmp_path)
     setattr(sending, how, True)
@@ -575,5 +575,5 @@ def test_who_touches_delegations_sends(
         settle(tmp_path)
         return 0
 
-    assert export.carry_out(args, run, print) == 0
+    assert export.run_and_send(args, run, print) == 0
     assert bool(sending.spans) is expected

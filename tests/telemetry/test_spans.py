@@ -10,7 +10,7 @@ from remit.ledger.followers import FinishedEvent
 from remit.ledger.home import Home
 from remit.ledger.runs import AttemptRow, Run, add_run, record_attempt
 from remit.runs.admission.run_config import RunConfig
-from remit.telemetry.metrics import DURATION, TOKENS, Point, add_up
+from remit.telemetry.metrics import DURATION, TOKENS, Point, sum_metrics
 from remit.telemetry.spans import RunTelemetry, Span, list_spans, load_run_telemetry
 
 OWN = "sess_1_aaaaaa"
@@ -117,7 +117,7 @@ def test_what_attempts_used_is_added_up(home: Home, runner: str, expected: tuple
     told = tell(home, *tried, runner=runner, **DONE)
     assert (told.usage.input_tokens, told.usage.output_tokens) == expected
     counts = {
-        point.attributes["gen_ai.token.type"]: point.values for point in add_up([told]) if point.measure == TOKENS
+        point.attributes["gen_ai.token.type"]: point.values for point in sum_metrics([told]) if point.measure == TOKENS
     }
     assert counts == {"input": (expected[0],), "output": (expected[1],)}
 
@@ -165,5 +165,5 @@ def test_a_value_that_is_a_bound_is_below_it() -> None:
 
 def test_numbers_of_the_same_kind_are_one(home: Home) -> None:
     told = tell(home, ended_ms=3000, cost_usd=0.5, **DONE)
-    points = {point.measure.name: point.values for point in add_up([told, told])}
+    points = {point.measure.name: point.values for point in sum_metrics([told, told])}
     assert points == {"remit.delegations": (1, 1), "remit.duration": (2.0, 2.0), "remit.cost": (0.5, 0.5)}

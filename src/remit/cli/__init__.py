@@ -43,9 +43,9 @@ def run(args: list[str]) -> int:
     try:
         if any(name in os.environ for name in ENDPOINTS):
             from remit.cli.output import asks_for_json, report_note
-            from remit.telemetry.export import carry_out
+            from remit.telemetry.export import run_and_send
 
-            return carry_out(args, _run, lambda text: report_note(text, as_json=asks_for_json(args)))
+            return run_and_send(args, _run, lambda text: report_note(text, as_json=asks_for_json(args)))
         return _run(args)
     except KeyboardInterrupt:
         return 130

@@ -1,8 +1,8 @@
-"""Harnesses: what each one calls things and where it puts them, one module per harness.
+"""Harnesses: the names, files and formats of each harness, one module per harness.
 
-Owns names and shapes that a new release of a harness may change, and tiny readers of them. Everything that depends on
-a harness's release reads it here, so that a change of the harness is a change of one file. Hooks load this on every
-tool call: these modules import next to nothing.
+These modules contain every name and format that a new release of a harness may change, with small functions that read
+them, so that a change of a harness is a change of one file. Hooks load them on every tool call, so they import next to
+nothing.
 """
 
 HOOKED = ("claude", "codex", "opencode")

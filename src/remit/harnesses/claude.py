@@ -1,9 +1,9 @@
-"""Claude Code: what it calls things and where it puts them: files, hooks, notifications, command line and stream.
+"""Claude Code: the names and formats of its files, hooks, notifications, command line and stream.
 
-Owns every name and shape of Claude Code that Remit relies on, and tiny readers of them. A new release changes this file
-and nothing else. Hooks load it on every tool call, so it imports nothing. Names are compared by their end where
-releases have put prefixes in front, and fields are read by presence, never by order or absence. Codex has the same
-hooks and Remit's plugin for opencode sends the same events, so what they share is here, too.
+Only this file depends on a release of Claude Code. Hooks load it on every tool call, so it imports nothing. Names are
+compared by their ends if releases have added prefixes, and fields are read if they are present, never by their order or
+absence. Codex has the same hooks, and Remit's plugin for opencode sends the same events, so this file also has the
+names that they share.
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ PROTECTED_FOLDERS = (
     ".claude/agents", ".claude/commands", ".claude/hooks", ".claude/skills", ".claude/plugins", ".claude-plugin",
 )  # fmt: skip
 PROTECTED_FILES = {SHARED_SETTINGS: "{}\n", LOCAL_SETTINGS: "{}\n", SERVERS_FILE: '{"mcpServers": {}}\n'}
-"""Files of a project that decide what runs, and for each a text that changes nothing."""
+"""Files of a project that decide which programs run, each with a text that changes nothing."""
 FOLDER_VARIABLE = "CLAUDE_CONFIG_DIR"
 """The variable that names the folder of its settings."""
 HOME = "~/.claude"
 HOME_FOLDERS = ("agents", "commands", "hooks", "skills", "plugins", "output-styles", "rules", "local")
 HOME_FILES = ("settings.json", "settings.local.json", ".claude.json", "CLAUDE.md")
-"""What decides what runs, in the folder of its settings."""
+"""The files and folders in its settings folder that decide which programs run."""
 HOME_SETTINGS = "settings.json"
 PLUGIN_FILE, PLUGINS_REGISTRY = ".claude-plugin/plugin.json", "plugins/installed_plugins.json"
-"""What makes a folder a plugin; and, in the folder of its settings, the plugins that are installed and where."""
+"""The file that makes a folder a plugin; and, in its settings folder, the list of installed plugins."""
 HOME_PRIVATE = ("shell-snapshots", "session-env")
-"""Folders there that a session sources shell code from."""
+"""Folders in the settings folder from which a session sources shell code."""
 HOME_STATE = ("~/.claude/projects/**", "~/.claude.json")
 """Patterns of files that it writes while it runs and that no tool writes to."""
 STATE_PLACES = (f"${FOLDER_VARIABLE}", HOME)
-"""The folders that it has to write to while it runs."""
+"""The folders that it has to write to while running."""
 MODEL_VARIABLES = ("ANTHROPIC_BASE_URL", "ANTHROPIC_BEDROCK_BASE_URL", "ANTHROPIC_VERTEX_BASE_URL")
 MODEL_SETTINGS = (f"${FOLDER_VARIABLE}/settings.json", f"{HOME}/settings.json")
 """The variables and the user's settings that may name a model server."""
@@ -79,7 +79,7 @@ ALL_TOOLS = (
     "TeamCreate", "TeamDelete", "TodoRead", "TodoWrite", "ToolSearch", "WaitForMcpServers", "WebFetch", "WebSearch",
     "Workflow", "Write",
 )  # fmt: skip
-"""The tools that an agent's file can name (2.1), with the names that they had before."""
+"""The tools that an agent file can name (2.1), with their former names."""
 HOOK_EVENTS = (
     "PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "Notification", "UserPromptSubmit",
     "UserPromptExpansion", "SessionStart", "SessionEnd", "Stop", "StopFailure", "SubagentStart", "SubagentStop",
@@ -104,18 +104,18 @@ PROMPT, SESSION_START, SESSION_END, NEW_SETTINGS = "UserPromptSubmit", "SessionS
 """The events that Remit answers."""
 EVENT_KEY, SESSION_KEY, CWD_KEY, TRANSCRIPT_KEY = "hook_event_name", "session_id", "cwd", "transcript_path"
 AGENT_ID, AGENT_TYPE = "agent_id", "agent_type"
-"""Which subagent an event comes from."""
+"""The keys of the subagent that an event comes from."""
 TOOL_KEY, INPUT_KEY, CALL_KEY, RESPONSE_KEY, ERROR_KEY = (
     "tool_name", "tool_input", "tool_use_id", "tool_response", "error",
 )  # fmt: skip
 ANSWER_KEY, STOP_ACTIVE_KEY, AGENT_TRANSCRIPT_KEY = (
     "last_assistant_message", "stop_hook_active", "agent_transcript_path",
 )  # fmt: skip
-"""Of an agent that stops."""
+"""The keys of an event of an agent that stops."""
 PROMPT_TEXT, FIRST_PROMPT, CHANGED_FILE = "prompt", "first_prompt", "file_path"
-"""The text of a prompt; the first one of an agent, from the plugin for opencode; the settings that have changed."""
+"""The text of a prompt; the first prompt of an agent, from the plugin for opencode; the changed settings file."""
 SOURCE_KEY, RESUMED, STARTED = "source", "resume", "startup"
-"""Why a session starts."""
+"""The key with the reason why a session starts, and its values."""
 PROJECT_VARIABLE = "CLAUDE_PROJECT_DIR"
 SPECIFIC_KEY, NAME_KEY = "hookSpecificOutput", "hookEventName"
 DECISION_KEY, DECISION_REASON, NEW_INPUT, NEW_OUTPUT = (
@@ -129,8 +129,8 @@ DELEGATING = ("Agent", "Task")
 DEFAULT_AGENT = "general-purpose"
 """The agent that a call without a name starts."""
 AGENT_KEY, PROMPT_KEY, BACKGROUND_KEY = "subagent_type", "prompt", "run_in_background"
-"""The input of that tool. Since 2.1.198 a call that doesn't say is in the background; `background: true` in the agent's
-file and a terminal overrule what the call says."""
+"""The input of that tool. Since 2.1.198, the default is the background; `background: true` in the agent file and a
+terminal override the call."""
 RETURNING = {"StructuredOutput": "", "SubagentHandback": "message"}
 """Tools whose input is the return: the key that the text is under, or "" if the whole input is the return.
 
@@ -145,19 +145,19 @@ NAMES = {"read": "Read", "write": "Write", "edit": "Edit", "bash": "Bash", "grep
 OTHER_NAMES = {
     "webfetch": "WebFetch", "websearch": "WebSearch", "todowrite": "TodoWrite", "skill": "Skill", "lsp": "LSP",
 }  # fmt: skip
-"""Its names of the standard's tools, and of opencode's."""
+"""Its names of the tools of the standard and of opencode."""
 EDITING_TOOLS = ("MultiEdit", "NotebookEdit")
-"""Other tools that edit."""
+"""Other tools that edit files."""
 PATH_KEYS, COMMAND_KEY, OLD_KEY, NEW_KEY = ("file_path", "notebook_path"), "command", "old_string", "new_string"
 """The input of tools for files and commands."""
 EXIT_SIGN = "Exit code "
-"""How the error of a command begins that ran; other errors say why none was started, or that it was stopped."""
+"""The beginning of the error of a command that ran. Other errors: no command started, or it was stopped."""
 SHELL_VARIABLE, ENVIRONMENT_KEY = "CLAUDE_CODE_SHELL", "env"
-"""The shell that it starts for commands; and, in its settings, the variables that it sets for itself and its hooks."""
+"""The variable with the shell for commands; and, in its settings, the variables for itself and its hooks."""
 SHELL_SESSION = "CLAUDE_CODE_SESSION_ID"
-"""Its session, in the environment of hooks and commands."""
+"""The variable with the session id, in the environment of hooks and commands."""
 WORKTREE_KEY = "isolation"
-"""In the input of the tool that starts a subagent: that it gets a tree of its own."""
+"""In the input of the tool that starts a subagent: whether the subagent gets a working tree of its own."""
 TOOLS = {
     "Bash": "bash", "Monitor": "bash", "PowerShell": "bash", "REPL": "bash",
     "Read": "read", "NotebookRead": "read", "LS": "read",
@@ -167,17 +167,17 @@ TOOLS = {
 }  # fmt: skip
 """The standard's names of its tools."""
 COMMAND_TOOLS = ("Bash", "Monitor")
-"""Those that start a shell with the command that they are given."""
+"""The tools that start a shell with a given command."""
 ENTRY_VARIABLE, TERMINAL = "CLAUDE_CODE_ENTRYPOINT", "cli"
 
 
 def is_terminal(environ: Mapping[str, str]) -> bool:
-    """Return whether a session is one in which a user types, by the environment of its hooks."""
+    """Return whether a user types in the session, by the environment of its hooks."""
     return environ.get(ENTRY_VARIABLE) == TERMINAL
 
 
 def get_transcript(main: str, agent_id: str) -> str:
-    """Return the file in which it keeps what a subagent says, beside the transcript of the session."""
+    """Return the transcript of a subagent, which is beside the transcript of the session."""
     return f"{main.removesuffix('.jsonl')}/subagents/agent-{agent_id}.jsonl"
 
 
@@ -192,14 +192,14 @@ AGENT_ID_KEY = "agentId"
 
 
 def is_launched(response: Mapping[str, Any]) -> bool:
-    """Return whether a subagent runs on in the background, so that its answer comes by a notification."""
+    """Return whether a subagent continues in the background, so that its answer comes as a notification."""
     return response.get("isAsync") is True or response.get("status") == "async_launched"
 
 
 def read_answer(response: Mapping[str, Any]) -> str | None:
-    """Return the words of a subagent in the tool's response, without the harness's own notes; None if there are none.
+    """Return the answer of a subagent in the tool's response, without the harness's own notes; None if there is none.
 
-    A hand-back's words are under a key of their own, and `content` only says that they were delivered.
+    The answer of a hand-back has a key of its own, and `content` only says that it was delivered.
     """
     report = response.get("handbackReport")
     if isinstance(report, dict) and isinstance(report.get("text"), str):
@@ -215,35 +215,35 @@ def read_answer(response: Mapping[str, Any]) -> str | None:
 
 
 def replace_answer(response: Mapping[str, Any], text: str) -> dict[str, Any]:
-    """Return the tool's response with another text in it, and without counts that are of the old one."""
+    """Return the tool's response with another text, without the counts of the old text."""
     kept = {key: value for key, value in response.items() if not key.startswith(("harness", "handback"))}
     return {**kept, "content": [{"type": "text", "text": text}]}
 
 
 def read_tokens(response: Mapping[str, Any]) -> int | None:
-    """Return what a subagent has used, by the response of the tool that started it."""
+    """Return the tokens that a subagent has used, from the response of the tool that started it; None if unknown."""
     tokens = response.get("totalTokens")
     return tokens if type(tokens) is int and 0 <= tokens < 1 << 60 else None
 
 
 def read_tool_count(response: Mapping[str, Any]) -> int | None:
-    """Return how many tools a subagent has used, by the same."""
+    """Return how many tools a subagent has used, from the same response; None if unknown."""
     count = response.get("totalToolUseCount")
     return count if type(count) is int else None
 
 
 def read_return(tool: str, tool_input: Mapping[str, Any]) -> object:
-    """Return what a returning tool returns: a text, or the whole input."""
+    """Return the return in the input of a returning tool: a text, or the whole input."""
     key = RETURNING[tool]
     return tool_input.get(key) if key else dict(tool_input)
 
 
 def read_changed_files(response: object) -> tuple[list[str], bool] | None:
-    """Return the files that changed while a command ran, and whether these are all; None if the result doesn't say.
+    """Return the files that changed while a command ran, and whether the list is complete; None if it is missing.
 
-    Since 2.1.326 at the latest, if `DIFF_VARIABLE` or a setting turns it on, and only in a git repository. It is the
-    difference of the tree before and after the command, so another agent may have changed them. A command that failed,
-    or that changed nothing, has no such list.
+    Since 2.1.326 at the latest, the result has this list if `DIFF_VARIABLE` or a setting turns it on, in git
+    repositories only. It compares the trees before and after the command, so another agent may have changed the files.
+    A command that failed, or that changed nothing, has no such list.
     """
     found = response.get("bashEditDiff") if isinstance(response, dict) else None
     if not isinstance(found, dict):
@@ -264,31 +264,31 @@ def _get_count(response: Mapping[str, Any], key: str) -> int:
 # --- notifications: the prompt of a UserPromptSubmit -----------------------------------------------------------------
 
 
-class Notice:
-    """One task that a prompt brings news of."""
+class Notification:
+    """One task in a notification."""
 
     __slots__ = ("answer", "is_agent", "task_id", "tokens")
 
     def __init__(self, task_id: str, *, is_agent: bool, answer: str | None = None, tokens: int | None = None) -> None:
         self.task_id = task_id
-        """Of a subagent, the id that it has in hooks."""
+        """The id; of a subagent, its id in hooks."""
         self.is_agent = is_agent
-        """Whether it is a subagent for sure: commands and workflows send notifications, too."""
+        """Whether the task is certainly a subagent. Commands and workflows also send notifications."""
         self.answer = answer
-        """Its last words; None if they aren't there."""
+        """The final message; None if the notification has none."""
         self.tokens = tokens
 
 
 _MAX_DIGITS = 17
 
 
-def is_notice(prompt: str) -> bool:
-    """Return whether a prompt is one that the harness wrote to bring news of a background task or of another agent."""
+def is_notification(prompt: str) -> bool:
+    """Return whether a prompt is a notification about a background task or of another agent."""
     return "<task-notification>" in prompt or "<agent-message" in prompt
 
 
-def read_notices(prompt: str) -> list[Notice]:
-    """Return the tasks that a prompt brings news of, in its order."""
+def read_notifications(prompt: str) -> list[Notification]:
+    """Return the tasks in a notification, in order."""
     found = []
     for piece in prompt.split("<task-notification>")[1:]:
         head, _, rest = piece.partition("<result>")
@@ -296,16 +296,16 @@ def read_notices(prompt: str) -> list[Notice]:
         digits = _cut(tail, "<subagent_tokens>", "</subagent_tokens>")
         tokens = int(digits) if digits.isascii() and digits.isdecimal() and len(digits) <= _MAX_DIGITS else None
         task_id = _cut(head, "<task-id>", "</task-id>")
-        is_agent = bool(digits) and "<agent_count>" not in tail  # which a workflow of several has
-        found.append(Notice(task_id, is_agent=is_agent, answer=answer if closed else None, tokens=tokens))
+        is_agent = bool(digits) and "<agent_count>" not in tail  # only a workflow of several agents has a count
+        found.append(Notification(task_id, is_agent=is_agent, answer=answer if closed else None, tokens=tokens))
     for piece in prompt.split("<agent-message")[1:]:
         task_id = _cut(piece.partition(">")[0], 'from="', '"')
-        found.append(Notice(task_id, is_agent="[Subagent hand-back]" in piece))
+        found.append(Notification(task_id, is_agent="[Subagent hand-back]" in piece))
     return [each for each in found if each.task_id]
 
 
 def _cut(text: str, begin: str, end: str) -> str:
-    """Return what stands between two marks; empty if they aren't there."""
+    """Return the text between two marks; empty if they aren't there."""
     _, found, rest = text.partition(begin)
     inner, closed, _ = rest.partition(end)
     return inner.strip() if found and closed else ""
@@ -321,7 +321,7 @@ AGENT_OPTION, INSTRUCTIONS_OPTION, MODEL_OPTION = "--agent", "--append-system-pr
 TURNS_OPTION, BUDGET_OPTION = "--max-turns", "--max-budget-usd"
 RETRIES_VARIABLE = "CLAUDE_CODE_MAX_RETRIES"
 OUTPUT_VARIABLE = "CLAUDE_CODE_MAX_OUTPUT_TOKENS"
-"""The most tokens of one answer. There is no variable and no option for the temperature."""
+"""The variable with the maximum number of tokens of one answer. There is none for the temperature, and no option."""
 UPDATES_VARIABLE = "DISABLE_AUTOUPDATER"
 SWITCHES = (
     UPDATES_VARIABLE, "DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING", "DISABLE_BUG_COMMAND",
@@ -330,8 +330,8 @@ SWITCHES = (
 
 
 def set_up(home: str, url: str, model: str) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the environment and the files, by path, with which it asks one model server and nothing else."""
-    del model  # it asks for its own, whatever the server has
+    """Return the environment and the files, by path, with which it uses one model server and no other service."""
+    del model  # it requests its own models from any server
     own = {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "scripted", FOLDER_VARIABLE: f"{home}/{FOLDER}"}
     return dict.fromkeys(SWITCHES, "1") | own, {}
 
@@ -341,30 +341,30 @@ def set_up(home: str, url: str, model: str) -> tuple[dict[str, str], dict[str, s
 INIT, TASKS_CHANGED, API_RETRY = "init", "background_tasks_changed", "api_retry"
 """Lines of the type `system`, by subtype."""
 VERSION_KEY, PARENT_CALL = "claude_code_version", "parent_tool_use_id"
-"""In the first line; in a message of a subagent: the call that started it."""
+"""Keys of the first line, and of a message of a subagent: the call that started the subagent."""
 RETRY_STATUS, RETRY_ERROR, RETRY_ATTEMPT, RETRY_LIMIT = "error_status", "error", "attempt", "max_retries"
 TURNS_KEY, COST_KEY, ANSWER, DENIALS_KEY, IS_ERROR = (
     "num_turns", "total_cost_usd", "result", "permission_denials", "is_error",
 )  # fmt: skip
-"""Of a result."""
+"""Keys of a result."""
 MODELS_KEY = "modelUsage"
 
 RESULT_INPUT = ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
 RESULT_OUTPUT = ("outputTokens",)
 RESULT_COST = "costUSD"
-"""Of one model in it."""
+"""Keys of one model in `modelUsage`."""
 LIVE_INPUT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 LIVE_OUTPUT = ("output_tokens",)
-"""Of one message, and of `usage` in a result."""
+"""Keys of the usage of one message, and of `usage` in a result."""
 SINCE_LAST = "model_usage_since_last_result"
-"""Since 2.1.311. Without it, `modelUsage` counts the whole session of the process; since 2.1.275 also what the
-processes before it have used, if it resumes a session."""
+"""Since 2.1.311. Without it, `modelUsage` counts the whole session of the process; since 2.1.275 it includes the usage
+of earlier processes if the process resumes a session."""
 RESULT_LIMITS = {"error_max_turns": "turns", "error_max_budget_usd": "budget"}
 SYNTHETIC_MODEL = "<synthetic>"
 """The model of messages that the program writes itself."""
 UNKNOWN_SESSION = "No conversation found"
 SHELL_TASK = "local_bash"
-"""The type of a command in the background. The program waits for those up to ten minutes, since 2.1.275."""
+"""The type of a command in the background. Since 2.1.275, the program waits for such commands for up to ten minutes."""
 OPERATIONS = {
     **dict.fromkeys(("Read", "Grep", "Glob", "LSP", "NotebookRead", "WebFetch", "WebSearch"), "read"),
     **dict.fromkeys(("Write", "Edit", "MultiEdit", "NotebookEdit"), "write"),
@@ -372,24 +372,24 @@ OPERATIONS = {
     **dict.fromkeys(DELEGATING, "delegate"),
 }
 DIFF_VARIABLE = "CLAUDE_CODE_BASH_EDIT_DIFF"
-"""Has the result of a command name the files that changed while it ran; the model doesn't see it."""
+"""The variable that adds the changed files to the result of a command, where the model doesn't see them."""
 TOOL_RESPONSE = "tool_use_result"
 """The key of a tool's result beside a message of the type `user`."""
 
 
 def counts_earlier_runs(version: str) -> bool:
-    """Return whether `modelUsage` of a resumed session counts what earlier processes have used, by the program's version."""
+    """Return whether `modelUsage` of a resumed session includes the usage of earlier processes, by the version."""
     return _read_version(version) >= (2, 1, 275)
 
 
 def list_task_types(record: Mapping[str, Any]) -> list[str]:
-    """Return the types of the tasks that still run in the background, by a `background_tasks_changed` line."""
+    """Return the types of the tasks that still run in the background, from a `background_tasks_changed` line."""
     tasks = record.get("tasks")
     found = [task.get("task_type") for task in tasks if isinstance(task, dict)] if isinstance(tasks, list) else []
     return [kind if isinstance(kind, str) else "" for kind in found]
 
 
 def _read_version(text: str) -> tuple[int, ...]:
-    """Return the numbers of a version; none for one that can't be read, which is less than any."""
+    """Return the numbers of a version; an empty tuple, the lowest version, if it can't be parsed."""
     parts = text.split("-", maxsplit=1)[0].split(".")
     return tuple(int(part) for part in parts) if all(part.isdecimal() for part in parts) else ()

@@ -1,12 +1,11 @@
-"""Codex: what it calls things and where it puts them: files, hooks, session files, command line and stream.
+"""Codex: the names and formats of its files, hooks, session files, command line and stream.
 
-Owns every name and shape of Codex that Remit relies on, and tiny readers of them. A new release changes this file and
-nothing else. Hooks load it on every tool call, so it imports nothing.
+Only this file depends on a release of Codex. Hooks load it on every tool call, so it imports nothing.
 
-Codex has two ways to run subagents, chosen by the model (`codex debug models`). In multi-agent v1 a prompt is plain and
-`wait_agent` gives the answer. In v2, which most current models get, the model's server encrypts what agents send each
-other, so that a hook can't add to a prompt. An agent is known by its path (`/root/report`). Its final answer reaches
-the caller with the caller's next request, and `wait_agent` only waits.
+Codex has two ways to run subagents, chosen by the model (`codex debug models`). In multi-agent v1, a prompt is plain
+and `wait_agent` returns the answer. In v2, which most current models use, the model's server encrypts the messages
+between agents, so a hook can't add to a prompt. An agent is addressed by its path (`/root/report`). The caller gets the
+final answer with its next request, and `wait_agent` only waits.
 """
 
 from __future__ import annotations
@@ -39,12 +38,12 @@ HOME_FOLDERS = ("agents", "hooks", "plugins", "prompts", "rules", "skills")
 HOME_FILES = (
     "config.toml", "hooks.json", "managed_config.toml", "requirements.toml", "AGENTS.md", "AGENTS.override.md",
 )  # fmt: skip
-"""What decides what runs, in the folder of its settings."""
+"""The files and folders in its settings folder that decide which programs run."""
 HOME_SETTINGS = "config.toml"
 HOME_STATE = ("~/.codex/**",)
 """Patterns of files that it writes while it runs and that no tool writes to."""
 STATE_PLACES = (f"${FOLDER_VARIABLE}", HOME)
-"""The folders that it has to write to while it runs."""
+"""The folders that it has to write to while running."""
 MODEL_VARIABLES = ("OPENAI_BASE_URL",)
 MODEL_SETTINGS = (f"${FOLDER_VARIABLE}/config.toml", f"{HOME}/config.toml")
 """The variables and the user's settings that may name a model server."""
@@ -84,27 +83,27 @@ READ_ONLY, WORKSPACE_WRITE, FULL_ACCESS = "read-only", "workspace-write", "dange
 SANDBOXES = (READ_ONLY, WORKSPACE_WRITE, FULL_ACCESS)
 
 NO_SHELL = "features.shell_tool = false"
-"""The line of an agent's file that takes the shell from it. Codex ignores an agent's `sandbox_mode` (0.169)."""
+"""The line of an agent file that removes its shell. Codex ignores an agent's `sandbox_mode` (0.169)."""
 
 # --- hooks -----------------------------------------------------------------------------------------------------------
 
 SPAWN, WAIT, FOLLOW_UP = "spawn_agent", "wait_agent", "followup_task"
-"""Tools for subagents, without what Codex writes before their names."""
+"""Tools for subagents, without the prefixes that Codex adds."""
 PREFIXES = {"": "v1", "multi_agent_v1": "v1", "multi_agent_v1.": "v1", "collaboration": "v2", "collaboration.": "v2"}
-"""What Codex writes before those names, and which multi-agent version that is."""
+"""The prefixes of those names, with their multi-agent version."""
 AGENT_KEY, PROMPT_KEY, TASK_KEY = "agent_type", "message", "task_name"
 """The input of `spawn_agent`; the task's name in v2 only."""
 DEFAULT_AGENT = "default"
 """The agent that a call without a name starts."""
 GIVING = ("send_input", "resume_agent", FOLLOW_UP)
-"""Tools that give an agent which was started before more work."""
+"""Tools that give an existing agent more work."""
 TELLING = ("send_message",)
 """Tools that send an agent a message and start nothing."""
 RECIPIENT_KEYS = ("target", "id", "agent_id")
 ROOT_PATH = "/root"
-"""The path of the session itself, below which v2 has its agents."""
+"""The path of the session itself, above the paths of its agents in v2."""
 HEAD_BYTES = 16 * 1024
-"""So much of a session file has what is known of its agent; its instructions come behind that."""
+"""The size of the beginning of a session file that describes the agent, before its instructions."""
 NAMES = {"bash": ("exec_command", "shell_command", "shell")}
 """Its names of the standard's tools; files are changed by a patch or by a command."""
 COMMAND_KEYS = ("cmd", "command")
@@ -112,7 +111,7 @@ WORKDIR_KEY = "workdir"
 """The input of its shell: the folder."""
 PATCH_KEYS, PATCH_START = ("input", "patch", "command"), "*** Begin Patch"
 PATCH_MARKS = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ")
-"""Where a patch is, how it begins, and what stands before the name of a file in it."""
+"""The keys with a patch, the beginning of a patch, and the prefixes of file names in a patch."""
 AGENT_ID_KEY = "agent_id"
 """In the response of `spawn_agent`: the id that the subagent has in hooks."""
 TOOLS = {
@@ -121,13 +120,13 @@ TOOLS = {
 }  # fmt: skip
 """The standard's names of its tools."""
 USED_TOOL_MARKS = ('"function_call"', '"custom_tool_call"')
-"""What a session file has of an agent that used a tool."""
+"""Texts in the session file of an agent that used a tool."""
 _ENCRYPTED, _SHORTEST = "gAAAA", 24
-"""How an encrypted text begins, and how long it is at least."""
+"""The beginning and the minimum length of an encrypted text."""
 
 
 def split_tool(tool: str) -> tuple[str, str]:
-    """Return what stands before the name of a tool for subagents, and the name; ("", "") for any other tool."""
+    """Return the prefix and the name of a tool for subagents; ("", "") for any other tool."""
     if tool.startswith("mcp__"):
         return "", ""
     for name in (SPAWN, WAIT, *GIVING, *TELLING):
@@ -150,19 +149,19 @@ def find_trouble(tool: str, tool_input: Mapping[str, Any]) -> str:
 
 
 def is_sealed(tool: str) -> bool:
-    """Return whether a call of this tool starts an agent whose prompt must stay as it is."""
+    """Return whether a call of this tool starts an agent with an encrypted prompt."""
     return PREFIXES.get(split_tool(tool)[0]) == "v2"
 
 
 def is_encrypted(text: str) -> bool:
-    """Return whether a text is one that the model's server has encrypted."""
+    """Return whether the model's server has encrypted a text."""
     return text.startswith(_ENCRYPTED) and len(text) >= _SHORTEST and not any(char.isspace() for char in text)
 
 
 def read_agent_path(head: str) -> str:
-    """Return the path of the agent whose session file begins so; empty in v1, and for the session itself.
+    """Return the agent's path from the beginning of its session file; empty in v1 and for the session itself.
 
-    A quote within a text has a backslash before it, so that this can only be the key.
+    JSON escapes quotes in a text, so a match can only be the key.
     """
     _, found, rest = head.partition('"agent_path":"')
     path, closed, _ = rest.partition('"')
@@ -170,14 +169,14 @@ def read_agent_path(head: str) -> str:
 
 
 def resolve_path(target: str, caller_path: str) -> str:
-    """Return the path of the agent that a caller names: whole, or below its own."""
+    """Return the path of the agent that a caller names, by an absolute path or relative to its own."""
     return target if target.startswith("/") else f"{caller_path or ROOT_PATH}/{target}"
 
 
 def read_total_tokens(tail: str) -> int | None:
-    """Return what the agent of a session file has used so far, by the end of the file; None if that isn't there.
+    """Return the tokens that an agent has used so far, from the end of its session file; None if they aren't there.
 
-    It counts the whole thread, with what follow-ups have used.
+    This counts the whole thread, including follow-ups.
     """
     _, found, rest = tail.rpartition('"total_token_usage":{')
     _, counted, digits = rest.partition("}")[0].rpartition('"total_tokens":')
@@ -185,23 +184,23 @@ def read_total_tokens(tail: str) -> int | None:
 
 
 TITLE_PROMPT = "Generate a concise, single-line task title"
-"""How its terminal asks the model for the title of a session: in a thread of its own, with all tools."""
+"""The beginning of the prompt for a session's title, which the terminal sends in a separate thread with all tools."""
 
 # --- trust -----------------------------------------------------------------------------------------------------------
 
 UNTRUSTED = "Untrusted project-local configuration is disabled"
-"""What it prints, since 0.169, in a folder that the user doesn't trust: hooks, agents and servers there are off."""
+"""Its message, since 0.169, in a folder that the user doesn't trust: hooks, agents and servers are off there."""
 TRUST_OPTION = "--trust"
-"""Of `codex exec`, since 0.169: trust the folder and go on."""
+"""The option of `codex exec` that trusts the folder (since 0.169)."""
 TRUSTED_EVENTS = {
     "PreToolUse": "pre_tool_use", "PostToolUse": "post_tool_use", "SubagentStart": "subagent_start",
     "SubagentStop": "subagent_stop", "Stop": "stop", "SessionStart": "session_start", "SessionEnd": "session_end",
     "UserPromptSubmit": "user_prompt_submit",
 }  # fmt: skip
-"""What its settings call the events of hooks that were trusted."""
+"""The names of events in its settings for trusted hooks."""
 HASH_KEY = "trusted_hash"
 SERVER_COMMAND, LIST_HOOKS = "app-server", "hooks/list"
-"""The command and the request that list the hooks which it would call."""
+"""The command and the request that list the hooks that Codex would call."""
 MODELS_COMMAND = ("debug", "models")
 
 # --- the command line ------------------------------------------------------------------------------------------------
@@ -241,7 +240,7 @@ metrics_exporter = "none"
 
 
 def set_up(home: str, url: str, model: str) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the environment and the files, by path, with which it asks one model server and nothing else."""
+    """Return the environment and the files, by path, with which it uses one model server and no other service."""
     folder = f"{home}/{FOLDER}"
     config = _CONFIG.format(url=url, model=model)
     return {FOLDER_VARIABLE: folder, "SCRIPTED_API_KEY": "scripted"}, {f"{folder}/{HOME_SETTINGS}": config}
@@ -265,4 +264,4 @@ OPERATIONS = {
 }
 """The types of items that are uses of tools."""
 FAILED = frozenset({"failed", "declined"})
-"""The states of such an item that failed."""
+"""The states of a failed tool use."""

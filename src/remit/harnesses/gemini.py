@@ -1,6 +1,6 @@
-"""Gemini CLI: what it calls things and where it puts them. Remit runs it, and has no hooks in it.
+"""Gemini CLI: the names and formats of its files, command line and stream. Remit runs it, but has no hooks in it.
 
-Owns every name and shape of Gemini CLI that Remit relies on. A new release changes this file and nothing else.
+Only this file depends on a release of Gemini CLI.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ FOLDER = ".gemini"
 HOME_FOLDERS = ("agents", "commands", "extensions", "hooks", "policies", "skills")
 PROTECTED_FOLDERS = tuple(f"{FOLDER}/{name}" for name in HOME_FOLDERS)
 PROTECTED_FILES = {".gemini/settings.json": "{}\n", ".gemini/.env": ""}
-"""Files of a project that decide what runs, and for each a text that changes nothing."""
+"""Files of a project that decide which programs run, each with a text that changes nothing."""
 HOME = "~/.gemini"
 HOME_FILES = ("settings.json", "trustedFolders.json", "GEMINI.md", ".env")
-"""What decides what runs, in the folder of its settings."""
+"""The files and folders in its settings folder that decide which programs run."""
 HOME_STATE = ("~/.gemini/**",)
 """Patterns of files that it writes while it runs and that no tool writes to."""
 STATE_PLACES = (HOME,)
-"""The folders that it has to write to while it runs."""
+"""The folders that it has to write to while running."""
 MODEL_VARIABLES = ("GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL")
 MODEL_SETTINGS = ("~/.gemini/settings.json", "~/.gemini/.env")
 """The variables and the user's settings that may name a model server."""
@@ -40,7 +40,7 @@ NAMES = {
     "read": ("read_file",), "write": ("write_file",), "edit": ("replace",), "bash": ("run_shell_command",),
     "grep": ("search_file_content", "grep_search"), "glob": ("glob",),
 }  # fmt: skip
-"""Its names of the standard's tools; one of them has changed."""
+"""Its names of the standard's tools, with a former name."""
 PATH_KEYS, COMMAND_KEY = ("file_path", "absolute_path", "path"), "command"
 """The input of tools for files and commands."""
 OPERATIONS = {
@@ -50,7 +50,7 @@ OPERATIONS = {
     "run_shell_command": "run",
     "invoke_agent": "delegate",
 }
-"""What its tools do, as the runners call it."""
+"""The operations of its tools, as runners name them."""
 
 # --- the command line ------------------------------------------------------------------------------------------------
 
@@ -60,7 +60,7 @@ FREE_MODE, EDITS_MODE = "yolo", "auto_edit"
 
 
 def set_up(home: str, url: str, model: str) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the environment and the files, by path, with which it asks one model server and nothing else."""
+    """Return the environment and the files, by path, with which it uses one model server and no other service."""
     import json  # noqa: PLC0415 - only for tests
 
     del model
@@ -72,7 +72,7 @@ def set_up(home: str, url: str, model: str) -> tuple[dict[str, str], dict[str, s
     }
     environ = {
         "GEMINI_API_KEY": "scripted",
-        "GEMINI_MODEL": "gemini-2.5-flash",  # without one it asks a model which model to ask
+        "GEMINI_MODEL": "gemini-2.5-flash",  # otherwise it has a model choose the model
         "GOOGLE_GEMINI_BASE_URL": url,
         "GEMINI_TELEMETRY_ENABLED": "false",
         "GEMINI_CLI_TRUST_WORKSPACE": "true",

@@ -1,7 +1,7 @@
-"""opencode: what it calls things and where it puts them: files, plugin, command line and stream.
+"""opencode: the names and formats of its files, plugin, command line and stream.
 
-Owns every name and shape of opencode that Remit relies on. The plugin (`harness_files/opencode/remit.js`) turns its
-events into the shape of Claude Code's. Hooks load this on every tool call, so it imports nothing.
+Only this file and the plugin (`harness_files/opencode/remit.js`), which sends events in the format of Claude Code,
+depend on a release of opencode. Hooks load this file on every tool call, so it imports nothing.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ PROTECTED_FOLDERS = (
     *AGENT_FOLDERS, *COMMAND_FOLDERS, ".opencode/plugin", ".opencode/plugins", ".opencode/tool", ".opencode/tools",
 )  # fmt: skip
 PROTECTED_FILES = dict.fromkeys(SETTINGS_FILES, "{}\n")
-"""Files of a project that decide what runs, and for each a text that changes nothing."""
+"""Files of a project that decide which programs run, each with a text that changes nothing."""
 FOLDER_VARIABLE = "OPENCODE_CONFIG_DIR"
 """The variable that names the folder of its settings."""
 HOME = "~/.config/opencode"
 HOME_FOLDERS = ("",)
-"""What decides what runs: everything in the folder of its settings."""
+"""The folders in its settings folder that decide which programs run: all of them."""
 HOME_PRIVATE = ("",)
-"""It writes there when it starts, so a confined one gets a copy whose changes end with it."""
+"""opencode writes to its settings folder when it starts, so a confined opencode gets a temporary copy."""
 STATE_PLACES = ("~/.local/share/opencode", "~/.local/state/opencode", "~/.cache/opencode")
-"""The folders that it has to write to while it runs."""
+"""The folders that it has to write to while running."""
 MODEL_VARIABLES = ("OPENCODE_CONFIG_CONTENT", "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL")
 MODEL_SETTINGS = ("$OPENCODE_CONFIG", f"{HOME}/opencode.json", f"{HOME}/opencode.jsonc")
 """The variables and the user's settings that may name a model server."""
@@ -54,24 +54,24 @@ ALL_TOOLS = (
     "bash", "edit", "write", "read", "grep", "glob", "list", "patch", "task", "todoread", "todowrite", "webfetch",
     "websearch", "codesearch", "lsp", "skill", "question", "external_directory", "doom_loop", "multiedit",
 )  # fmt: skip
-"""The tools that an agent's file can name."""
+"""The tools that an agent file can name."""
 EDITING_TOOLS = frozenset({"write", "patch", "multiedit", "apply_patch"})
-"""Tools that it looks for under `edit` in the permissions."""
+"""Tools whose permission is `edit`."""
 MODES = ("subagent", "primary", "all")
 
 # --- the plugin and its tools ----------------------------------------------------------------------------------------
 
 LAST_MAJOR = 1
-"""The last major version that loads Remit's plugin: the plugins of opencode 1 do not run in opencode 2."""
+"""The last major version that loads Remit's plugin: opencode 2 doesn't run plugins of opencode 1."""
 
 EVENTS = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "SubagentStop")
 """The events that the plugin sends."""
 SHELL_VARIABLE = "REMIT_SHELL"
 """In the environment of hooks: the shell that opencode starts for commands, if it is Remit's."""
 TICKET_ANSWER, TICKET_KEY = "commandTicket", "command_ticket"
-"""The ticket of a command: in the answer before it, and in the event after it."""
+"""The keys of a command's ticket: in the answer before the command, and in the event after it."""
 COMMAND_TOOLS = ("bash",)
-"""Those that start a shell with the command that they are given."""
+"""The tools that start a shell with a given command."""
 DELEGATING = "task"
 """The tool that starts a subagent."""
 DEFAULT_AGENT = "general"
@@ -90,11 +90,11 @@ OPERATIONS = {
     "bash": "run",
     DELEGATING: "delegate",
 }
-"""What its tools do, as the runners call it."""
+"""The operations of its tools, as runners name them."""
 
 
 def loads_plugin(version: str) -> bool | None:
-    """Return whether a release loads Remit's plugin, by what `opencode --version` says; None if that can't be read."""
+    """Return whether a release loads Remit's plugin, by the output of `opencode --version`; None if that is unknown."""
     digits = version.strip().removeprefix("v").partition(".")[0]
     return int(digits) <= LAST_MAJOR if digits.isascii() and digits.isdecimal() else None
 
@@ -104,17 +104,17 @@ def loads_plugin(version: str) -> bool | None:
 STREAM_OPTIONS = ("run", "--format=json")
 SESSION_OPTION, AGENT_OPTION, MODEL_OPTION = "--session", "--agent", "--model"
 CONFIG_VARIABLE = "OPENCODE_CONFIG_CONTENT"
-"""A configuration that is laid over the one that is there."""
+"""The variable with settings that override those in files."""
 OUTPUT_VARIABLE = "OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX"
-"""The most tokens of one answer."""
+"""The variable with the maximum number of tokens of one answer."""
 QUIET = {"OPENCODE_DISABLE_AUTOUPDATE": "1"}
 LOGS = {"OPENCODE_PRINT_LOGS": "1", "OPENCODE_LOG_LEVEL": "ERROR"}
 PERMISSIONS = {"read": "read", "write": "edit", "edit": "edit", "bash": "bash", "grep": "grep", "glob": "glob"}
-"""Under which permission it looks for the standard's tools."""
+"""The permissions of the standard's tools."""
 
 
 def set_up(home: str, url: str, model: str) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the environment and the files, by path, with which it asks one model server and nothing else."""
+    """Return the environment and the files, by path, with which it uses one model server and no other service."""
     import json  # noqa: PLC0415 - only for tests
 
     del model
@@ -153,4 +153,4 @@ STEP_START, STEP_FINISH = "step_start", "step_finish"
 FALLBACK = r'agent "[^"]{0,200}" (?:not found|is a subagent)[^\n]{0,80}Falling back to default agent'
 UNANSWERED = r'message="stream error"[^\n]{0,1000} error\.error="([^"\n]{1,500})'
 REJECTED = r"permission requested: ([^\n]{1,300}); auto-rejecting"
-"""Patterns of what it prints: that another agent runs, why a server did not answer, what it would have had to ask."""
+"""Patterns of its messages: another agent runs, a server failed, a request for permission was rejected."""

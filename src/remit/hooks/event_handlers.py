@@ -261,7 +261,7 @@ def _at_prompt(event: HookEvent, root: str, environ: Mapping[str, str]) -> dict[
     Codex also reports the prompts of a subagent. The first one contains the session id, and a later one may follow
     after the agent has ended.
     """
-    if event.is_notice:
+    if event.is_notification:
         from remit.hooks.result_delivery import deliver_notifications
 
         return deliver_notifications(event, open_home(root))

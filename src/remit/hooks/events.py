@@ -82,10 +82,10 @@ class HookEvent:
         return _get(self.payload, claude.PROMPT_TEXT)
 
     @property
-    def is_notice(self) -> bool:
+    def is_notification(self) -> bool:
         """Whether the prompt is a notification of the harness with the answer of an agent, and not one of the user."""
         is_prompt = self.harness == "claude" and self.kind == claude.PROMPT and not self.agent_id
-        return is_prompt and claude.is_notice(self.prompt)
+        return is_prompt and claude.is_notification(self.prompt)
 
     @property
     def is_own(self) -> bool:

@@ -160,7 +160,7 @@ def find_seconds(event: HookEvent) -> tuple[float, float]:
     if event.kind == claude.SESSION_END and event.harness == "codex":
         return _LAST_SECONDS, _LAST_SECONDS + min(_LEEWAY_SECONDS, _LAST_SECONDS)
     is_slow = event.kind in (claude.BEFORE_TOOL, claude.AFTER_TOOL) and (event.is_delegating or event.is_returning)
-    is_slow = is_slow or event.is_notice
+    is_slow = is_slow or event.is_notification
     seconds = _SLOW_SECONDS if is_slow else _SECONDS.get(event.kind, min(_USUAL_SECONDS, _SLOW_SECONDS))
     return seconds, seconds + _LEEWAY_SECONDS
 
@@ -220,7 +220,7 @@ def fail(event: HookEvent, error: BaseException, environ: Mapping[str, str]) -> 
         content = event.response.get("content")
         kept = content if isinstance(content, list) else []
         return replies.replace_output({**event.response, "content": [{"type": "text", "text": text}, *kept]})
-    if event.is_notice:
+    if event.is_notification:
         text = f"Remit couldn't check the answer in this notification: {why}. Don't treat it as completed."
         return replies.add_context(event.kind, text)
     return replies.warn(f"{event.kind or 'an event'} wasn't checked: {why}")

@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from remit.harnesses import claude
-from remit.harnesses.claude import read_notices
+from remit.harnesses.claude import read_notifications
 from remit.hooks import replies
 from remit.hooks.finish_subagent import (
     end_observed,
@@ -38,7 +38,7 @@ from remit.runs.results.manifest_sentence import render_sentence
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from remit.harnesses.claude import Notice
+    from remit.harnesses.claude import Notification
     from remit.hooks.events import HookEvent
     from remit.ledger.home import Home
     from remit.ledger.hook_runs import HookRun
@@ -139,30 +139,30 @@ _UNKNOWN_NOTICE = "Remit doesn't know the agent of this notification, so its ans
 
 def deliver_notifications(event: HookEvent, home: Home) -> replies.Answer:
     """Return the results of all agents whose answers are in a prompt."""
-    texts = [_render_notification(notice, event, home) for notice in read_notices(event.prompt)]
+    texts = [_render_notification(notification, event, home) for notification in read_notifications(event.prompt)]
     with home.ledger.transaction() as db:
         texts.append(take_messages(db, event.session, None))
     text = "\n\n".join(dict.fromkeys(filter(None, texts)))
     return replies.add_context(event.kind, text) if text else {}
 
 
-def _render_notification(notice: Notice, event: HookEvent, home: Home) -> str:
+def _render_notification(notification: Notification, event: HookEvent, home: Home) -> str:
     """Finish an agent's run and return its verdict and result; empty for a command, a workflow or an observed agent."""
     with home.ledger.reading() as db:
-        own = find_by_agent(db, event.session, notice.task_id)
+        own = find_by_agent(db, event.session, notification.task_id)
     row = None if own is None else load_run(home.ledger, own.session_id)
     if own is None or row is None:
-        return _UNKNOWN_NOTICE if notice.is_agent else ""
-    if notice.tokens is not None:
-        note_tokens(home, row, notice.tokens)
+        return _UNKNOWN_NOTICE if notification.is_agent else ""
+    if notification.tokens is not None:
+        note_tokens(home, row, notification.tokens)
     if not own.enforced:
         return ""
     if row.state == "running":  # it ended without an event
-        if notice.answer is None:
+        if notification.answer is None:
             return f"Remit didn't see {row.agent} ({row.session_id}) stop, so it wasn't checked: don't rely on it."
         from remit.hooks.judge_return import judge_last_message
 
-        judge_last_message(home, row, None, notice.answer)
+        judge_last_message(home, row, None, notification.answer)
         row = load_run(home.ledger, own.session_id) or row
     elif row.state == "finishing":
         judge_again_if_changed(home, row)

@@ -1,8 +1,8 @@
 """Telemetry export: sends finished runs to an OpenTelemetry receiver.
 
-It follows the ledger and sends nothing while agents work. A command about runs sends, at its end, every run that was
-finished since the last time, by any process; a server does so every few seconds. What the receiver didn't accept stays
-for the next command. A failure here never changes how a command ends.
+It follows the ledger and sends nothing while agents run. At its end, a command about runs sends all runs that any
+process has finished since the last time; a server does that every few seconds. Data that the receiver didn't accept
+stays for the next command. A failure here never changes the exit code of a command.
 """
 
 from __future__ import annotations
@@ -24,39 +24,39 @@ if TYPE_CHECKING:
     from remit.ledger.home import Home
     from remit.telemetry.otlp import SendResult
 
-TAKES_S = 2.0
-"""So much longer a command may take, whatever the receiver does."""
-_EVERY_S, _RARELY_S = 5.0, 60.0
-"""How often a server sends, and how often it tries while that fails."""
+SEND_SECONDS = 2.0
+"""How long sending may delay the end of a command."""
+_INTERVAL_S, _MAX_INTERVAL_S = 5.0, 60.0
+"""The interval in which a server sends, and its maximum while sending fails."""
 _SIGNALS = ("traces", "metrics")
-_SPOKEN = "http/protobuf"
+_PROTOCOL = "http/protobuf"
 _DAY_MS = 24 * 60 * 60 * 1000
 _LATER = "unsent data stays for the next command"
 
 
-def carry_out(args: list[str], run: Callable[[list[str]], int], say: Callable[[str], None]) -> int:
-    """Run a command line, and send what was settled until its end; the command's exit code.
+def run_and_send(args: list[str], run: Callable[[list[str]], int], warn: Callable[[str], None]) -> int:
+    """Run a command line, send the runs that are finished by its end, and return the command's exit code.
 
-    An agent sends nothing: whoever started it does. Where to is not to be its choice, nor that of the settings that a
-    repository has for its runner.
+    A command of an agent sends nothing, because the agent's caller does. Neither the agent nor the settings of a
+    repository may choose the receiver.
     """
     if not (is_on(os.environ) and TICKET not in os.environ and _touches_runs(args)):
         return run(args)
     begun_ms = time.time_ns() // 1_000_000
     entry = find_command(args)
-    following = _Following(begun_ms, say) if entry is not None and entry.is_server else None
+    sender = _PeriodicSender(begun_ms, warn) if entry is not None and entry.is_server else None
     try:
         return run(args)
     finally:
-        if following is not None:
-            following.end()
+        if sender is not None:
+            sender.end()
         trouble = send(begun_ms)
         if trouble:
-            say(trouble)
+            warn(trouble)
 
 
 def _touches_runs(args: list[str]) -> bool:
-    """Return whether a command line asks for one of Remit's commands that run agents, or for one of the workspace's own."""
+    """Return whether a command line is a command that runs agents or serves, or a task command of the workspace."""
     words = skip_root_options(args)
     entry = find_command(words)
     if entry is None:
@@ -64,42 +64,42 @@ def _touches_runs(args: list[str]) -> bool:
     return entry.runs_agents or entry.is_server
 
 
-class _Following:
-    """Sends every few seconds, beside what a server does."""
+class _PeriodicSender:
+    """A thread that sends every few seconds while a server runs."""
 
-    def __init__(self, begun_ms: int, say: Callable[[str], None]) -> None:
+    def __init__(self, begun_ms: int, warn: Callable[[str], None]) -> None:
         self._over = Event()
-        Thread(target=self._go_on, args=(begun_ms, say), name="remit-telemetry", daemon=True).start()
+        Thread(target=self._run, args=(begun_ms, warn), name="remit-telemetry", daemon=True).start()
 
-    def _go_on(self, begun_ms: int, say: Callable[[str], None]) -> None:
-        pause_s, last = _EVERY_S, ""
+    def _run(self, begun_ms: int, warn: Callable[[str], None]) -> None:
+        pause_s, last = _INTERVAL_S, ""
         while not self._over.wait(pause_s):
-            trouble = _send_safely(begun_ms, time.monotonic() + TAKES_S)
+            trouble = _send_safely(begun_ms, time.monotonic() + SEND_SECONDS)
             if trouble and trouble != last:
-                say(trouble)
+                warn(trouble)
             last = trouble
-            pause_s = min(2 * pause_s, _RARELY_S) if trouble else _EVERY_S
+            pause_s = min(2 * pause_s, _MAX_INTERVAL_S) if trouble else _INTERVAL_S
 
     def end(self) -> None:
-        """Send no more."""
+        """Stop sending."""
         self._over.set()
 
 
 def send(begun_ms: int) -> str:
-    """Send what was settled and is not sent yet; what went wrong, in a sentence, or nothing.
+    """Send the finished runs that weren't sent yet; return the problem in a sentence, or an empty text.
 
-    `begun_ms`: who sends for the first time begins with what was settled from then on. It is done in a thread of its
-    own: a receiver that answers drop by drop can keep a connection open for as long as it likes.
+    `begun_ms`: the first time, only runs that finished after this moment are sent. A thread sends them, because a slow
+    receiver could keep the connection open for any time.
     """
-    deadline = time.monotonic() + TAKES_S
-    said: list[str] = []
-    thread = Thread(target=lambda: said.append(_send_safely(begun_ms, deadline)), name="remit-send", daemon=True)
+    deadline = time.monotonic() + SEND_SECONDS
+    problems: list[str] = []
+    thread = Thread(target=lambda: problems.append(_send_safely(begun_ms, deadline)), name="remit-send", daemon=True)
     thread.start()
     try:
-        thread.join(TAKES_S)
-    except KeyboardInterrupt:  # nobody wants to wait for this
+        thread.join(SEND_SECONDS)
+    except KeyboardInterrupt:  # the user doesn't want to wait
         return ""
-    return said[0] if said else _describe_failure("traces", f"didn't accept it within {TAKES_S:.0f} s")
+    return problems[0] if problems else _describe_failure("traces", f"didn't accept it within {SEND_SECONDS:.0f} s")
 
 
 def _send_safely(begun_ms: int, deadline: float) -> str:
@@ -107,7 +107,7 @@ def _send_safely(begun_ms: int, deadline: float) -> str:
         return _send(begun_ms, deadline)
     except RemitError as error:
         return f"telemetry: {error.message}; {_LATER}"
-    except Exception as error:  # noqa: BLE001 - a door's outermost line: no command fails for this
+    except Exception as error:  # noqa: BLE001 - no command may fail because of telemetry
         return f"telemetry: not sent because of {type(error).__name__}; {_LATER}"
 
 
@@ -118,22 +118,22 @@ def _send(begun_ms: int, deadline: float) -> str:
 
     try:
         home = Home(find_workspace())
-    except RemitError:  # the command has told
+    except RemitError:  # the command has reported it
         return ""
     if not os.path.lexists(home.ledger_file):
         return ""
     try:
-        with hold_lock(f"{home.make_folder('locks')}/telemetry.lock", seconds=TAKES_S / 2):
-            told = [_send_all(home, signal, begun_ms, deadline) for signal in _SIGNALS if _is_wanted(signal)]
-            return next(filter(None, told), "")
-    except BusyError:  # another is at it
+        with hold_lock(f"{home.make_folder('locks')}/telemetry.lock", seconds=SEND_SECONDS / 2):
+            problems = [_send_all(home, signal, begun_ms, deadline) for signal in _SIGNALS if _is_wanted(signal)]
+            return next(filter(None, problems), "")
+    except BusyError:  # another process is sending
         return ""
     finally:
         home.close()
 
 
 def _is_wanted(signal: str) -> bool:
-    """Return whether spans, or numbers, are to be sent anywhere: each has a cursor, since who takes one may not the other."""
+    """Return whether a receiver for a signal is set. Each signal has a cursor, because a receiver may take only one."""
     given = os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or os.environ.get(_name_variable(signal, "ENDPOINT"))
     return bool(given) and os.environ.get(f"OTEL_{signal.upper()}_EXPORTER", "otlp").strip().lower() != "none"
 
@@ -143,56 +143,56 @@ def _name_variable(signal: str, what: str) -> str:
 
 
 def _send_all(home: Home, signal: str, begun_ms: int, deadline: float) -> str:
-    """Send page after page, as long as there is time; what went wrong."""
+    """Send batch after batch until the deadline; return the problem, or an empty text."""
     from remit.ledger.followers import finish_batch, take_batch
 
-    told = ""
+    problem = ""
     while time.monotonic() < deadline:
         batch = take_batch(home.ledger, signal, since_ms=begun_ms)
         if batch is None:
             break
-        unable = _find_unable(signal)
-        if unable:
-            return _report_once_a_day(home, unable)
+        obstacle = _find_obstacle(signal)
+        if obstacle:
+            return _report_once_a_day(home, obstacle)
         answer = _send_batch(home, batch, deadline)
-        if not answer.is_taken:
-            told = _describe_failure(signal, answer.told, is_final=answer.is_final)
-        if not (answer.is_taken or answer.is_final):
+        if not answer.is_accepted:
+            problem = _describe_failure(signal, answer.problem, is_final=answer.is_final)
+        if not (answer.is_accepted or answer.is_final):
             break
         finish_batch(home.ledger, batch)
-    return told
+    return problem
 
 
-def _find_unable(signal: str) -> str:
-    """Return why nothing can be sent from here, whoever the receiver is."""
+def _find_obstacle(signal: str) -> str:
+    """Return why nothing can be sent to any receiver; empty if it can."""
     name = _name_variable(signal, "PROTOCOL")
     name = name if os.environ.get(name) else "OTEL_EXPORTER_OTLP_PROTOCOL"
-    spoken = os.environ.get(name) or _SPOKEN
-    if spoken.strip().lower() != _SPOKEN:
-        return f"telemetry: {name} names another protocol than {_SPOKEN}, the only one that Remit supports"
+    protocol = os.environ.get(name) or _PROTOCOL
+    if protocol.strip().lower() != _PROTOCOL:
+        return f"telemetry: {name} names another protocol than {_PROTOCOL}, the only one that Remit supports"
     try:
-        import remit.telemetry.otlp  # noqa: F401 - only whether it can be
+        import remit.telemetry.otlp  # noqa: F401 - to see whether the import works
     except ImportError:
         return f"telemetry: an endpoint is set, but opentelemetry isn't installed; {how_to_install('otel')}"
     return ""
 
 
 def _send_batch(home: Home, batch: FinishedBatch, deadline: float) -> SendResult:
-    from remit.telemetry.metrics import add_up
+    from remit.telemetry.metrics import sum_metrics
     from remit.telemetry.otlp import send_points, send_spans
     from remit.telemetry.spans import list_spans, load_run_telemetry
 
-    every = [told for told in (load_run_telemetry(home, each) for each in batch.finished) if told is not None]
+    runs = [run for run in (load_run_telemetry(home, each) for each in batch.finished) if run is not None]
     seconds = max(deadline - time.monotonic(), 0.1)
     if batch.follower == "traces":
-        spans = [span for told in every for span in list_spans(home, told)]
+        spans = [span for run in runs for span in list_spans(home, run)]
         return send_spans(spans, place=home.folder, seconds=seconds)
-    points, begin_ms = add_up(every), batch.cursor.at_ms
+    points, begin_ms = sum_metrics(runs), batch.cursor.at_ms
     return send_points(points, place=home.folder, seconds=seconds, begin_ms=begin_ms, end_ms=batch.until_ms)
 
 
 def _describe_failure(signal: str, what: str, *, is_final: bool = False) -> str:
-    """One sentence, with no more of the receiver's address than who it is: the rest may be secret."""
+    """Return one sentence with only the host of the receiver's address, because the rest may be secret."""
     from urllib.parse import urlsplit
 
     from remit.storage.secrets import redact
@@ -207,7 +207,7 @@ def _describe_failure(signal: str, what: str, *, is_final: bool = False) -> str:
     return f"telemetry: {redact(name)} {what}; {then}"
 
 
-def _report_once_a_day(home: Home, told: str) -> str:
+def _report_once_a_day(home: Home, problem: str) -> str:
     from remit.ledger.events import read_clock_ms
 
     note, now_ms = "telemetry reported", read_clock_ms()
@@ -215,4 +215,4 @@ def _report_once_a_day(home: Home, told: str) -> str:
     if last.isdigit() and 0 <= now_ms - int(last) < _DAY_MS:
         return ""
     home.ledger.set_note(note, str(now_ms))
-    return told
+    return problem

@@ -1,7 +1,7 @@
-"""Tracing: a finished run as spans of a trace.
+"""Spans: a finished run as spans of a trace.
 
-Attributes have the names of OpenTelemetry's conventions for generative AI, and `remit.` for all others. They contain no
-prompt, answer or file name, and no secrets. The same run always gives the same spans, ids and times.
+Attributes have the names of OpenTelemetry's conventions for generative AI; all others begin with `remit.`. They contain
+no prompt, answer or file name, and no secrets. The same run always gives the same spans, ids and times.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ if TYPE_CHECKING:
 
 _PROVIDERS = {"claude": "anthropic", "codex": "openai", "gemini": "gcp.gemini"}
 _MODELS = {"google": "gcp.gemini", "xai": "x_ai", "mistral": "mistral_ai", "amazon-bedrock": "aws.bedrock"}
-"""What opencode calls providers that the conventions call otherwise."""
+"""The conventions' names of providers that have another name in opencode."""
 _MOST_CODES = 20
 _MOST_LETTERS = 200
 
 
 class Span(NamedTuple):
-    """One span. Ids are hexadecimal, as W3C has them."""
+    """One span. Ids are hexadecimal, as in W3C trace contexts."""
 
     trace_id: str
     span_id: str
     parent_id: str
-    """Empty where the trace begins with it."""
+    """Empty for the first span of a trace."""
     name: str
     kind: str
     """client or internal."""
@@ -52,11 +52,11 @@ class Span(NamedTuple):
     end_ms: int
     attributes: Mapping[str, Value]
     error: str = ""
-    """What kind of error it ended with."""
+    """The type of the error that it ended with; empty for none."""
 
 
 class RunTelemetry(NamedTuple):
-    """A delegation that is over, and what is told of it."""
+    """A finished run, with the values that spans and metrics contain."""
 
     row: Run
     config: RunConfig
@@ -64,11 +64,11 @@ class RunTelemetry(NamedTuple):
     usage: Usage
     ended_ms: int
     common: Mapping[str, Value] = NOTHING
-    """The attributes that its spans and its numbers share."""
+    """The attributes that its spans and metrics share."""
 
     @property
     def error(self) -> str:
-        """What kind of error it ended with; empty where none."""
+        """The type of the error that the run ended with; empty for none."""
         row = self.row
         if row.stop_reason not in (None, "exited"):
             return str(row.stop_reason)
@@ -78,7 +78,7 @@ class RunTelemetry(NamedTuple):
 
 
 def load_run_telemetry(home: Home, finished: FinishedEvent) -> RunTelemetry | None:
-    """Return what is told of a delegation that was settled; None where the ledger has forgotten it."""
+    """Return the telemetry of a finished run; None if the run is no longer in the ledger."""
     row = load_run(home.ledger, finished.session_id)
     if row is None:
         return None
@@ -89,35 +89,36 @@ def load_run_telemetry(home: Home, finished: FinishedEvent) -> RunTelemetry | No
         "gen_ai.provider.name": _name_provider(row, config),
         "gen_ai.agent.name": _clean(row.agent),
     }
-    return RunTelemetry(row, config, attempts, _add_up(row, config, attempts), row.ended_ms or finished.at_ms, common)
+    usage, ended_ms = _sum_usage(row, config, attempts), row.ended_ms or finished.at_ms
+    return RunTelemetry(row, config, attempts, usage, ended_ms, common)
 
 
-def list_spans(home: Home, told: RunTelemetry) -> list[Span]:
-    """Return the spans of a delegation: itself, its attempts, and the run where it is the first of one."""
-    row = told.row
+def list_spans(home: Home, telemetry: RunTelemetry) -> list[Span]:
+    """Return the spans of a run and its attempts, and of the tree of nested runs if the run is its first."""
+    row = telemetry.row
     context = find_context(row.root_id, load_trace(home, row))
-    if not context.is_sampled:  # whoever is in the trace keeps nothing of it
+    if not context.is_sampled:  # the caller's trace isn't sampled
         return []
-    run = _describe_run(home, told, context)
+    run = _describe_tree(home, telemetry, context)
     parent_id = make_span_id(row.parent_id) if row.parent_id else context.span_id if run is None else run.span_id
     own = Span(
         context.trace_id, make_span_id(row.session_id), parent_id, f"invoke_agent {_clean(row.agent)}",
-        "internal" if told.config.is_harness_run or told.config.settings.get("in_process") else "client",
-        row.created_ms, max(told.ended_ms, row.created_ms), _describe(home, told), told.error,
+        "internal" if telemetry.config.is_harness_run or telemetry.config.settings.get("in_process") else "client",
+        row.created_ms, max(telemetry.ended_ms, row.created_ms), _describe_run(home, telemetry), telemetry.error,
     )  # fmt: skip
-    return [*([] if run is None else [run]), own, *_describe_attempts(told, own)]
+    return [*([] if run is None else [run]), own, *_describe_attempts(telemetry, own)]
 
 
-def _describe(home: Home, told: RunTelemetry) -> dict[str, Value]:
-    row, usage = told.row, told.usage
+def _describe_run(home: Home, telemetry: RunTelemetry) -> dict[str, Value]:
+    row, usage = telemetry.row, telemetry.usage
     attributes: dict[str, Value | None] = {
-        **told.common,
+        **telemetry.common,
         "gen_ai.agent.id": row.session_id,
-        "gen_ai.conversation.id": _find_conversation(home, told),
-        "gen_ai.request.model": _clean(told.config.model or "") or None,
+        "gen_ai.conversation.id": _find_conversation(home, telemetry),
+        "gen_ai.request.model": _clean(telemetry.config.model or "") or None,
         "gen_ai.usage.input_tokens": usage.input_tokens,
         "gen_ai.usage.output_tokens": usage.output_tokens,
-        "error.type": told.error or None,
+        "error.type": telemetry.error or None,
         "remit.session": row.session_id,
         "remit.root": row.root_id,
         "remit.runner": _clean(row.runner) or None,
@@ -126,32 +127,32 @@ def _describe(home: Home, told: RunTelemetry) -> dict[str, Value]:
         "remit.status": row.status,
         "remit.verdict": row.verdict,
         "remit.stop_reason": row.stop_reason,
-        "remit.attempts": len(told.attempts),
+        "remit.attempts": len(telemetry.attempts),
         "remit.task": row.task_number,
         "remit.turns": row.turns,
         "remit.tokens": row.tokens,
         "remit.cost_usd": row.cost_usd,
-        "remit.timeout_s": told.config.timeout_s,
-        "remit.harness_run": told.config.is_harness_run or None,
-        "remit.resume_of": _clean(told.config.resume_of) or None,
-        "remit.retry_of": _clean(told.config.retry_of) or None,
+        "remit.timeout_s": telemetry.config.timeout_s,
+        "remit.harness_run": telemetry.config.is_harness_run or None,
+        "remit.resume_of": _clean(telemetry.config.resume_of) or None,
+        "remit.retry_of": _clean(telemetry.config.retry_of) or None,
     }
     return _drop_unknown(attributes)
 
 
-def _describe_run(home: Home, told: RunTelemetry, context: TraceContext) -> Span | None:
-    """Return the run that a delegation is the first of: where it handed work on, or is a command on a task."""
-    row, command = told.row, told.config.command
+def _describe_tree(home: Home, telemetry: RunTelemetry, context: TraceContext) -> Span | None:
+    """Return the span of a tree of runs if a run is its first one and has nested runs, or is a task command."""
+    row, command = telemetry.row, telemetry.config.command
     if row.parent_id is not None:
         return None
     count, ended_ms = measure_tree(home.ledger, row.root_id)
-    if count < 2 and not command:  # noqa: PLR2004 - one alone is no run
+    if count < 2 and not command:  # noqa: PLR2004 - a single run needs no such span
         return None
     name = _clean(command or row.agent)
     attributes: dict[str, Value | None] = {
         "gen_ai.operation.name": "invoke_workflow",
         "gen_ai.workflow.name": name,
-        "error.type": told.error or None,
+        "error.type": telemetry.error or None,
         "remit.root": row.root_id,
         "remit.delegations": count,
         "remit.status": row.status,
@@ -159,16 +160,16 @@ def _describe_run(home: Home, told: RunTelemetry, context: TraceContext) -> Span
     }
     return Span(
         context.trace_id, make_span_id(f"{row.root_id}/run"), context.span_id, f"invoke_workflow {name}", "internal",
-        row.created_ms, max(ended_ms, told.ended_ms, row.created_ms), _drop_unknown(attributes), told.error,
+        row.created_ms, max(ended_ms, telemetry.ended_ms, row.created_ms), _drop_unknown(attributes), telemetry.error,
     )  # fmt: skip
 
 
-def _describe_attempts(told: RunTelemetry, own: Span) -> Iterator[Span]:
+def _describe_attempts(telemetry: RunTelemetry, own: Span) -> Iterator[Span]:
     last_ms = own.begin_ms
-    for attempt in told.attempts:
-        # What a harness's own agent has tried is heard of when it is over.
-        begin_ms = last_ms if told.config.is_harness_run else max(attempt.started_ms, own.begin_ms)
-        last_ms = max(attempt.ended_ms or told.ended_ms, begin_ms)
+    for attempt in telemetry.attempts:
+        # Remit sees an attempt of a harness's own agent only when the attempt ends.
+        begin_ms = last_ms if telemetry.config.is_harness_run else max(attempt.started_ms, own.begin_ms)
+        last_ms = max(attempt.ended_ms or telemetry.ended_ms, begin_ms)
         is_ended = attempt.stop_reason in (None, "exited")
         error = (
             str(attempt.stop_reason) if not is_ended else attempt.verdict if attempt.verdict not in ACCEPTABLE else ""
@@ -178,26 +179,26 @@ def _describe_attempts(told: RunTelemetry, own: Span) -> Iterator[Span]:
             "gen_ai.agent.name": own.attributes["gen_ai.agent.name"],
             "gen_ai.conversation.id": own.attributes["gen_ai.conversation.id"],
             "error.type": error or None,
-            "remit.session": told.row.session_id,
+            "remit.session": telemetry.row.session_id,
             "remit.attempt": attempt.number,
             "remit.verdict": attempt.verdict,
             "remit.stop_reason": attempt.stop_reason,
             "remit.findings": codes or None,
         }
         yield Span(
-            own.trace_id, make_span_id(f"{told.row.session_id}/{attempt.number}"), own.span_id,
+            own.trace_id, make_span_id(f"{telemetry.row.session_id}/{attempt.number}"), own.span_id,
             f"attempt {attempt.number}", "internal", begin_ms, last_ms, _drop_unknown(attributes), error or "",
         )  # fmt: skip
 
 
-def _find_conversation(home: Home, told: RunTelemetry) -> str:
-    """Return what the harness calls its session: by it, whoever goes on with an agent is seen to; else what we call it."""
-    kept = (load_text(home, told.row.session_id, "harness") or b"").decode("utf-8", "replace")
-    return _clean(kept or told.config.harness_id or told.row.session_id)
+def _find_conversation(home: Home, telemetry: RunTelemetry) -> str:
+    """Return the harness's session id, which resumed runs share; Remit's own id if the harness has none."""
+    kept = (load_text(home, telemetry.row.session_id, "harness") or b"").decode("utf-8", "replace")
+    return _clean(kept or telemetry.config.harness_id or telemetry.row.session_id)
 
 
 def _name_provider(row: Run, config: RunConfig) -> str:
-    """Whose model it is, as far as the runner tells; else what the runner is called."""
+    """Return the provider of the model if the runner implies it; otherwise the name of the runner."""
     kind = config.base or row.runner
     maker, _, model = (config.model or "").partition("/")
     if kind == "opencode" and maker and model:
@@ -205,16 +206,16 @@ def _name_provider(row: Run, config: RunConfig) -> str:
     return _PROVIDERS.get(kind, _clean(kind) or "remit")
 
 
-def _add_up(row: Run, config: RunConfig, attempts: Sequence[AttemptRow]) -> Usage:
-    """Return what all attempts used in each direction; a harness tells of its own agents only the sum."""
+def _sum_usage(row: Run, config: RunConfig, attempts: Sequence[AttemptRow]) -> Usage:
+    """Return the tokens of all attempts in each direction. For its own agents a harness reports only the sum."""
     if config.is_harness_run:
         return Usage()
     try:
         counts_thread = get_runner(row.runner, {row.runner: config.base} if config.base else None).counts_thread
-    except RunnerError:  # one that the workspace does not have any more
+    except RunnerError:  # the workspace no longer has this runner
         counts_thread = False
-    heards = [RunOutput(usage=_read_usage(attempt.usage)) for attempt in attempts]
-    return sum_usage(heards, counts_thread=counts_thread)
+    outputs = [RunOutput(usage=_read_usage(attempt.usage)) for attempt in attempts]
+    return sum_usage(outputs, counts_thread=counts_thread)
 
 
 def _read_usage(usage: Mapping[str, Any]) -> Usage:
@@ -223,7 +224,7 @@ def _read_usage(usage: Mapping[str, Any]) -> Usage:
 
 
 def _clean(text: str) -> str:
-    """Return a text without secrets, and not longer than a name is; in this order: half a key is not known for one."""
+    """Return a text without secrets, then shortened: a key that is cut first wouldn't be found."""
     return redact(text)[:_MOST_LETTERS]
 
 
