@@ -391,7 +391,7 @@ def test_a_model_that_does_not_answer_until_the_deadline_is_told(stage: Stage, *
     assert nowhere["OPENCODE_CONFIG_CONTENT"] != config
     result = stage.delegate("broken", timeout_s=16, environ={} if is_there else nowhere)
     assert tell(result) == ("partial", "timeout", "missing", 1)
-    assert "did not answer" in result.errors[0].message
+    assert "didn't answer" in result.errors[0].message
     assert ("out of order" in result.errors[0].message) == is_there
     assert bool(stage.model.requests) == is_there
 

@@ -168,7 +168,7 @@ def test_a_program_that_only_waits_for_commands_in_the_background_is_known() -> 
 
     def tell(*records: dict[str, Any]) -> bool:
         listener.feed("".join(json.dumps(record) + "\n" for record in records).encode())
-        return listener.tell().is_waiting
+        return listener.report().is_waiting
 
     assert not tell(init, make_tasks("local_bash"))  # it has not answered yet
     assert tell(RESULT)
@@ -188,7 +188,7 @@ def test_a_message_in_several_pieces_is_counted_once_while_it_runs() -> None:
     records = [use("t1", "Read"), use("t2", "Read"), use("t3", "Agent", message="m2"), use("t4", "Read", "t3", "m3")]
     for record in records:
         listener.feed(json.dumps(record).encode() + b"\n")
-    heard = listener.tell()
+    heard = listener.report()
     assert heard.usage == (345, 3, 2, None)  # three messages, two of them by the agent itself
     assert [tool.operation for tool in heard.tools or ()] == ["read", "read", "delegate", "read"]
     assert not any(tool.failed for tool in heard.tools or ())
@@ -243,7 +243,7 @@ def test_a_server_that_does_not_answer_is_told_while_it_is_tried_again() -> None
              "error": "authentication_failed", "session_id": ID}  # fmt: skip
     listener = ClaudeRunner().listen(ORDER)
     listener.feed(json.dumps(retry).encode() + b"\n")
-    assert listener.tell().trouble == "the model's server did not answer: 401 authentication_failed, try 3 of 10"
+    assert listener.report().trouble == "the model's server didn't answer: 401 authentication_failed, try 3 of 10"
     heard = listener.finish(errors=b"", exit_code=None)
     assert (heard.cause, "401" in heard.trouble) == ("api", True)
     assert hear(retry, use("t1", "Read"), exit_code=None).cause == "no_answer"
@@ -252,7 +252,7 @@ def test_a_server_that_does_not_answer_is_told_while_it_is_tried_again() -> None
 def test_what_it_rejects_before_it_begins_is_a_refusal() -> None:
     heard = hear(exit_code=1, errors=b"--agent 'x' not found. Available agents: y\n")
     assert (heard.cause, heard.trouble) == (
-        "refused", "Claude Code did not begin: --agent 'x' not found. Available agents: y",
+        "refused", "Claude Code didn't start: --agent 'x' not found. Available agents: y",
     )  # fmt: skip
     unknown = {"type": "result", "subtype": "error_during_execution", "is_error": True, "session_id": ID,
                "errors": ["No conversation found with session ID: x"]}  # fmt: skip

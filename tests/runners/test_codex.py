@@ -83,7 +83,7 @@ def test_the_sandbox_fits_the_tools_unless_the_workspace_decides(
 
 
 def test_an_agent_of_its_files_cannot_be_begun_with(tmp_path: Path) -> None:
-    with pytest.raises(RunnerError, match="cannot begin as its agent 'planner'"):
+    with pytest.raises(RunnerError, match="can't start as its agent 'planner'"):
         launch(tmp_path, is_native=True)
     assert "-c" in launch(tmp_path, is_native=True, instructions="text").argv
 
@@ -111,7 +111,7 @@ def test_an_error_that_is_tried_again_is_no_failure_and_a_failed_turn_is() -> No
     assert hear(*BEGUN, again, item("agent_message", text="Done."), ENDED).text == "Done."
     listener = CodexRunner().listen(ORDER)
     listener.feed(json.dumps(again).encode() + b"\n")
-    assert listener.tell().trouble == "the model's server did not answer: Reconnecting... 1/5"
+    assert listener.report().trouble == "the model's server didn't answer: Reconnecting... 1/5"
     assert hear(*BEGUN, again, exit_code=None).cause == "api"
     inner = json.dumps({"error": {"message": "no such model"}})
     heard = hear(
@@ -183,7 +183,7 @@ def test_usage_is_unknown_until_a_turn_is_completed() -> None:
 def test_a_thread_that_is_not_there_is_a_refusal() -> None:
     heard = hear(exit_code=1, errors=b"WARNING: x\nError: thread/resume failed: no rollout found\n")
     assert (heard.cause, heard.trouble) == (
-        "refused", "Codex did not begin: Error: thread/resume failed: no rollout found",
+        "refused", "Codex didn't start: Error: thread/resume failed: no rollout found",
     )  # fmt: skip
 
 

@@ -57,7 +57,7 @@ def test_errors_are_told_by_their_kind() -> None:
     heard = hear(INIT, say("x"), empty, {"type": "result", "status": "error"})
     assert (heard.text, heard.cause, heard.trouble.endswith("an empty response.")) == (None, "api", True)
     heard = hear(exit_code=42, errors=b"Warning: x\nError resuming session: no\n  Use --list\n")
-    assert (heard.cause, heard.trouble) == ("refused", "Gemini CLI did not begin: Error resuming session: no")
+    assert (heard.cause, heard.trouble) == ("refused", "Gemini CLI didn't start: Error resuming session: no")
 
 
 def test_each_attempt_that_begins_anew_has_an_id_of_its_own(tmp_path: Path) -> None:

@@ -161,14 +161,14 @@ def test_errors_are_told_by_their_kind() -> None:
     error["error"] = {"name": "UnknownError", "data": {"message": "see the logs"}}
     assert hear(error, exit_code=1).trouble == "opencode failed: see the logs"
     heard = hear(exit_code=1, errors=b"\x1b[91mError: \x1b[0mSession not found\n")
-    assert (heard.cause, heard.trouble) == ("refused", "opencode did not begin: Error: Session not found")
+    assert (heard.cause, heard.trouble) == ("refused", "opencode didn't start: Error: Session not found")
 
 
 def test_a_server_that_does_not_answer_is_told_from_the_log(tmp_path: Path) -> None:
     """It tries again for a minute and longer, and says so nowhere else."""
     line = 'timestamp=T level=ERROR run=1 message="stream error" small=false error.error="AI_APICallError: busy"\n'
     heard = hear(exit_code=None, errors=line.encode() * 3)
-    told = "opencode was ended while its model's server did not answer: AI_APICallError: busy"
+    told = "opencode was ended while its model's server didn't answer: AI_APICallError: busy"
     assert (heard.cause, heard.trouble) == ("api", told)
     assert hear(START, text("done"), end("stop"), errors=line.encode()).text == "done"  # it did answer then
     environ = launch(tmp_path).environ
@@ -196,4 +196,4 @@ def test_tools_are_told_with_what_they_did() -> None:
         ToolUse("task", "delegate"),
         ToolUse("remit_check", "other"),
     )
-    assert heard.notes == ("what subagents of opencode did and used is not known",)
+    assert heard.notes == ("opencode doesn't report what its subagents did and used",)

@@ -55,7 +55,7 @@ FAILURES: dict[str, tuple[Make, str]] = {
 @pytest.mark.parametrize("name", FAILURES)
 def test_a_failure_that_is_given_back_is_no_final_message(name: str) -> None:
     make, told = FAILURES[name]
-    with pytest.raises(TypeError, match=f"the function gave back {told}.*, which is no final message") as raised:
+    with pytest.raises(TypeError, match=f"the function returned {told}.*, which isn't a final message") as raised:
         render_answer(make(f"{TEXT}\n{TEXT}"))
     assert "\n" not in str(raised.value)
 
@@ -99,7 +99,7 @@ def test_a_function_that_gives_a_failure_back_has_crashed(
 
     result = asyncio.run(ask())
     assert (result.status, result.stop_reason) == ("failed", "crashed")
-    assert f"the function gave back {FAILURES[name][1]}" in result.errors[0].message
+    assert f"the function returned {FAILURES[name][1]}" in result.errors[0].message
 
 
 def test_an_entry_point_that_gives_a_failure_back_has_crashed(tmp_path: Path) -> None:
@@ -110,4 +110,4 @@ def test_an_entry_point_that_gives_a_failure_back_has_crashed(tmp_path: Path) ->
     assert (ended.returncode, ended.stdout) == (1, b"")
     heard = CommandListener().finish(errors=ended.stderr, exit_code=ended.returncode)
     assert heard.cause == "crash"
-    assert "the function gave back RuntimeError, which is no final message" in heard.trouble
+    assert "the function returned RuntimeError, which isn't a final message" in heard.trouble

@@ -92,7 +92,7 @@ def test_a_schema_is_not_enforced(place: Place) -> None:
     assert (ran.exit_code, ran.heard.text) == (0, "Only words.")
 
 
-def test_hooks_that_nobody_trusts_are_passed_over_in_silence(place: Place) -> None:
+def test_hooks_that_nobody_trusts_are_skipped_in_silence(place: Place) -> None:
     """So a hook alone guards nothing: what was done is judged afterwards."""
     marks = [place.root / name for name in ("seen-1", "seen-2")]
     order = place.order("x")  # makes its home
@@ -122,7 +122,7 @@ def test_a_prompt_and_instructions_of_any_length_arrive(place: Place, length: in
 
 
 def test_an_agent_of_its_own_files_needs_its_text(place: Place) -> None:
-    with pytest.raises(RunnerError, match="cannot begin as its agent 'planner'"):
+    with pytest.raises(RunnerError, match="can't start as its agent 'planner'"):
         place.start(place.model.mark("work"), agent="planner", is_native=True)
 
 

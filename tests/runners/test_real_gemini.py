@@ -66,5 +66,5 @@ def test_what_goes_wrong_is_told_by_its_cause(place: Place) -> None:
     ran = place.resume("aa550d55-2332-4e14-85f4-c2322f31ce14", "go on")
     assert (ran.heard.text, ran.heard.cause) == (None, "refused")
     assert "Error resuming session" in ran.heard.trouble
-    with pytest.raises(RunnerError, match="cannot begin as its agent"):
+    with pytest.raises(RunnerError, match="can't start as its agent"):
         place.start("x", agent="planner", is_native=True)

@@ -60,7 +60,7 @@ def test_lines_come_whole_whatever_the_pieces(seed: int) -> None:
     assert [*reader.end()] == []
 
 
-def test_a_line_that_is_too_long_is_passed_over_and_not_kept() -> None:
+def test_a_line_that_is_too_long_is_skipped_and_not_kept() -> None:
     reader = LineBuffer()
     tracemalloc.start()
     try:
@@ -71,7 +71,7 @@ def test_a_line_that_is_too_long_is_passed_over_and_not_kept() -> None:
     finally:
         tracemalloc.stop()
     assert [*reader.feed(b"\nshort\n")] == [b"short"]
-    assert reader.passed_over == 1
+    assert reader.skipped == 1
 
 
 def test_a_line_of_very_many_values_costs_little() -> None:
@@ -87,10 +87,10 @@ def test_a_line_of_very_many_values_costs_little() -> None:
         assert tracemalloc.get_traced_memory()[1] < 2 * MAX_LINE_BYTES
     finally:
         tracemalloc.stop()
-    notes = listener.tell().notes
+    notes = listener.report().notes
     assert notes == (
-        "1 lines of more than 2,097,152 bytes were passed over",
-        "1 lines of the stream are no JSON object",
+        "1 lines of more than 2,097,152 bytes were skipped",
+        "1 lines of the stream aren't JSON objects",
     )
 
 
@@ -100,7 +100,7 @@ def test_garbage_is_no_answer_and_no_error_of_ours(subtests: pytest.Subtests) ->
             listener = runner.listen(ORDER)
             for at in range(0, len(garbage), 4096):
                 listener.feed(garbage[at : at + 4096])
-                listener.tell()
+                listener.report()
             heard = listener.finish(errors=b"\xff\x1b[31mbad\x1b[0m", exit_code=exit_code)
             assert heard.text is None
             assert heard.cause
@@ -110,14 +110,14 @@ def test_garbage_is_no_answer_and_no_error_of_ours(subtests: pytest.Subtests) ->
 
 
 @pytest.mark.parametrize("runner", RUNNERS, ids=lambda runner: runner.name)
-def test_what_was_passed_over_is_said(runner: Runner) -> None:
+def test_what_was_skipped_is_said(runner: Runner) -> None:
     listener = runner.listen(ORDER)
     for _ in range(3):
         listener.feed(b"x" * 1024 * 1024)
     listener.feed(b"\nno json\n")
     notes = listener.finish(errors=b"", exit_code=0).notes
     assert any("1 lines of more than 2,097,152 bytes" in note for note in notes)
-    assert any("1 lines of the stream are no JSON object" in note for note in notes)
+    assert any("1 lines of the stream aren't JSON objects" in note for note in notes)
 
 
 def test_of_very_many_tools_the_first_ones_are_kept_and_all_counted() -> None:
@@ -125,7 +125,7 @@ def test_of_very_many_tools_the_first_ones_are_kept_and_all_counted() -> None:
     for number in range(MAX_TOOLS + 5):
         use = {"type": "tool_use", "id": f"t{number}", "name": "Read", "input": {"file_path": "a"}}
         listener.feed(json.dumps({"type": "assistant", "message": {"content": [use]}}).encode() + b"\n")
-    heard = listener.tell()
+    heard = listener.report()
     assert len(heard.tools or ()) == MAX_TOOLS
     assert heard.notes == (f"{MAX_TOOLS + 5:,} tools were used; the first {MAX_TOOLS:,} are listed",)
 
@@ -141,7 +141,7 @@ def test_what_cannot_be_a_session_is_not_taken_for_one(word: str) -> None:
             ("init", "session_id"),
         ):
             listener.feed(json.dumps({"type": kind, key: word}).encode() + b"\n")
-        assert listener.tell().harness_id is None
+        assert listener.report().harness_id is None
 
 
 def test_what_is_shown_is_one_printable_line() -> None:

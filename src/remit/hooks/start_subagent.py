@@ -455,7 +455,7 @@ def _find_caller(start: _SubagentStart, home: Home, environ: Mapping[str, str], 
     return describe_session(home, own.session_id, now_ms=now_ms)
 
 
-def _make_row(
+def _make_run(
     start: _SubagentStart, roster: Roster, admitted: Admission, root: str, *, task: tuple[int | None, str],
     environ: Mapping[str, str], trace: str,
 ) -> Run:  # fmt: skip

@@ -1,7 +1,7 @@
-"""Runners: how each harness is called, how its stream is read, and how its session is resumed.
+"""Runners: how each harness is started, how its stream is read, and how its session is resumed.
 
-Nothing here starts a process, reads a file or looks at the clock: a runner makes a `Launch` of an `AttemptOrder`, and
-its `Listener` is fed whatever the agent prints.
+Nothing here starts a process, reads a file or the clock: a runner makes a `Launch` from an `AttemptOrder`, and its
+`Listener` reads the output of the agent.
 """
 
 from __future__ import annotations

@@ -1,25 +1,25 @@
 """The runner `claude`: Claude Code without its terminal.
 
-Owns what is known of it:
-- The prompt is read from standard input, so it may be of any length. One that begins with a slash would be taken for a
-  command of its own; a line break in front of it prevents that.
-- Nobody is there to be asked, so what would be asked for is denied. Edits in the working folder are accepted, a shell
-  is allowed where the agent's own file gives it one. To allow `Write` by name would allow it everywhere.
-- An agent that Claude Code does not know comes as text appended to its system prompt, from a file.
+Facts that the documentation of the harness lacks:
+- It reads the prompt from standard input, so the prompt may have any length. A prompt that begins with a slash would be
+  a command; a line break in front of it prevents that.
+- There is no user to answer permission prompts, so these are denied. Edits in the working folder are accepted, and a
+  shell is allowed if the agent file has one. Allowing `Write` by name would allow it everywhere.
+- The instructions of an agent that Claude Code doesn't know are appended to its system prompt, from a file.
 - The session's id is chosen before the start. A session is bound to its working folder, can be resumed after the
-  program was killed, and cannot be begun twice. It is written down with a short delay: killed right after its first
-  words, there is nothing to resume.
-- The result of a command names the files that changed while it ran, if a variable asks for it.
-- A server that refuses is asked eleven times, which takes minutes, also where the key is wrong. Six times take about
-  20 seconds; the caller's own number holds where there is one.
-- The exit code alone says nothing. An API error has `subtype: success` with `is_error`; a limit that was reached has no
-  result; a denied tool changes nothing; and ended from outside, the program may exit with 0. Only a result line counts.
-- `usage` of the result leaves out what subagents used, and all of it once the budget is used up; `modelUsage` does not.
-- A run with work in the background prints several results. What each has used since the one before is added up. The
-  final message is the last one that names the session, so that a word about a command that ended later replaces no
-  return; if none names it, the last one.
-- The program waits up to ten minutes for commands that the agent left in the background. Once there is a result and
-  nothing else is left, `Heard.is_waiting` says so, and the program is ended.
+  program was killed, and can't be started twice. It is stored with a short delay: if the program is killed right after
+  its first output, there is nothing to resume.
+- The result of a command names the files that changed while it ran, if a variable turns that on.
+- The program retries a failing server ten times, which takes minutes, even if the key is wrong. Five retries take about
+  20 seconds; the caller's own number takes precedence.
+- The exit code alone says nothing. An API error has `subtype: success` with `is_error`; if a limit is reached, there is
+  no result; a denied tool changes nothing; and a terminated program may exit with 0. Only a result line counts.
+- `usage` of the result doesn't include subagents, and is empty once the budget is used up; `modelUsage` is complete.
+- A run with background tasks prints several results. Their usage since the previous result is added up. The final
+  message is the last one that names the session, so that a message about a command that ended later doesn't replace a
+  return; if none names the session, it is the last one.
+- The program waits up to ten minutes for commands that the agent left in the background. If there is a result and no
+  other task is left, `RunOutput.is_waiting` is true, and Remit ends the program.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from remit.runners.streams import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from remit.runners.protocol import AttemptOrder, Counted, Telling
+    from remit.runners.protocol import AttemptOrder, Counted, ReportTime
 
 _OPERATIONS: Mapping[str, Any] = names.OPERATIONS
 _INSTRUCTIONS = "instructions.md"
@@ -65,26 +65,26 @@ class ClaudeRunner:
 
     name = "claude"
     can_resume = True
-    tells_tools = True
+    reports_tools = True
     counts_thread = False
-    tells_usage: Mapping[Counted, Telling] = {"turns": "live", "tokens": "live", "usd": "end"}
-    holds: tuple[Counted, ...] = ("turns", "usd")
+    reports_usage: Mapping[Counted, ReportTime] = {"turns": "live", "tokens": "live", "usd": "end"}
+    enforces: tuple[Counted, ...] = ("turns", "usd")
 
     def start(self, order: AttemptOrder) -> Launch:
-        """Begin a session under an id of ours."""
+        """Return how to start a session with an id that Remit chooses."""
         return self._launch(order, order.prompt, names.SESSION_OPTION, make_session_uuid(order))
 
     def resume(self, order: AttemptOrder, harness_id: str, message: str) -> Launch:
-        """Go on with a session; the instructions are not kept in it and are given again."""
+        """Return how to resume a session. The session doesn't contain the instructions, so they are passed again."""
         return self._launch(order, message, names.RESUME_OPTION, harness_id)
 
     def listen(self, order: AttemptOrder) -> ClaudeListener:
-        """Something that hears one run."""
+        """Return the listener for one run."""
         return ClaudeListener(order.session_id)
 
     def _launch(self, order: AttemptOrder, prompt: str, *session: str) -> Launch:
         if not prompt.strip():
-            raise RunnerError("Claude Code does not begin without a prompt", hint="say what is to be done")
+            raise RunnerError("Claude Code doesn't start without a prompt", hint="describe the work")
         args = get_args(order)
         argv = [find_program(order, "claude", names.PACKAGE), *names.STREAM_OPTIONS, *session]
         if not has_option(args, names.MODE_OPTION, names.FREE_OPTION):
@@ -112,13 +112,13 @@ class ClaudeRunner:
 
 
 def make_session_uuid(order: AttemptOrder) -> str:
-    """Return the id under which Claude Code keeps a session; another one for each attempt that begins anew."""
+    """Return Claude Code's id of a session, which differs for each attempt in a new session."""
     number = order.folder.rstrip("/").rpartition("/")[2]
     return str(uuid.uuid5(_IDS, order.session_id if number == "1" else f"{order.session_id}/{number}"))
 
 
 class ClaudeListener(StreamListener):
-    """Hears Claude Code's stream."""
+    """Reads Claude Code's stream."""
 
     harness = "Claude Code"
 
@@ -128,20 +128,20 @@ class ClaudeListener(StreamListener):
         self._results: list[Mapping[str, Any]] = []
         self._version = ""
         self._tasks: list[str] = []
-        """The types of what runs in the background."""
+        """The types of the tasks that run in the background."""
         self._is_idle = False
-        """Whether nothing but a result was heard of the agent last."""
+        """Whether the last line of the agent was a result."""
         self._messages: dict[str, tuple[int, int]] = {}
         self._turns = 0
         self._retrying = ""
 
-    def hear(self, record: Mapping[str, Any]) -> None:
-        """One object of the stream."""
+    def handle(self, record: Mapping[str, Any]) -> None:
+        """Process one object of the stream."""
         kind = record.get("type")
-        self.keep_id(record, names.SESSION_KEY)
+        self.set_id(record, names.SESSION_KEY)
         if kind == "assistant":
             self._is_idle = False
-            self._hear_assistant(record)
+            self._handle_assistant(record)
         elif kind == "user":
             blocks = get_list(get_map(record, "message"), "content")
             ended = [block for block in blocks if block.get("type") == "tool_result"]
@@ -155,9 +155,9 @@ class ClaudeListener(StreamListener):
             if len(self._results) < _MAX_RESULTS:
                 self._results.append(record)
         elif kind == "system":
-            self._hear_system(record)
+            self._handle_system(record)
 
-    def _hear_system(self, record: Mapping[str, Any]) -> None:
+    def _handle_system(self, record: Mapping[str, Any]) -> None:
         subtype = record.get("subtype")
         if subtype == names.INIT:
             self._is_idle = False
@@ -170,9 +170,9 @@ class ClaudeListener(StreamListener):
             attempt, limit = record.get(names.RETRY_ATTEMPT), record.get(names.RETRY_LIMIT)
             self._retrying = f"{what.strip()}, try {attempt} of {limit}"
 
-    def _hear_assistant(self, record: Mapping[str, Any]) -> None:
+    def _handle_assistant(self, record: Mapping[str, Any]) -> None:
         message = get_map(record, "message")
-        if message.get("model") != names.SYNTHETIC_MODEL:  # what the program says in the model's place
+        if message.get("model") != names.SYNTHETIC_MODEL:  # a message that the program wrote itself
             self._retrying = ""
             self._count(get_text(message, "id"), message, is_main=record.get(names.PARENT_CALL) is None)
         for block in get_list(message, "content"):
@@ -187,16 +187,16 @@ class ClaudeListener(StreamListener):
                 self.said = show(get_text(block, "text"), 120) or self.said
 
     def _count(self, key: str, message: Mapping[str, Any], *, is_main: bool) -> None:
-        """A message comes once for each of its blocks, every time with the same usage."""
+        """Count the usage of a message once: the stream repeats it with each block of the message."""
         if key in self._messages or len(self._messages) >= _MAX_MESSAGES:
             return
         usage = get_map(message, "usage")
         self._messages[key] = get_count(usage, *names.LIVE_INPUT), get_count(usage, *names.LIVE_OUTPUT)
         self._turns += is_main
 
-    def sum_up(self) -> RunOutput:
-        """Until there is a result, the messages so far: their output is counted from its first token only."""
-        trouble = show(f"the model's server did not answer: {self._retrying}") if self._retrying else ""
+    def summarize(self) -> RunOutput:
+        """Return the usage of the results; before the first one, of the messages, which omit part of the output."""
+        trouble = show(f"the model's server didn't answer: {self._retrying}") if self._retrying else ""
         if not self._results:
             return RunOutput(usage=self._count_messages(self._turns), trouble=trouble)
         is_waiting = self._is_idle and {*self._tasks} == {names.SHELL_TASK}
@@ -207,7 +207,7 @@ class ClaudeListener(StreamListener):
         return Usage(inputs, outputs, turns)
 
     def _count_results(self) -> RunOutput:
-        """Return what the results say was used, each token once."""
+        """Return the usage in the results, each token once."""
         last = self._results[-1]
         turns = sum(get_count(result, names.TURNS_KEY) for result in self._results)
         cost = get_cost(last, names.COST_KEY)
@@ -221,21 +221,21 @@ class ClaudeListener(StreamListener):
                 cost = sum(get_cost(model, names.RESULT_COST) or 0.0 for model in models)
             is_whole = not since and names.counts_earlier_runs(self._version)
             return RunOutput(usage=Usage(inputs, outputs, turns, cost), counts_session=is_whole)
-        told = get_map(last, "usage")
-        if any(key in told for key in (*names.LIVE_INPUT, *names.LIVE_OUTPUT)):
-            inputs, outputs = (get_count(told, *keys) for keys in (names.LIVE_INPUT, names.LIVE_OUTPUT))
+        usage = get_map(last, "usage")
+        if any(key in usage for key in (*names.LIVE_INPUT, *names.LIVE_OUTPUT)):
+            inputs, outputs = (get_count(usage, *keys) for keys in (names.LIVE_INPUT, names.LIVE_OUTPUT))
             return RunOutput(usage=Usage(inputs, outputs, turns, cost))
         if get_text(last, "subtype") == "success":
             self.note(f"{self.harness} reports its usage in an unknown form: tokens are those of the messages seen")
         return RunOutput(usage=self._count_messages(turns)._replace(cost_usd=cost))
 
     def _choose_result(self) -> Mapping[str, Any] | None:
-        """Return the result that answered: the last that names the session, else the last."""
+        """Return the last result that names the session; if there is none, the last result."""
         named = (each for each in reversed(self._results) if self._session_id in get_text(each, names.ANSWER))
         return next(named, self._results[-1] if self._results else None)
 
     def conclude(self, errors: list[str], exit_code: int | None) -> RunOutput:
-        """Return the result line decides; without one there is no final message, whatever the exit code."""
+        """Return the output by the result line. Without one, there is no final message, whatever the exit code."""
         result = self._choose_result()
         if result is None:
             return self._conclude_without(errors, exit_code)
@@ -249,29 +249,29 @@ class ClaudeListener(StreamListener):
         if result.get(names.IS_ERROR) is not False or subtype != "success":
             return self._conclude_error(result, errors)
         if exit_code and result is self._results[-1]:
-            return self.tell_crash(errors, exit_code)
+            return self.report_crash(errors, exit_code)
         trouble = f"{self.harness} denied it {show(', '.join(dict.fromkeys(denied)))}" if denied else ""
         if not text.strip():
             why = f": {trouble}" if trouble else ""
             return self.fail("no_answer", f"{self.harness} ended without a final message{why}")
-        return self.sum_up()._replace(text=text, trouble=trouble)
+        return self.summarize()._replace(text=text, trouble=trouble)
 
     def _conclude_error(self, result: Mapping[str, Any], errors: list[str]) -> RunOutput:
-        said = result.get("errors")
-        told = [text for text in said if isinstance(text, str)] if isinstance(said, list) else []
-        text = get_text(result, names.ANSWER) or "; ".join(told) or (errors[-1] if errors else "no reason given")
+        values = result.get("errors")
+        reasons = [text for text in values if isinstance(text, str)] if isinstance(values, list) else []
+        text = get_text(result, names.ANSWER) or "; ".join(reasons) or (errors[-1] if errors else "no reason given")
         if get_text(result, "subtype") == "success":
             return self.fail("api", f"{self.harness} got no answer from its model: {text}")
-        if any(names.UNKNOWN_SESSION in line for line in (*told, *errors)):
-            return self.fail("refused", f"{self.harness} cannot resume: {text}")
+        if any(names.UNKNOWN_SESSION in line for line in (*reasons, *errors)):
+            return self.fail("refused", f"{self.harness} can't resume: {text}")
         return self.fail("crash", f"{self.harness} failed: {text}")
 
     def _conclude_without(self, errors: list[str], exit_code: int | None) -> RunOutput:
         if self._retrying:
             return self.fail(
-                "api", f"{self.harness} was ended while its model's server did not answer: {self._retrying}"
+                "api", f"{self.harness} was ended while its model's server didn't answer: {self._retrying}"
             )
-        if exit_code and self.harness_id is None:  # it said nothing at all: an option, an agent or a session it rejects
+        if exit_code and self.harness_id is None:  # no output at all: it rejects an option, an agent or a session
             why = errors[-1] if errors else f"exit code {exit_code}"
-            return self.fail("refused", f"{self.harness} did not begin: {why}")
-        return self.tell_crash(errors, exit_code)
+            return self.fail("refused", f"{self.harness} didn't start: {why}")
+        return self.report_crash(errors, exit_code)

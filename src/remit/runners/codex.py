@@ -1,16 +1,16 @@
 """The runner `codex`: Codex without its terminal.
 
-Owns what is known of it:
-- The prompt is read from standard input, so it may be of any length.
-- Codex begins a session as no agent of its own files: they are for agents that it calls itself. What the agent is told
-  becomes developer instructions by an override on the command line or, where that would be too long for an argument,
-  stands in front of the prompt. A resumed session still has them.
-- Without being told, Codex lets its agent write nothing. It gets the sandbox that can write in the workspace, or the
-  one that cannot where the agent may neither write nor run commands.
-- A command that this sandbox stops half-way is sometimes left out of the stream, with all that it did before.
-- An item of type `error` is a warning and an `error` in the stream may be followed by another try; `turn.failed` is
-  the failure. Without `turn.completed` there is no final message.
-- Usage is told once a turn is completed and counts the whole thread, earlier runs of it too. Costs are not told.
+Facts that the documentation of the harness lacks:
+- It reads the prompt from standard input, so the prompt may have any length.
+- A session can't be one of an agent in Codex's own files, which only its own subagents use. So the agent's instructions
+  become developer instructions by an override on the command line or, if they are too long for an argument, precede the
+  prompt. A resumed session still has them.
+- By default, the agent can't write. Remit chooses the sandbox that can write in the workspace, or the read-only one if
+  the agent may neither write nor run commands.
+- If this sandbox stops a command, the stream sometimes omits the command and everything that it did before.
+- An item of type `error` is a warning, and Codex may retry after an `error` in the stream; only `turn.failed` is a
+  failure. Without `turn.completed` there is no final message.
+- Usage is reported when a turn is completed, and counts the whole thread with its earlier runs. Costs aren't reported.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from remit.runners.streams import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from remit.runners.protocol import AttemptOrder, Counted, Operation, Telling
+    from remit.runners.protocol import AttemptOrder, Counted, Operation, ReportTime
 
 _OPERATIONS = cast("dict[str, Operation]", codex.OPERATIONS)
 _UNTRUSTED = (
@@ -54,14 +54,14 @@ class CodexRunner:
 
     name = "codex"
     can_resume = True
-    tells_tools = True
+    reports_tools = True
     counts_thread = True
-    """Its usage counts the whole thread: of several runs in one thread the last one tells it all."""
-    tells_usage: Mapping[Counted, Telling] = {"turns": "live", "tokens": "end"}
-    holds: tuple[Counted, ...] = ()
+    """Its usage counts the whole thread, so the last of several runs in one thread has the total."""
+    reports_usage: Mapping[Counted, ReportTime] = {"turns": "live", "tokens": "end"}
+    enforces: tuple[Counted, ...] = ()
 
     def start(self, order: AttemptOrder) -> Launch:
-        """Begin a thread."""
+        """Return how to start a thread."""
         override = _render_override(order.instructions)
         prompt = order.prompt
         if order.instructions.strip() and override is None:
@@ -69,19 +69,19 @@ class CodexRunner:
         return self._launch(order, prompt, override)
 
     def resume(self, order: AttemptOrder, harness_id: str, message: str) -> Launch:
-        """Go on with a thread."""
+        """Return how to resume a thread."""
         return self._launch(order, message, _render_override(order.instructions), codex.RESUME_COMMAND, harness_id)
 
     def listen(self, order: AttemptOrder) -> CodexListener:
-        """Something that hears one run."""
+        """Return the listener for one run."""
         return CodexListener(is_free=_is_free(get_args(order)))
 
     def _launch(self, order: AttemptOrder, prompt: str, override: str | None, *session: str) -> Launch:
         if order.agent and order.is_native and not order.instructions.strip():
-            hint = "give the agent's own text along, or choose another runner"
-            raise RunnerError(f"Codex cannot begin as its agent '{order.agent}'", hint=hint)
+            hint = "give the agent's instructions, or choose another runner"
+            raise RunnerError(f"Codex can't start as its agent '{order.agent}'", hint=hint)
         if not prompt.strip():
-            raise RunnerError("Codex does not begin without a prompt", hint="say what is to be done")
+            raise RunnerError("Codex doesn't start without a prompt", hint="describe the work")
         args = get_args(order)
         argv = [find_program(order, "codex", codex.PACKAGE), *codex.STREAM_OPTIONS]
         if not has_option(args, "-s", codex.SANDBOX_OPTION, codex.BYPASS_OPTION, codex.APPROVE_OPTION):
@@ -93,7 +93,7 @@ class CodexRunner:
 
 
 def _render_override(instructions: str) -> str | None:
-    """Return the instructions as a value of TOML on the command line; None where there are none, or too many."""
+    """Return the instructions as a TOML value for the command line; None if they are empty or too long."""
     if not instructions.strip():
         return None
     quoted = "".join(_ESCAPES.get(char) or (char if char >= " " and char != "\x7f" else f"\\u{ord(char):04X}")
@@ -111,14 +111,14 @@ def _choose_sandbox(order: AttemptOrder) -> str:
 
 
 def _is_free(args: tuple[str, ...]) -> bool:
-    """Return whether the workspace lets Codex run without its sandbox."""
+    """Return whether the workspace's settings let Codex run without its sandbox."""
     return codex.BYPASS_OPTION in args or any(
         word.rpartition("=")[2].strip("\"'") == codex.FULL_ACCESS for word in args
     )
 
 
 class CodexListener(StreamListener):
-    """Hears Codex's stream."""
+    """Reads Codex's stream."""
 
     harness = "Codex"
 
@@ -132,15 +132,15 @@ class CodexListener(StreamListener):
         self._usage: Mapping[str, Any] | None = None
         self._turns = 0
 
-    def hear(self, record: Mapping[str, Any]) -> None:
-        """One object of the stream."""
+    def handle(self, record: Mapping[str, Any]) -> None:
+        """Process one object of the stream."""
         kind = get_text(record, "type")
         if kind == codex.THREAD_STARTED:
-            self.keep_id(record, codex.THREAD_KEY)
+            self.set_id(record, codex.THREAD_KEY)
         elif kind == codex.TURN_STARTED:
             self._text, self._completed, self._failure, self._error = None, False, None, ""
         elif kind.startswith(codex.ITEM_PREFIX):
-            self._hear_item(kind, get_map(record, "item"))
+            self._handle_item(kind, get_map(record, "item"))
         elif kind == codex.TURN_COMPLETED:
             self._completed, self._usage = True, get_map(record, "usage")
         elif kind == codex.TURN_FAILED:
@@ -148,7 +148,7 @@ class CodexListener(StreamListener):
         elif kind == "error":
             self._error = _read_message(record)
 
-    def _hear_item(self, event: str, item: Mapping[str, Any]) -> None:
+    def _handle_item(self, event: str, item: Mapping[str, Any]) -> None:
         kind = get_text(item, "type")
         if kind == codex.MESSAGE_ITEM and event == codex.ITEM_COMPLETED:
             self._error, self._text = "", get_text(item, "text")
@@ -157,10 +157,10 @@ class CodexListener(StreamListener):
         elif kind == "error":
             self.note(show(get_text(item, "message")))
         elif kind in _OPERATIONS:
-            self._hear_tool(event, kind, item)
+            self._handle_tool(event, kind, item)
 
-    def _hear_tool(self, event: str, kind: str, item: Mapping[str, Any]) -> None:
-        self._text = None  # it was not the last word
+    def _handle_tool(self, event: str, kind: str, item: Mapping[str, Any]) -> None:
+        self._text = None  # it wasn't the final message
         key = get_text(item, "id")
         name = ".".join(filter(None, (get_text(item, "server"), get_text(item, "tool")))) or kind
         uses = [(f"{key}/{at}", change.get("path")) for at, change in enumerate(get_list(item, "changes"))]
@@ -174,18 +174,18 @@ class CodexListener(StreamListener):
         what = get_text(item, "command") or get_text(item, "query") or (uses[0][1] if uses else "")
         self.said = show(f"{name} {what}", 120)
 
-    def sum_up(self) -> RunOutput:
-        """Tokens are known at the end of a turn only."""
+    def summarize(self) -> RunOutput:
+        """Return the usage; tokens are only known at the end of a turn."""
         counts = self._usage
         turns = self._turns or None
         usage = Usage(turns=turns)
         if counts is not None:
             usage = Usage(get_count(counts, "input_tokens"), get_count(counts, "output_tokens"), turns)
-        trouble = show(f"the model's server did not answer: {self._error}") if self._error else ""
+        trouble = show(f"the model's server didn't answer: {self._error}") if self._error else ""
         return RunOutput(usage=usage, trouble=trouble)
 
     def conclude(self, errors: list[str], exit_code: int | None) -> RunOutput:
-        """Return the last message of a turn that was completed."""
+        """Return the output with the last message of a completed turn."""
         if self._turns:
             self.note("Codex does not count turns: each message and each use of a tool counts as one")
         if any(codex.UNTRUSTED in line for line in errors):
@@ -195,17 +195,17 @@ class CodexListener(StreamListener):
             return self.fail("api", f"Codex got no answer from its model: {self._failure or 'no reason given'}")
         if self._completed and not exit_code:
             if self._text and self._text.strip():
-                return self.sum_up()._replace(text=self._text)
+                return self.summarize()._replace(text=self._text)
             return self.fail("no_answer", "Codex ended without a final message")
         if self._error:
-            return self.fail("api", f"Codex was ended while its model's server did not answer: {self._error}")
+            return self.fail("api", f"Codex was ended while its model's server didn't answer: {self._error}")
         if exit_code and not self._turns and not self._completed:
-            return self.fail("refused", f"Codex did not begin: {errors[-1] if errors else f'exit code {exit_code}'}")
-        return self.tell_crash(errors, exit_code)
+            return self.fail("refused", f"Codex didn't start: {errors[-1] if errors else f'exit code {exit_code}'}")
+        return self.report_crash(errors, exit_code)
 
 
 def _read_message(error: Mapping[str, Any]) -> str:
-    """Return what an error says; some have the server's whole answer as their message."""
+    """Return the message of an error. Some messages contain the server's whole response as JSON."""
     text = get_text(error, "message")
     inner = load_object(text.encode("utf-8", "replace")) if text.startswith("{") else None
     return get_text(get_map(inner, "error"), "message") or text

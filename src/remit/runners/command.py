@@ -1,6 +1,6 @@
-"""The runner `command`: any program. The prompt is its input, its output the final message.
+"""The runner `command`: any program. Its input is the prompt, and its output is the final message.
 
-Owns how a command line is read. No shell sees it; `{prompt}`, `{session}` and `{root}` stand for what they say.
+No shell reads the command line. `{prompt}`, `{session}` and `{root}` are replaced by their values.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from remit.runners.protocol import Launch, RunOutput
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from remit.runners.protocol import AttemptOrder, Cause, Counted, Telling
+    from remit.runners.protocol import AttemptOrder, Cause, Counted, ReportTime
 
 MAX_BYTES = 8 * 1024 * 1024
-"""Of what a program prints, the end: a return comes last."""
+"""How much of the end of the output is read, because a return comes last."""
 _SHOWN = 300
 _GAP = rb"\W{0,12}:\W{0,12}"
-"""Between the key and the word by which a return tells its end, whatever quotes it has: a text without holds none."""
+"""The characters between the key and the value of a return's status, with any quotes."""
 _OVERLAP_BYTES = 64 * 1024
-"""A return that begins before the cut gives its status before that."""
-_LOST = "it printed more than is read, and what was left out may hold another return"
+"""How far after the cut the status of a return can be that begins before the cut."""
+_LOST = "it printed more than Remit reads, and the omitted output may contain another return"
 
 
-def command_missing() -> RunnerError:
-    """Return what to say where nobody has said which program to run."""
+def missing_command_error() -> RunnerError:
+    """Return the error for a runner without a command."""
     hint = 'give it with --command "prog args", or as command = "prog args" under [runners.NAME] in remit.toml'
     return RunnerError("the runner 'command' has no command", hint=hint)
 
@@ -38,42 +38,42 @@ class CommandRunner:
 
     name = "command"
     can_resume = False
-    tells_tools = False
+    reports_tools = False
     counts_thread = False
-    tells_usage: Mapping[Counted, Telling] = {}
-    holds: tuple[Counted, ...] = ()
+    reports_usage: Mapping[Counted, ReportTime] = {}
+    enforces: tuple[Counted, ...] = ()
 
     def start(self, order: AttemptOrder) -> Launch:
-        """Split the command line as a shell would, and run nothing else of it."""
+        """Return how to start the program; the command line is split like a shell does, but not expanded."""
         line = order.settings.get("command")
         if not line:
-            raise command_missing()
+            raise missing_command_error()
         try:
             words = shlex.split(line)
         except ValueError as error:
-            raise RunnerError(f"'{line}' is no command line: {error}", hint="see to its quotes") from error
+            raise RunnerError(f"'{line}' isn't a valid command line: {error}", hint="check its quotes") from error
         if not words:
             raise RunnerError("the command is empty", hint='give a program, such as --command "my-agent --json"')
-        names = any("{prompt}" in word for word in words)
+        has_placeholder = any("{prompt}" in word for word in words)
         argv = [_fill(word, order) for word in words]
         by_argument = order.settings.get("prompt") == "argument"
         whole = join_prompt(order)
-        if by_argument and not names:
+        if by_argument and not has_placeholder:
             argv.append(whole)
-        return Launch(tuple(argv), b"" if names or by_argument else whole.encode("utf-8", "surrogatepass"))
+        return Launch(tuple(argv), b"" if has_placeholder or by_argument else whole.encode("utf-8", "surrogatepass"))
 
     def resume(self, order: AttemptOrder, harness_id: str, message: str) -> Launch:
-        """Return a program that has ended is not asked again."""
+        """Raise RunnerError: a command can't be resumed."""
         del order, harness_id, message
-        raise RunnerError("a command cannot be resumed", hint="start it again")
+        raise RunnerError("a command can't be resumed", hint="start it again")
 
     def listen(self, order: AttemptOrder) -> CommandListener:
-        """Something that keeps what is printed."""
+        """Return the listener for one run."""
         return CommandListener(order.status_words)
 
 
 class CommandListener:
-    """Keeps the end of what a program prints."""
+    """Keeps the end of the output of a program."""
 
     def __init__(self, status_words: tuple[str, ...] = ()) -> None:
         self._own_words = status_words
@@ -81,16 +81,16 @@ class CommandListener:
         self._cut = self._has_lost = False
 
     def feed(self, data: bytes) -> None:
-        """Take in what was printed since."""
+        """Add new output."""
         self._data += data
-        if len(self._data) > 2 * MAX_BYTES:  # not at every piece: to move the end costs as much as it is long
+        if len(self._data) > 2 * MAX_BYTES:  # not for every piece, because moving the end costs time
             self._search_cut()
             del self._data[:-MAX_BYTES]
             self._cut = True
 
     def _search_cut(self) -> None:
-        """Whether what is cut off may hold a return: another one than that at the end."""
-        from remit.returns.formats import FORMATS  # noqa: PLC0415 - hardly any output is that long
+        """Record whether the omitted output may contain another return than the one at the end."""
+        from remit.returns.formats import FORMATS  # noqa: PLC0415 - output is rarely that long
 
         words = {*self._own_words, *(word for each in FORMATS.values() for word in each.statuses)}
         known = b"|".join(re.escape(word.encode("utf-8", "replace")) for word in words)
@@ -98,20 +98,20 @@ class CommandListener:
         end = len(self._data) + _OVERLAP_BYTES - MAX_BYTES
         self._has_lost = self._has_lost or member.search(self._data, 0, end) is not None
 
-    def tell(self) -> RunOutput:
-        """Return the last line, for people who watch."""
+    def report(self) -> RunOutput:
+        """Return the last line of the output, for users who watch the run."""
         return RunOutput(said=_last_line(bytes(self._data[-_SHOWN * 4 :])))
 
     def finish(self, *, errors: bytes, exit_code: int | None) -> RunOutput:
-        """Return all of it is the final message."""
+        """Return the whole output as the final message."""
         if len(self._data) > MAX_BYTES:
             self._search_cut()
         cut = self._cut or len(self._data) > MAX_BYTES
         text = bytes(self._data[-MAX_BYTES:]).decode("utf-8", "replace")
-        notes = (f"only the last {MAX_BYTES:,} bytes of what it printed were read",) if cut else ()
-        said = _last_line(errors[-_SHOWN * 4 :])
+        notes = (f"only the last {MAX_BYTES:,} bytes of its output were read",) if cut else ()
+        last = _last_line(errors[-_SHOWN * 4 :])
         what = f"the program ended with exit code {exit_code}" if exit_code else "the program printed nothing"
-        trouble = f"{what}: {said}" if said else what
+        trouble = f"{what}: {last}" if last else what
         if text.strip() and self._has_lost and not exit_code:
             return RunOutput(text, notes=notes, cause="cut", trouble=_LOST)
         if text.strip():
@@ -121,12 +121,12 @@ class CommandListener:
 
 
 def join_prompt(order: AttemptOrder) -> str:
-    """Return all that an agent is told, for whoever has one place for it: the instructions of its file come first."""
+    """Return the instructions of the agent file followed by the prompt, for harnesses with a single input."""
     return f"{order.instructions.rstrip()}\n\n{order.prompt}" if order.instructions.strip() else order.prompt
 
 
 def _fill(word: str, order: AttemptOrder) -> str:
-    """Return the prompt last: whatever stands in it is no longer looked at."""
+    """Replace the placeholders in a word, the prompt last, so that placeholders in the prompt stay."""
     word = word.replace("{session}", order.session_id).replace("{root}", order.root)
     return word.replace("{prompt}", join_prompt(order))
 

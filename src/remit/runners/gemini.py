@@ -1,13 +1,13 @@
 """The runner `gemini`: Gemini CLI without its terminal.
 
-Owns what is known of it:
-- The prompt is read from standard input, so it may be of any length.
-- It begins a session as no agent: what the agent is told stands in front of the prompt. A resumed session still has it.
-- The session's id is chosen before the start, and by it the session is resumed, in the same working folder.
-- Nobody is there to be asked, so a tool that would have to be asked for is not even offered. Edits in the workspace
-  are approved; everything is where the agent's own file gives it a shell.
-- The final message comes in pieces after the last use of a tool, and counts once a result says that all went well.
-- Turns and costs are not told.
+Facts that the documentation of the harness lacks:
+- It reads the prompt from standard input, so the prompt may have any length.
+- A session can't be one of an agent, so the agent's instructions precede the prompt. A resumed session still has them.
+- The session's id is chosen before the start, and resumes the session in the same working folder.
+- There is no user to answer permission prompts, so tools that need one aren't offered to the model. Edits in the
+  workspace are approved, and all tools are if the agent file has a shell.
+- The final message comes in pieces after the last tool use, and counts if the result reports success.
+- Turns and costs aren't reported.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from remit.runners.streams import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from remit.runners.protocol import AttemptOrder, Counted, Operation, Telling
+    from remit.runners.protocol import AttemptOrder, Counted, Operation, ReportTime
 
 _OPERATIONS = cast("dict[str, Operation]", gemini.OPERATIONS)
 _IDS = uuid.UUID("0d0a3f5c-6a0e-5b52-8f57-0d8f0f3a9c11")
@@ -46,13 +46,13 @@ class GeminiRunner:
 
     name = "gemini"
     can_resume = True
-    tells_tools = True
+    reports_tools = True
     counts_thread = False
-    tells_usage: Mapping[Counted, Telling] = {"tokens": "end"}
-    holds: tuple[Counted, ...] = ()
+    reports_usage: Mapping[Counted, ReportTime] = {"tokens": "end"}
+    enforces: tuple[Counted, ...] = ()
 
     def start(self, order: AttemptOrder) -> Launch:
-        """Begin a session under an id of ours; another one for each attempt that begins anew."""
+        """Return how to start a session, with an id that differs for each attempt in a new session."""
         number = order.folder.rstrip("/").rpartition("/")[2]
         session = str(uuid.uuid5(_IDS, f"{order.session_id}/{number}"))
         prompt = order.prompt
@@ -61,20 +61,20 @@ class GeminiRunner:
         return self._launch(order, prompt, f"{gemini.SESSION_OPTION}={session}")
 
     def resume(self, order: AttemptOrder, harness_id: str, message: str) -> Launch:
-        """Go on with a session."""
+        """Return how to resume a session."""
         return self._launch(order, message, f"{gemini.RESUME_OPTION}={harness_id}")
 
     def listen(self, order: AttemptOrder) -> GeminiListener:
-        """Something that hears one run."""
+        """Return the listener for one run."""
         del order
         return GeminiListener()
 
     def _launch(self, order: AttemptOrder, prompt: str, session: str) -> Launch:
         if not prompt.strip():
-            raise RunnerError("Gemini CLI does not begin without a prompt", hint="say what is to be done")
+            raise RunnerError("Gemini CLI doesn't start without a prompt", hint="describe the work")
         if order.agent and order.is_native and not order.instructions.strip():
-            hint = "give the agent's own text along, or choose another runner"
-            raise RunnerError(f"Gemini CLI cannot begin as its agent '{order.agent}'", hint=hint)
+            hint = "give the agent's instructions, or choose another runner"
+            raise RunnerError(f"Gemini CLI can't start as its agent '{order.agent}'", hint=hint)
         args = get_args(order)
         argv = [find_program(order, "gemini", gemini.PACKAGE), gemini.STREAM_OPTION, session]
         if not has_option(args, gemini.MODE_OPTION, *gemini.FREE_OPTIONS):
@@ -86,7 +86,7 @@ class GeminiRunner:
 
 
 class GeminiListener(StreamListener):
-    """Hears Gemini CLI's stream."""
+    """Reads Gemini CLI's stream."""
 
     harness = "Gemini CLI"
 
@@ -96,15 +96,15 @@ class GeminiListener(StreamListener):
         self._error = ""
         self._result: Mapping[str, Any] | None = None
 
-    def hear(self, record: Mapping[str, Any]) -> None:
-        """One object of the stream."""
+    def handle(self, record: Mapping[str, Any]) -> None:
+        """Process one object of the stream."""
         kind = record.get("type")
         if kind == "init":
-            self.keep_id(record, gemini.SESSION_KEY)
+            self.set_id(record, gemini.SESSION_KEY)
         elif kind == "message":
-            self._hear_message(record)
+            self._handle_message(record)
         elif kind == "tool_use":
-            self._pieces = []  # it was not the last word
+            self._pieces = []  # it wasn't the final message
             name, given = get_text(record, gemini.TOOL_KEY), get_map(record, gemini.INPUT_KEY)
             path = next(filter(None, map(given.get, gemini.PATH_KEYS)), None)
             self.tools.begin(get_text(record, gemini.TOOL_ID), name, _OPERATIONS.get(name, "other"), path)
@@ -116,31 +116,31 @@ class GeminiListener(StreamListener):
         elif kind == "result":
             self._result = record
 
-    def _hear_message(self, record: Mapping[str, Any]) -> None:
+    def _handle_message(self, record: Mapping[str, Any]) -> None:
         if record.get("role") == "assistant":
             self._pieces.append(get_text(record, "content"))
             self.said = show(self._pieces[-1], 120) or self.said
         else:
             self._pieces = []
 
-    def sum_up(self) -> RunOutput:
-        """Tokens are told with the result only."""
+    def summarize(self) -> RunOutput:
+        """Return the usage, which only the result contains."""
         if self._result is None:
             return RunOutput()
         stats = get_map(self._result, "stats")
         return RunOutput(usage=Usage(get_count(stats, "input_tokens"), get_count(stats, "output_tokens")))
 
     def conclude(self, errors: list[str], exit_code: int | None) -> RunOutput:
-        """Return the last message, where the result says that all went well."""
+        """Return the output with the final message, if the result reports success."""
         if self._result is None:
             if exit_code and self.harness_id is None:
                 why = next((line for line in errors if line.startswith("Error")), errors[-1] if errors else "")
-                return self.fail("refused", f"Gemini CLI did not begin: {why or f'exit code {exit_code}'}")
-            return self.tell_crash(errors, exit_code)
+                return self.fail("refused", f"Gemini CLI didn't start: {why or f'exit code {exit_code}'}")
+            return self.report_crash(errors, exit_code)
         if self._result.get("status") != "success":
-            said = get_text(get_map(self._result, "error"), "message") or self._error or "no reason given"
-            return self.fail("api", f"Gemini CLI got no answer from its model: {said}")
+            reason = get_text(get_map(self._result, "error"), "message") or self._error or "no reason given"
+            return self.fail("api", f"Gemini CLI got no answer from its model: {reason}")
         text = "".join(self._pieces)
         if exit_code or not text.strip():
-            return self.tell_crash(errors if exit_code else [], exit_code or 0)
-        return self.sum_up()._replace(text=text)
+            return self.report_crash(errors if exit_code else [], exit_code or 0)
+        return self.summarize()._replace(text=text)

@@ -1,18 +1,18 @@
 """The runner `opencode`: opencode without its terminal.
 
-Owns what is known of it:
-- The prompt is read from standard input, so it may be of any length.
-- An agent comes by a configuration in the environment, laid over the one that is there. Its text is named as a file:
-  in a configuration itself `{env:…}` and `{file:…}` would be replaced, in such a file they are not, and a variable has
-  a limit of length.
-- Only an agent of mode `all` or `primary` can be begun with, and the standard's agents are of mode `subagent`. With
-  any other, and with one that it does not know, opencode runs its default agent and says so in a warning: that is a
+Facts that the documentation of the harness lacks:
+- It reads the prompt from standard input, so the prompt may have any length.
+- An agent is defined by settings in the environment, which override those in files. They name a file with the agent's
+  instructions, because `{env:…}` and `{file:…}` are replaced in settings but not in that file, and because the length
+  of a variable is limited.
+- A session can only start with an agent of mode `all` or `primary`, but the standard's agents have mode `subagent`.
+  With such an agent, or an unknown one, opencode runs its default agent and prints a warning: Remit treats that as a
   refusal, whatever the default agent answered.
-- What would have to be asked is rejected, and the run ends there with exit code 0 and without a word.
-- There is no closing record. The final message is the text of the last step, where that step ended of itself.
-- An absent server and a server that fails are tried again for a minute and longer, in silence: only the log says why,
-  so errors are logged to standard error. A limit on steps is no more than advice.
-- What a subagent does and uses is not in the stream.
+- Permission prompts are rejected, and the run ends with exit code 0 and without a message.
+- There is no final record. The final message is the text of the last step, if the step ended normally.
+- opencode silently retries a missing or failing server for a minute or longer. Only the log has the reason, so errors
+  are logged to standard error. A limit on steps is only advice to the model.
+- The stream doesn't contain what subagents do and use.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from remit.runners.streams import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from remit.runners.protocol import AttemptOrder, Counted, Operation, Telling
+    from remit.runners.protocol import AttemptOrder, Counted, Operation, ReportTime
 
 _INSTRUCTIONS = "instructions.md"
 _OPERATIONS = cast("dict[str, Operation]", opencode.OPERATIONS)
@@ -56,27 +56,27 @@ class OpencodeRunner:
 
     name = "opencode"
     can_resume = True
-    tells_tools = True
+    reports_tools = True
     counts_thread = False
-    tells_usage: Mapping[Counted, Telling] = {"turns": "live", "tokens": "live", "usd": "live"}
-    holds: tuple[Counted, ...] = ()
+    reports_usage: Mapping[Counted, ReportTime] = {"turns": "live", "tokens": "live", "usd": "live"}
+    enforces: tuple[Counted, ...] = ()
 
     def start(self, order: AttemptOrder) -> Launch:
-        """Begin a session."""
+        """Return how to start a session."""
         return self._launch(order, order.prompt)
 
     def resume(self, order: AttemptOrder, harness_id: str, message: str) -> Launch:
-        """Go on with a session."""
+        """Return how to resume a session."""
         return self._launch(order, message, f"{opencode.SESSION_OPTION}={harness_id}")
 
     def listen(self, order: AttemptOrder) -> OpencodeListener:
-        """Something that hears one run."""
+        """Return the listener for one run."""
         del order
         return OpencodeListener()
 
     def _launch(self, order: AttemptOrder, prompt: str, *session: str) -> Launch:
         if not prompt.strip():
-            raise RunnerError("opencode does not begin without a prompt", hint="say what is to be done")
+            raise RunnerError("opencode doesn't start without a prompt", hint="describe the work")
         argv = [find_program(order, "opencode", opencode.PACKAGE), *opencode.STREAM_OPTIONS, *session]
         most = order.max_output_tokens if opencode.OUTPUT_VARIABLE not in order.environ else None
         limits = {opencode.OUTPUT_VARIABLE: str(most)} if most else {}
@@ -96,7 +96,7 @@ class OpencodeRunner:
 
 
 def _name_agent(order: AttemptOrder) -> str:
-    """One that opencode does not know gets a name that none of its own has."""
+    """Return the agent's name; an agent that opencode doesn't know gets a name that none of opencode's agents has."""
     if order.agent and order.is_native:
         return order.agent
     return f"remit-{order.agent or 'agent'}" if order.instructions.strip() else ""
@@ -104,7 +104,7 @@ def _name_agent(order: AttemptOrder) -> str:
 
 def _describe_agent(order: AttemptOrder) -> dict[str, Any]:
     agent: dict[str, Any] = {"mode": "all", "prompt": f"{{file:{order.folder}/{_INSTRUCTIONS}}}"}
-    if order.is_native:  # the rest is in its file
+    if order.is_native:  # its file has the other fields
         return agent
     if order.temperature is not None:
         agent["temperature"] = order.temperature
@@ -118,17 +118,17 @@ def _describe_agent(order: AttemptOrder) -> dict[str, Any]:
 
 
 def _add_agent(content: str, name: str, agent: dict[str, Any]) -> str:
-    """Return a configuration with one more agent; what it says of that agent already stays where nothing replaces it."""
+    """Return settings with one more agent. Their own fields of that agent stay unless they are replaced."""
     config = load_object(content.encode("utf-8", "replace"))
     if config is None:
-        hint = "opencode takes JSON there; without comments Remit can add its agent to it"
-        raise RunnerError(f"the variable {opencode.CONFIG_VARIABLE} holds no JSON object", hint=hint)
+        hint = "opencode expects JSON there; Remit can add its agent if there are no comments"
+        raise RunnerError(f"the variable {opencode.CONFIG_VARIABLE} doesn't contain a JSON object", hint=hint)
     agents = get_map(config, "agent")
     return json.dumps(config | {"agent": agents | {name: get_map(agents, name) | agent}})
 
 
 class OpencodeListener(StreamListener):
-    """Hears opencode's stream."""
+    """Reads opencode's stream."""
 
     harness = "opencode"
 
@@ -140,9 +140,9 @@ class OpencodeListener(StreamListener):
         self._inputs = self._outputs = self._begun = self._turns = 0
         self._cost: float | None = None
 
-    def hear(self, record: Mapping[str, Any]) -> None:
-        """One object of the stream."""
-        self.keep_id(record, opencode.SESSION_KEY)
+    def handle(self, record: Mapping[str, Any]) -> None:
+        """Process one object of the stream."""
+        self.set_id(record, opencode.SESSION_KEY)
         kind, part = record.get("type"), get_map(record, "part")
         if kind == opencode.STEP_START:
             self._texts, self._reason = [], ""
@@ -151,7 +151,7 @@ class OpencodeListener(StreamListener):
             self._texts.append(get_text(part, "text"))
             self.said = show(self._texts[-1], 120) or self.said
         elif kind == "tool_use":
-            self._hear_tool(part)
+            self._handle_tool(part)
         elif kind == opencode.STEP_FINISH:
             self._reason = get_text(part, "reason")
             self._count(part)
@@ -160,19 +160,19 @@ class OpencodeListener(StreamListener):
             name = get_text(error, "name")
             self._error = name, get_text(get_map(error, "data"), "message") or name
 
-    def _hear_tool(self, part: Mapping[str, Any]) -> None:
+    def _handle_tool(self, part: Mapping[str, Any]) -> None:
         state = get_map(part, "state")
         given, name, key = get_map(state, "input"), get_text(part, "tool"), get_text(part, opencode.CALL_KEY)
         ran = get_count(get_map(state, "metadata"), "exit") > 0
         failed = state.get("status") == "error" or ran
-        if name == "invalid":  # a tool that there is not, or that the agent may not use
+        if name == "invalid":  # a missing tool, or one that the agent may not use
             name, failed = get_text(given, "tool") or name, True
         path = next(filter(None, map(given.get, (*opencode.PATH_KEYS, "path"))), None)
         self.tools.begin(key, name, _OPERATIONS.get(name, "other"), path)
         if state.get("status") in {"completed", "error"}:
             self.tools.end(key, failed=failed, ran=ran)
         if name == opencode.DELEGATING:
-            self.note("what subagents of opencode did and used is not known")
+            self.note("opencode doesn't report what its subagents did and used")
         self.said = show(f"{name} {path or given.get(opencode.COMMAND_KEY) or given.get('description') or ''}", 120)
 
     def _count(self, part: Mapping[str, Any]) -> None:
@@ -184,15 +184,15 @@ class OpencodeListener(StreamListener):
         if cost is not None:
             self._cost = (self._cost or 0.0) + cost
 
-    def sum_up(self) -> RunOutput:
-        """Return the sum of its steps; of one that is not over, nothing is known but that it has begun."""
+    def summarize(self) -> RunOutput:
+        """Return the sum of all steps. Of an unfinished step, only its start is known."""
         turns = max(self._begun, self._turns)
         if not turns:
             return RunOutput()
         return RunOutput(usage=Usage(self._inputs, self._outputs, turns, self._cost))
 
     def conclude(self, errors: list[str], exit_code: int | None) -> RunOutput:
-        """Return the text of the last step, unless another agent gave it or the step was cut off."""
+        """Return the output with the text of the last step, unless another agent ran or the step was incomplete."""
         fallback = next((line for line in errors if _FALLBACK.search(line)), None)
         if fallback is not None:
             return self.fail("refused", f"opencode did not run the agent: {fallback.lstrip('! ')}")
@@ -201,7 +201,7 @@ class OpencodeListener(StreamListener):
         text = "\n".join(self._texts)
         ended = self._reason not in {"", "tool-calls", "unknown"}
         if ended and text.strip() and not exit_code:
-            return self.sum_up()._replace(text=text)
+            return self.summarize()._replace(text=text)
         return self._conclude_without(errors, exit_code)
 
     def _conclude_without(self, errors: list[str], exit_code: int | None) -> RunOutput:
@@ -210,13 +210,13 @@ class OpencodeListener(StreamListener):
             why = f"opencode rejected what it could not ask for: {rejected}"
             return self.fail("no_answer", f"{why}. Allow it or deny it in opencode's configuration")
         if exit_code and not self._turns:
-            return self.fail("refused", f"opencode did not begin: {errors[-1] if errors else f'exit code {exit_code}'}")
+            return self.fail("refused", f"opencode didn't start: {errors[-1] if errors else f'exit code {exit_code}'}")
         if exit_code is None and self._reason == "unknown":
             return self.fail("api", "opencode was ended while its model's server broke off its answers")
         unanswered = next((match[1] for line in reversed(errors) if (match := _UNANSWERED.search(line))), None)
         if exit_code is None and unanswered is not None:
-            return self.fail("api", f"opencode was ended while its model's server did not answer: {unanswered}")
-        return self.tell_crash(errors, exit_code)
+            return self.fail("api", f"opencode was ended while its model's server didn't answer: {unanswered}")
+        return self.report_crash(errors, exit_code)
 
     def _conclude_error(self, name: str, message: str) -> RunOutput:
         if name == "APIError":

@@ -1,7 +1,6 @@
-"""The runner protocol: the values that a runner takes and returns, and the methods that it has.
+"""The runner protocol: the interface between the supervisor and a harness, with its values.
 
-Owns the protocol between the supervisor and the knowledge of a harness. A new harness is a new `Runner`; nothing else
-in Remit knows one from another.
+A new harness is a new `Runner`; no other code depends on the harness.
 """
 
 from __future__ import annotations
@@ -16,74 +15,74 @@ if TYPE_CHECKING:
 
 Operation = Literal["read", "write", "run", "delegate", "other"]
 Cause = Literal["", "crash", "api", "turns", "budget", "refused", "no_answer", "cut"]
-"""Why there is no usable final message: the program failed, its model's server did, a limit was reached, the harness
-would not begin, it ended without a word, or it said so much that what was left out may say otherwise."""
+"""Why there is no usable final message: the program failed, its model's server failed, a limit of turns or budget was
+reached, the harness refused to start, it ended without an answer, or omitted output may contain another return."""
 
 Counted = Literal["turns", "tokens", "usd"]
-Telling = Literal["live", "end"]
-"""While it runs, so that a limit ends it; or once it has ended, so that a limit is held for whatever comes next."""
+ReportTime = Literal["live", "end"]
+"""When usage is reported: during a run, so that a limit ends it; or after it, so that a limit affects later runs."""
 
 
 class AttemptOrder(NamedTuple):
-    """What is to be done, as a runner sees it."""
+    """The input of a runner for one attempt."""
 
     session_id: str
     agent: str
-    """The agent's name; empty where there is none and the harness works as it is."""
+    """The agent's name; empty to run the harness without an agent."""
     prompt: str
-    """The whole first message: the work, its context and the contract."""
+    """The whole first message: the work, its context and the instructions."""
     root: str
-    """The folder to work in."""
+    """The working folder."""
     folder: str
-    """The attempt's own folder, where the files of a `Launch` are put."""
+    """The attempt's own folder, which gets the files of a `Launch`."""
     instructions: str = ""
-    """What the agent's file tells the agent, for a harness that does not know the file."""
+    """The instructions in the agent file, for a harness that can't read the file."""
     is_native: bool = False
-    """Whether the harness finds the agent under its name in its own files."""
+    """Whether the harness finds the agent by its name in its own files."""
     description: str = ""
     model: str | None = None
     tools: tuple[str, ...] | None = None
-    """The standard's names of the tools it may use; None: whatever the harness gives."""
+    """The standard's names of the tools that the agent may use; None for the harness's default."""
     max_turns: int | None = None
     max_usd: float | None = None
     environ: Mapping[str, str] = NOTHING
-    """The environment of the caller: where the program and its settings are looked up."""
+    """The environment of the caller, which has the program and its settings."""
     settings: Mapping[str, Any] = NOTHING
-    """What the workspace has set for this runner: `[runners.NAME]`."""
+    """The workspace's settings for this runner: `[runners.NAME]`."""
     status_words: tuple[str, ...] = ()
     """The workspace's own words for a status, which a return may use."""
     temperature: float | None = None
     max_output_tokens: int | None = None
-    """The agent file's `max_tokens`: the most tokens of one answer of the model."""
+    """The agent file's `max_tokens`: the maximum number of tokens of one answer of the model."""
 
 
 class Launch(NamedTuple):
-    """How a program is started."""
+    """The command line, input, environment and files of a program."""
 
     argv: tuple[str, ...]
     stdin: bytes = b""
     environ: Mapping[str, str] = NOTHING
-    """Set in addition to the caller's environment."""
+    """Variables to add to the caller's environment."""
     files: Mapping[str, bytes] = NOTHING
-    """Written into the attempt's folder first, by name."""
+    """Files to write into the attempt's folder before the start, by name."""
 
 
 class ToolUse(NamedTuple):
-    """One tool that the agent used, as far as its stream tells."""
+    """One tool that the agent used, as its stream reports it."""
 
     name: str
     operation: Operation
     path: str | None = None
-    """The file that it was about, as the agent wrote it. Of a command, a file that changed while it ran, as the harness
-    reports it: another agent may have changed it. Empty: none did. None: unknown."""
+    """The file, as the agent named it. For a command, a file that changed while the command ran, as the harness reports
+    it; another agent may have changed it. Empty: no file changed. None: unknown."""
     failed: bool = False
-    """Denied, or ended with an error: it changed nothing that anybody may count on."""
+    """Whether it was denied or ended with an error, so that its changes prove nothing."""
     ran: bool = False
-    """It failed, and the stream shows that it ran before: else it may have been denied."""
+    """Whether the stream shows that a failed tool ran; otherwise it may have been denied."""
 
 
 class Usage(NamedTuple):
-    """What an agent has used; None where the harness does not say."""
+    """The usage of an agent; None for values that the harness doesn't report."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -92,47 +91,47 @@ class Usage(NamedTuple):
 
     @property
     def tokens(self) -> int | None:
-        """Both directions together."""
+        """The sum of input and output tokens."""
         known = [count for count in (self.input_tokens, self.output_tokens) if count is not None]
         return sum(known) if known else None
 
 
 class RunOutput(NamedTuple):
-    """What came of one run of a harness."""
+    """The output of one run of a harness."""
 
     text: str | None = None
-    """The final message, word for word; None where there is none."""
+    """The unchanged final message; None if there is none."""
     harness_id: str | None = None
-    """What the harness calls its session: by it the agent can be sent back to work."""
+    """The harness's session id, with which the session can be resumed."""
     usage: Usage = Usage()
     tools: tuple[ToolUse, ...] | None = None
-    """In their order; None where the harness does not tell. Unknown is not none."""
+    """The tools in order of use; None if the harness doesn't report them, which differs from no tools."""
     cause: Cause = ""
     trouble: str = ""
-    """What went wrong, in one sentence, where something did."""
+    """The problem in one sentence; empty for none."""
     notes: tuple[str, ...] = ()
-    """What a person should know and what changes nothing, such as another agent than the one that was named."""
+    """Notes for the user that don't affect the verdict, such as another agent than the named one."""
     said: str = ""
-    """The last line of activity, for people who watch."""
+    """The last line of activity, for users who watch the run."""
     counts_session: bool = False
-    """Whether `usage` is that of the whole session so far, as with `Runner.counts_thread`, but in this run only."""
+    """Whether `usage` counts the whole session so far, as with `Runner.counts_thread`, but in this run only."""
     is_waiting: bool = False
-    """Whether the final message is there, and the program only waits for commands that it left in the background."""
+    """Whether the final message is complete and the program only waits for commands in the background."""
 
 
 class Listener(Protocol):
-    """Hears one run. It is fed as the output comes, in pieces of any size, and asked at any time."""
+    """Reads the output of one run, in pieces of any size, and reports its state at any time."""
 
     def feed(self, data: bytes) -> None:
-        """Take in what was printed since."""
+        """Add new output."""
         ...
 
-    def tell(self) -> RunOutput:
-        """Return what is known so far, for people who watch and for budgets."""
+    def report(self) -> RunOutput:
+        """Return the state so far, for users who watch the run and for budgets."""
         ...
 
     def finish(self, *, errors: bytes, exit_code: int | None) -> RunOutput:
-        """Return what came of it, once the program has ended. No exit code: it was ended from outside."""
+        """Return the output after the program has ended. `exit_code`: None if Remit ended the program."""
         ...
 
 
@@ -141,24 +140,24 @@ class Runner(Protocol):
 
     name: str
     can_resume: bool
-    """Whether a session that has ended can be given another message."""
-    tells_tools: bool
-    """Whether the stream says which tools were used."""
+    """Whether an ended session can get another message."""
+    reports_tools: bool
+    """Whether the stream reports the tools that were used."""
     counts_thread: bool
-    """Whether what it tells of usage is that of the whole session so far, and not of one run of it."""
-    tells_usage: Mapping[Counted, Telling]
-    """What of its usage it tells, and when. What is not in it is never told, so a limit on it is not held."""
-    holds: tuple[Counted, ...]
-    """The limits of an `AttemptOrder` that the harness holds by itself."""
+    """Whether the reported usage counts the whole session so far, and not only the last run."""
+    reports_usage: Mapping[Counted, ReportTime]
+    """The usage that the harness reports, and when. Limits on other usage can't be enforced."""
+    enforces: tuple[Counted, ...]
+    """The limits of an `AttemptOrder` that the harness itself enforces."""
 
     def start(self, order: AttemptOrder) -> Launch:
-        """Return how the agent is started. Raises `RunnerError` where it cannot be, with what to do."""
+        """Return how to start the agent. Raise `RunnerError` with a hint if it can't start."""
         ...
 
     def resume(self, order: AttemptOrder, harness_id: str, message: str) -> Launch:
-        """Return how a session that has ended is given another message."""
+        """Return how to send an ended session another message."""
         ...
 
     def listen(self, order: AttemptOrder) -> Listener:
-        """Something that hears one run."""
+        """Return the listener for one run."""
         ...

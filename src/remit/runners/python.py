@@ -1,7 +1,7 @@
-"""The runner `python`: a function that takes the prompt and gives the final message.
+"""The runner `python`: a function that takes the prompt and returns the final message.
 
-Owns two ways to it. An entry point, `package.module:function`, runs in a process of its own, which a deadline ends like
-any other; a function that a caller hands over runs in the caller's own process, which is quick and ends nothing.
+An entry point, `package.module:function`, runs in a process of its own, which a deadline can end. A function that a
+caller passes runs in the caller's own process: that is faster, but a deadline can't end it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from remit.runners.protocol import Launch
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from remit.runners.protocol import AttemptOrder, Counted, Telling
+    from remit.runners.protocol import AttemptOrder, Counted, ReportTime
 
 HOST = "remit.runners.python_host"
 _ENTRY = lazy(r"[A-Za-z_][\w.]{0,200}:[A-Za-z_][\w.]{0,200}\Z")
@@ -28,26 +28,26 @@ class PythonRunner:
 
     name = "python"
     can_resume = False
-    tells_tools = False
+    reports_tools = False
     counts_thread = False
-    tells_usage: Mapping[Counted, Telling] = {}
-    holds: tuple[Counted, ...] = ()
+    reports_usage: Mapping[Counted, ReportTime] = {}
+    enforces: tuple[Counted, ...] = ()
 
     def start(self, order: AttemptOrder) -> Launch:
-        """Call the entry point in a process of its own."""
+        """Return how to call the entry point in a process of its own."""
         entry = order.settings.get("entry")
         hint = 'write it as entry = "package.module:function" under [runners.NAME]'
         if not entry:
             raise RunnerError("the runner 'python' has no entry point", hint=hint)
         if not isinstance(entry, str) or not _ENTRY.match(entry):
-            raise RunnerError(f"{entry!r} is no entry point for the runner 'python'", hint=hint)
+            raise RunnerError(f"{entry!r} isn't an entry point for the runner 'python'", hint=hint)
         return Launch((sys.executable, "-m", HOST, entry), join_prompt(order).encode("utf-8", "surrogatepass"))
 
     def resume(self, order: AttemptOrder, harness_id: str, message: str) -> Launch:
-        """Return a function that has returned is not asked again."""
+        """Raise RunnerError: a function can't be resumed."""
         del order, harness_id, message
-        raise RunnerError("a function cannot be resumed", hint="start it again")
+        raise RunnerError("a function can't be resumed", hint="start it again")
 
     def listen(self, order: AttemptOrder) -> CommandListener:
-        """Return what the function gives back is printed by its host."""
+        """Return the listener for the output of the host, which prints the function's result."""
         return CommandListener(order.status_words)

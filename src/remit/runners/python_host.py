@@ -1,7 +1,7 @@
 """The process of an entry point: `python -m remit.runners.python_host package.module:function`.
 
-Reads the prompt from standard input, calls the function with it, and prints what it gives back. Whatever the function
-itself prints goes to standard error, so that only its answer is the final message.
+It reads the prompt from standard input, calls the function with it, and prints the result. The output of the function
+itself goes to standard error, so that only its result is the final message.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _SHOWN = 120
 
 
 def main(entry: str) -> int:
-    """Call the function and print its answer; the exit code."""
+    """Call the function, print its result, and return the exit code."""
     from importlib import import_module  # noqa: PLC0415 - this is a program
 
     module, _, name = entry.partition(":")
@@ -24,11 +24,11 @@ def main(entry: str) -> int:
         for part in name.split("."):
             function = getattr(function, part)
     except (ImportError, AttributeError) as error:
-        sys.stderr.write(f"the entry point {entry} cannot be loaded: {error}\n")
+        sys.stderr.write(f"the entry point {entry} can't be loaded: {error}\n")
         return 2
     answer = function(sys.stdin.read())
     if hasattr(answer, "__await__"):
-        import asyncio  # noqa: PLC0415 - only for a function that wants it
+        import asyncio  # noqa: PLC0415 - only for async functions
 
         answer = asyncio.run(_wait_for(answer))
     answers.write(render_answer(answer))
@@ -36,21 +36,21 @@ def main(entry: str) -> int:
     return 0
 
 
-async def _wait_for(answer: Any) -> Any:  # noqa: ANN401 - whatever the function gives
+async def _wait_for(answer: Any) -> Any:  # noqa: ANN401 - any awaitable
     return await answer
 
 
 def render_answer(answer: object) -> str:
-    """Return the final message that a function gives: a text as it is, a mapping or the parts of a message as JSON.
+    """Return the final message of a function's result: a text as it is, a mapping or message parts as JSON.
 
-    Anything else would have to be taken by how it prints, and an error that quotes a return prints that return.
+    Other values are refused, because their text may mislead: an error that quotes a return prints that return.
     """
     if isinstance(answer, str):
         return answer
     if isinstance(answer, bytes | bytearray):
         return answer.decode("utf-8", "replace")
-    if getattr(answer, "returncode", None) == 0 and isinstance(said := getattr(answer, "stdout", None), str | bytes):
-        return render_answer(said)
+    if getattr(answer, "returncode", None) == 0 and isinstance(out := getattr(answer, "stdout", None), str | bytes):
+        return render_answer(out)
     import json  # noqa: PLC0415 - most answers are texts
 
     is_parts = isinstance(answer, list) and all(isinstance(part, dict) for part in answer)
@@ -60,7 +60,7 @@ def render_answer(answer: object) -> str:
 
 
 def _render_inner(value: object) -> str:
-    """Return what JSON has no word for, such as a date or a path, as it prints; a failure is not part of an answer."""
+    """Return the text of a value that JSON lacks, such as a date or a path. Raise TypeError for a failure."""
     if isinstance(value, BaseException) or getattr(value, "returncode", None):
         raise TypeError(_explain(value))
     return str(value)
@@ -69,8 +69,8 @@ def _render_inner(value: object) -> str:
 def _explain(value: object) -> str:
     code = getattr(value, "returncode", None)
     what = f"{type(value).__name__} with the exit code {code}" if code else type(value).__name__
-    said = " ".join(str(value).split())[:_SHOWN]
-    return f"the function gave back {what}, which is no final message (give a text or a dict): {said}"
+    text = " ".join(str(value).split())[:_SHOWN]
+    return f"the function returned {what}, which isn't a final message (return a text or a dict): {text}"
 
 
 if __name__ == "__main__":

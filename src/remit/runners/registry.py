@@ -1,4 +1,4 @@
-"""The runners by name."""
+"""Runner registry: the runners by name, and the folders that each harness writes to."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RUNNERS = {
     "gemini": "GeminiRunner",
     "python": "PythonRunner",
 }
-"""The class of each; its module has its name."""
+"""The class of each runner. The module has the runner's name."""
 
 
 STATE_PLACES = {
@@ -31,11 +31,11 @@ STATE_PLACES = {
     "codex": codex.STATE_PLACES,
     "gemini": gemini.STATE_PLACES,
 }
-"""The files and folders that each harness has to write while it runs, also when it is confined."""
+"""The files and folders that each harness has to write while running, even if it is confined."""
 
 
 def get_runner(name: str, own: Mapping[str, str] | None = None) -> Runner:
-    """Return a runner by its name. `own`: those that the workspace has set up, and what each of them is."""
+    """Return a runner by its name. `own`: the workspace's own runners, each with the runner that it is based on."""
     kind = (own or {}).get(name, name)
     if kind not in RUNNERS:
         known = tuple(dict.fromkeys((*RUNNERS, *(own or {}))))

@@ -77,15 +77,15 @@ class RunnerSuite:
         """A name to be set by, and what it can."""
         runner = self.make_runner()
         _check(bool(runner.name) and runner.name.isprintable() and " " not in runner.name, runner.name)
-        facts: tuple[object, ...] = (runner.can_resume, runner.tells_tools)
+        facts: tuple[object, ...] = (runner.can_resume, runner.reports_tools)
         _check(all(isinstance(fact, bool) for fact in facts), facts)
 
     def test_it_says_what_it_tells_of_its_usage(self) -> None:
         """So that nobody counts on a limit that cannot be held; and what it holds itself."""
         runner = self.make_runner()
-        text = dict(runner.tells_usage)
+        text = dict(runner.reports_usage)
         _check(text.keys() <= _COUNTED and set(text.values()) <= {"live", "end"}, text)
-        _check({*runner.holds} <= _COUNTED, runner.holds)
+        _check({*runner.enforces} <= _COUNTED, runner.enforces)
 
     def test_a_launch_can_be_executed(self, tmp_path: Path) -> None:
         """Words and variables that the kernel takes, files that stay in the attempt's folder; the same every time."""
@@ -133,7 +133,7 @@ class RunnerSuite:
             heard = self._read_output(order, sample, [sample.out])
             _check(heard.text == sample.text, (sample, heard))
             text = None if heard.tools is None else tuple(use.name for use in heard.tools)
-            _check(text == sample.tools and (text is None or self.make_runner().tells_tools), (sample, heard))
+            _check(text == sample.tools and (text is None or self.make_runner().reports_tools), (sample, heard))
             _check(heard.text is not None or bool(heard.cause and heard.trouble), heard)
 
     def test_usage_is_told_as_it_says(self, tmp_path: Path) -> None:
@@ -143,10 +143,10 @@ class RunnerSuite:
             heard = self._read_output(order, sample, [sample.out])
             _check(heard.usage == sample.usage, (sample, heard))
             _check(
-                _list_counted(heard) <= {*runner.tells_usage},
+                _list_counted(heard) <= {*runner.reports_usage},
                 f"the runner reports more usage than it declares: {heard.usage}",
             )
-        for counted, telling in runner.tells_usage.items():
+        for counted, telling in runner.reports_usage.items():
             known = any(counted in self._list_live(order, sample) for sample in self.samples)
             late = any(
                 counted in _list_counted(self._read_output(order, sample, [sample.out])) for sample in self.samples
@@ -157,7 +157,7 @@ class RunnerSuite:
         """What is counted before the last line is heard."""
         listener = self.make_runner().listen(order)
         listener.feed(b"".join(sample.out.splitlines(keepends=True)[:-1]))
-        return _list_counted(listener.tell())
+        return _list_counted(listener.report())
 
     def test_pieces_make_no_difference(self, tmp_path: Path) -> None:
         """However the output is cut; and it can be asked between any two pieces."""
@@ -187,7 +187,7 @@ class RunnerSuite:
         listener = self.make_runner().listen(order)
         for piece in pieces:
             listener.feed(piece)
-            _check(isinstance(listener.tell(), RunOutput), "the listener returns no RunOutput")
+            _check(isinstance(listener.report(), RunOutput), "the listener returns no RunOutput")
         return listener.finish(errors=sample.errors, exit_code=sample.exit_code)
 
 

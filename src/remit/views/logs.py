@@ -177,7 +177,7 @@ class RunLog:
     def _make_listener(self, folder: str) -> Listener | None:
         """Somebody who understands the stream; nobody for plain text."""
         runner: Runner = self._runner
-        if self.stream == "err" or not runner.tells_tools:
+        if self.stream == "err" or not runner.reports_tools:
             return None
         return runner.listen(AttemptOrder(self.session_id, self._row.agent, "", self.home.root, folder))
 
@@ -318,7 +318,7 @@ class _Reading:
         for line in data.splitlines(keepends=True):
             self.listener.feed(line)
             if line.endswith(b"\n"):
-                yield from self._tell(self.listener.tell())
+                yield from self._tell(self.listener.report())
 
     def _tell(self, heard: RunOutput) -> Iterator[LogLine]:
         if heard.said and heard.said != self._said:

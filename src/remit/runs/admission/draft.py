@@ -17,7 +17,7 @@ from remit.git.head import find_commit
 from remit.model import NOTHING
 from remit.result import MIN_TOKENS
 from remit.returns.formats import MANIFEST, get_format
-from remit.runners.command import command_missing
+from remit.runners.command import missing_command_error
 from remit.runners.registry import get_runner
 from remit.runs.admission.guard import check_named
 from remit.runs.admission.inputs import check_inputs, check_tokens, list_token_values
@@ -229,7 +229,7 @@ def _check_runner_commands(request: Request, runner: str, ctx: AdmissionContext)
     if table is not None and table.executes and request.command is None:
         check_trust(ctx.home.root, ctx.settings)
     if runner == "command" and request.command is None and (table is None or not table.command):
-        raise command_missing()
+        raise missing_command_error()
 
 
 def _drop_denied_place(

@@ -124,10 +124,10 @@ def check_limits(budget: Budget, runner: Runner, *, name: str, may_call: bool) -
     """Return diagnostics on limits that a runner can't enforce. `may_call`: whether the agent may call others."""
     diagnostics = []
     for counted, (limit, what) in _COUNTED.items():
-        reported = runner.tells_usage.get(counted)
+        reported = runner.reports_usage.get(counted)
         if getattr(budget, limit) is None or reported == "live":
             continue
-        if counted not in runner.holds:
+        if counted not in runner.enforces:
             make = limit_not_enforced if reported is None else limit_enforced_late
             diagnostics.append(make(limit, name, what))
         elif may_call:

@@ -113,7 +113,7 @@ def read_callers_usage(home: Home, environ: Mapping[str, str], own_runners: Mapp
         with suppress(RunnerError):  # a runner that the workspace no longer has
             base = read_run_config(tree.config[session_id]).base
             runner = get_runner(row.runner, {**own_runners, row.runner: base} if base else own_runners)
-            if row.state == "running" and runner.tells_usage:
+            if row.state == "running" and runner.reports_usage:
                 usage[session_id] = _read_attempts_usage(home, session_id, runner, tree.config[session_id])
     return usage
 
@@ -127,5 +127,5 @@ def _read_attempts_usage(home: Home, session_id: str, runner: Runner, details: M
         reader = OutputReader(folder, listener)
         while reader.read_more():
             pass
-        outputs.append(listener.tell())
+        outputs.append(listener.report())
     return sum_usage(outputs, counts_thread=runner.counts_thread)

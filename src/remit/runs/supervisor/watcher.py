@@ -93,7 +93,7 @@ class AttemptWatcher:
         now_ms = read_clock_ms()
         begin = self._reader.offset
         if self._reader.read_more():
-            self.output = self._reader.listener.tell()
+            self.output = self._reader.listener.report()
             self._printed_ms, self._is_idle = now_ms, False
         if self._reader.offset - begin < PIECE_BYTES:  # nothing is left to read
             self.read_ms = now_ms
