@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from remit.agent_files import discovery, lint_cache
-from remit.agent_files.discovery import check_files, find_agent_files
+from remit.agent_files import discovery, lint, lint_cache
+from remit.agent_files.discovery import find_agent_files
+from remit.agent_files.lint import check_files
 from remit.agents.lint import CheckedFile
 from tests.support.agent_graphs import WORKSPACES, write_opencode
 from tests.support.agent_samples import CLAUDE, CODEX, STANDARD
@@ -26,13 +27,13 @@ class Workspace:
         self.root = root
         self.judged: list[str] = []
         self.cache = root / ".remit/cache/lint.json"
-        original = discovery.check_file
+        original = lint.check_file
 
-        def check_file(source: discovery.AgentFile, content: bytes | str, root: str) -> discovery.JudgedFile:
+        def check_file(source: discovery.AgentFile, content: bytes | str, root: str) -> lint_cache.JudgedFile:
             self.judged.append(source.path)
             return original(source, content, root)
 
-        monkeypatch.setattr(discovery, "check_file", check_file)
+        monkeypatch.setattr(lint, "check_file", check_file)
 
     def put(self, name: str, text: str | bytes) -> Path:
         """Write a file."""
@@ -321,7 +322,8 @@ def test_two_processes_at_once_leave_a_whole_cache(workspace: Workspace) -> None
         workspace.put(f".claude/agents/a{number}.md", CLAUDE.replace("code-reviewer", f"a{number}"))
     program = """
 import sys
-from remit.agent_files.discovery import check_files, find_agent_files
+from remit.agent_files.discovery import find_agent_files
+from remit.agent_files.lint import check_files
 root, path = sys.argv[1:]
 for _ in range(5):
     open(path, "a").write("more\\n")

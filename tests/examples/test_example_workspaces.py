@@ -62,7 +62,7 @@ def load_program() -> ModuleType:
 
 
 def list_codes(linted: LintReport) -> set[str]:
-    return {finding.code for findings in linted.findings.values() for finding in findings}
+    return {finding.code for findings in linted.diagnostics.values() for finding in findings}
 
 
 @pytest.mark.parametrize("profile", PROJECTS)
@@ -89,7 +89,7 @@ def test_a_fault_in_the_workspace_would_be_told(tmp_path: Path, monkeypatch: pyt
     file = root / "agents" / "checker.md"
     file.write_text(file.read_text().replace("step_0_preflight", "stage_1_preflight"))
     monkeypatch.chdir(root)
-    assert any(lint().findings.values())
+    assert any(lint().diagnostics.values())
 
 
 def test_the_files_of_the_workspace_are_in_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

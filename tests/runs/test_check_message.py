@@ -8,8 +8,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import remit
+from remit.agent_files.authoring import migrate_agents
 from remit.agent_files.lint import LintRequest, fix, lint, load_agent_text, load_graph, read_agent_stamps, render_graph
-from remit.agent_files.write import migrate_agents
 from remit.agents import edits, migrate
 from remit.errors import ConfigError, InputError, UsageError
 from remit.model import Verdict
@@ -486,11 +486,11 @@ def test_agent_files_are_linted_from_where_one_is(tmp_path: Path, monkeypatch: p
     monkeypatch.chdir(tmp_path / "below")
     linted = lint()
     assert linted.root == str(tmp_path)
-    assert list(linted.findings) == ["agents/a.md"]
+    assert list(linted.diagnostics) == ["agents/a.md"]
     assert linted.failed
     assert (
-        linted.findings["agents/a.md"]
-        == lint(LintRequest(paths=(str(tmp_path / "agents/a.md"),))).findings["agents/a.md"]
+        linted.diagnostics["agents/a.md"]
+        == lint(LintRequest(paths=(str(tmp_path / "agents/a.md"),))).diagnostics["agents/a.md"]
     )
 
 

@@ -1,1 +1,1 @@
-"""Agent files on disk: found, linted, fixed, made and compiled."""
+"""Agent files on disk: found, linted, fixed, created, compiled and migrated."""

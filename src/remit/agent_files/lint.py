@@ -5,18 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from remit.agent_files.discovery import (
-    AgentFile,
-    check_file,
-    check_files,
-    count_jobs,
-    find_agent_files,
-    load_agent_file,
-    search_agent_files,
-)
+from remit.agent_files.discovery import AgentFile, find_agent_files, load_agent_file, search_agent_files
+from remit.agent_files.lint_cache import JudgedFile, LintCache, hash_content, measure_files
 from remit.agents.lint import SEVERITIES, CodeSelection, make_code_filter
 from remit.agents.lint import lint as lint_files
-from remit.errors import ConfigError, InputError, UsageError
+from remit.errors import ConfigError, InputError, RemitError, UsageError
 from remit.light_namedtuple import NamedTuple
 from remit.spelling import find_similar
 from remit.storage.files import write_text
@@ -33,6 +26,8 @@ if TYPE_CHECKING:
 
 _CACHE = ".remit/cache/lint.json"
 _FAMILIES = ("AGT", "GRF", "IGN")
+POOL_FROM = 40
+"""The number of files to check from which several processes are faster."""
 
 
 class LintRequest(NamedTuple):
@@ -52,27 +47,27 @@ class LintReport(NamedTuple):
 
     root: str
     sources: Mapping[str, AgentFile]
-    findings: Mapping[str, tuple[Diagnostic, ...]]
+    diagnostics: Mapping[str, tuple[Diagnostic, ...]]
     graph: Graph
     fail_on: Severity
     known: int = 0
-    """How many findings are left out because the baseline has them."""
+    """The number of diagnostics that are left out because the baseline has them."""
     baseline: str | None = None
-    """The baseline's file, where it was made or made shorter."""
+    """The file of the baseline if it was created or shortened."""
     made: bool = False
-    """Whether there was no such file before."""
+    """Whether the baseline was created."""
     held: int = 0
-    """How many findings the baseline holds now, other files' included."""
+    """The number of diagnostics in the baseline now, including those of other files."""
     unread: tuple[str, ...] = ()
-    """Folders that were passed over, since they can't be read."""
+    """Folders that were left out because they can't be read."""
     plain: tuple[str, ...] = ()
-    """Files of plain `agents` folders that hold no agent: none of them begins with a frontmatter."""
+    """Files of plain `agents` folders without any file that starts with a frontmatter."""
 
     @property
     def failed(self) -> bool:
-        """Whether anything is at least as grave as what makes linting fail."""
+        """Whether a diagnostic has at least the severity `fail_on`."""
         least = SEVERITIES.index(self.fail_on)
-        return any(SEVERITIES.index(each.severity) >= least for found in self.findings.values() for each in found)
+        return any(SEVERITIES.index(each.severity) >= least for found in self.diagnostics.values() for each in found)
 
 
 class FileFix(NamedTuple):
@@ -87,66 +82,66 @@ class FileFix(NamedTuple):
 EVERYTHING = LintRequest()
 
 
-def lint(asked: LintRequest = EVERYTHING) -> LintReport:
+def lint(request: LintRequest = EVERYTHING) -> LintReport:
     """Lint the agent files in some paths. Default: the whole workspace."""
-    job = _Job(asked)
-    return job.apply_baseline(job.lint(), job.load_lines)
+    run = _LintRun(request)
+    return run.apply_baseline(run.lint(), run.load_lines)
 
 
-def lint_all(asked: LintRequest = EVERYTHING) -> LintReport:
+def lint_all(request: LintRequest = EVERYTHING) -> LintReport:
     """Return all diagnostics, including those in a baseline. Writes only the cache."""
-    return _Job(asked).lint()
+    return _LintRun(request).lint()
 
 
 def fix(
-    asked: LintRequest = EVERYTHING, *, unsafe: bool = False, write: bool = True
+    request: LintRequest = EVERYTHING, *, unsafe: bool = False, write: bool = True
 ) -> tuple[list[FileFix], LintReport]:
-    """Put right what can be; what a fix brings to light is fixed too, until nothing is left.
+    """Apply fixes until no diagnostic has one; return the changed files and the remaining diagnostics.
 
-    Without `write` nothing is changed on disk: the changes say what would be.
+    With `write` false, the files on disk stay unchanged.
     """
     from remit.agents.edits import MAX_ROUNDS, apply_fixes  # noqa: PLC0415 - only for this
 
-    job = _Job(asked)
-    linted = job.lint()
+    run = _LintRun(request)
+    linted = run.lint()
     texts: dict[str, list[str]] = {}
-    """What each file with a fix was, and what it has been since."""
+    """The text of each file with a fix: first the original, then one after each round."""
     applied: dict[str, list[Diagnostic]] = {}
     for _ in range(MAX_ROUNDS):
-        new = [path for path in linted.findings if path not in texts and job.may_fix(path, linted.findings[path])]
-        if new:  # judged by the very text that will be changed: on disk it may have changed since
-            texts |= {path: [job.load_text(path)] for path in new}
-            job.replace({path: texts[path][0] for path in new})
-            linted = job.lint()
+        new = [path for path in linted.diagnostics if path not in texts and run.may_fix(path, linted.diagnostics[path])]
+        if new:  # check the text that will be changed: the file on disk may have changed since
+            texts |= {path: [run.load_text(path)] for path in new}
+            run.replace({path: texts[path][0] for path in new})
+            linted = run.lint()
         touched = []
         for path, history in texts.items():
-            fixed = apply_fixes(linted.findings[path], history[-1], unsafe=unsafe)
-            if fixed.text not in history:  # one that comes back would go round for ever
+            fixed = apply_fixes(linted.diagnostics[path], history[-1], unsafe=unsafe)
+            if fixed.text not in history:  # fixes that undo each other would never end
                 history.append(fixed.text)
                 applied.setdefault(path, []).extend(fixed.applied)
                 touched.append(path)
         if not touched:
             break
-        job.replace({path: texts[path][-1] for path in touched})
-        linted = job.lint()
-    changes = [FileFix(job.sources[path], texts[path][0], texts[path][-1], tuple(applied[path])) for path in applied]
+        run.replace({path: texts[path][-1] for path in touched})
+        linted = run.lint()
+    changes = [FileFix(run.sources[path], texts[path][0], texts[path][-1], tuple(applied[path])) for path in applied]
     if not write:
         return changes, linted
     for change in changes:
-        if job.load_text(change.source.path) != change.before:
+        if run.load_text(change.source.path) != change.before:
             raise InputError(f"'{change.source.file}' was changed meanwhile", hint="run it again")
         write_text(change.source.file, change.after)
-    return changes, job.apply_baseline(linted, job.load_lines)
+    return changes, run.apply_baseline(linted, run.load_lines)
 
 
 def load_agent_text(file: str) -> bytes:
-    """What an agent file holds, for showing it; nothing where it can't be read."""
+    """Return the content of an agent file for display; empty if it can't be read."""
     content = load_agent_file(file)
     return content if isinstance(content, bytes) else b""
 
 
 def read_agent_stamps(paths: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """The time and size of every agent file, and of what the workspace has set, to see when one changes."""
+    """Return the time and size of every agent file and of the settings, to detect changes."""
     root = find_root_of(paths)
     sources = find_agent_files(paths, root=root, exclude=load_settings(root).lint.exclude)
     stamps = {}
@@ -161,25 +156,95 @@ def read_agent_stamps(paths: Sequence[str]) -> dict[str, tuple[int, int]]:
 
 def load_graph(paths: Sequence[str] = ()) -> Graph:
     """Return the call graph of the agents in some paths. Default: the whole workspace."""
-    return _Job(LintRequest(paths=tuple(paths))).lint().graph
+    return _LintRun(LintRequest(paths=tuple(paths))).lint().graph
 
 
 def render_graph(graph: Graph, form: str) -> str:
-    """A graph as Mermaid or DOT."""
+    """Return a graph as Mermaid or DOT."""
     from remit.agents.graph_render import render_dot, render_mermaid  # noqa: PLC0415 - only for this
 
     return {"mermaid": render_mermaid, "dot": render_dot}[form](graph)
 
 
-class _Job:
-    """One linting: which files, by which rules, and what is known of each so far."""
+def check_file(source: AgentFile, content: bytes | str, root: str) -> JudgedFile:
+    """Check the content of one file, which is text if it can't be read."""
+    from remit.agents.context import find_context_files  # noqa: PLC0415 - an unchanged file needs none of this
+    from remit.agents.document import make_unreadable, parse_document  # noqa: PLC0415
+    from remit.agents.lint import check_document  # noqa: PLC0415
 
-    def __init__(self, asked: LintRequest) -> None:
-        self.root = find_root_of(asked.paths)
+    if isinstance(content, str):
+        return JudgedFile(check_document(make_unreadable(source.path, content)), None, {}, {})
+    document = parse_document(source.path, content)
+    wanted = find_context_files(document)
+    sizes = measure_files(wanted, root)
+    return JudgedFile(check_document(document, sizes), hash_content(content), wanted, sizes)
+
+
+def check_files(sources: Sequence[AgentFile], *, root: str, cache: str | None, jobs: int) -> list[CheckedFile]:
+    """Check every file. A file is taken from the cache if it and its context files haven't changed."""
+    lint_cache = LintCache(cache, root)
+    found = {source: lint_cache.get(source) for source in sources}
+    changed = [source for source in sources if found[source] is None]
+    if len(changed) >= POOL_FROM and jobs > 1:
+        results = _check_in_pool(changed, root, jobs)
+    else:
+        results = [_check_source((source, root)) for source in changed]
+    for source, judged in zip(changed, results, strict=True):
+        found[source] = judged.checked
+        lint_cache.put(source, judged)
+    lint_cache.close()
+    return [checked for checked in found.values() if checked is not None]
+
+
+def _check_in_pool(sources: Sequence[AgentFile], root: str, jobs: int) -> list[JudgedFile]:
+    """Check files in several processes. Each process reads its files itself, so only paths are sent."""
+    from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor  # noqa: PLC0415 - only for many files
+    from multiprocessing import get_all_start_methods, get_context  # noqa: PLC0415
+    from signal import SIG_BLOCK, SIG_SETMASK, SIGINT, pthread_sigmask  # noqa: PLC0415
+
+    from remit.agents.rules.register import load_all_rules  # noqa: PLC0415
+
+    load_all_rules()  # once, before the fork
+    method = "fork" if "fork" in get_all_start_methods() else None
+    size = max(1, min(32, len(sources) // (jobs * 4)))
+    pool = ProcessPoolExecutor(min(jobs, len(sources)), mp_context=get_context(method))
+    try:
+        # Only the parent process handles Ctrl-C: it ends the others and reports it once. The signal is blocked before
+        # the fork, because a process that ignored it later could receive it before.
+        before = pthread_sigmask(SIG_BLOCK, {SIGINT})
+        try:
+            results = pool.map(_check_source, [(source, root) for source in sources], chunksize=size)
+        finally:
+            pthread_sigmask(SIG_SETMASK, before)
+        return list(results)
+    except BrokenProcessPool as error:  # a process was killed, perhaps because memory ran out
+        raise RemitError("a process that checked agent files was killed", hint="run it again") from error
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _check_source(job: tuple[AgentFile, str]) -> JudgedFile:
+    source, root = job
+    return check_file(source, load_agent_file(source.file), root)
+
+
+def count_jobs() -> int:
+    """Return the number of CPUs that this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:
+        return os.cpu_count() or 1
+
+
+class _LintRun:
+    """One call of the linter: its files, its rules, and the results so far."""
+
+    def __init__(self, request: LintRequest) -> None:
+        self.root = find_root_of(request.paths)
         self.settings = load_settings(self.root).lint
-        self.asked = asked
-        self.choice = _choose(self.settings, asked)
-        self.search = self._search(asked.paths)
+        self.request = request
+        self.choice = _choose(self.settings, request)
+        self.search = self._search(request.paths)
         self.sources = {each.path: each for each in self.search.sources}
         self.checked = self._check(list(self.sources.values()))
         self.rest = self._check_rest()
@@ -188,43 +253,43 @@ class _Job:
         return search_agent_files(paths, root=self.root, exclude=self.settings.exclude)
 
     def _check(self, sources: list[AgentFile]) -> dict[str, CheckedFile]:
-        cache = f"{self.root}/{_CACHE}" if self.asked.cache else None
+        cache = f"{self.root}/{_CACHE}" if self.request.cache else None
         return {each.path: each for each in check_files(sources, root=self.root, cache=cache, jobs=count_jobs())}
 
     def _check_rest(self) -> dict[str, CheckedFile]:
-        """The other agent files of the workspace: nobody can say who calls whom from a part of them."""
+        """Check the other agent files of the workspace: the call graph needs all of them."""
         inside = any(not path.startswith("/") for path in self.sources)
-        if not self.asked.paths or not inside:
+        if not self.request.paths or not inside:
             return {}
         return self._check([each for each in self._search(()).sources if each.path not in self.sources])
 
     def replace(self, texts: Mapping[str, str]) -> None:
-        """Judge some files by other texts than are on disk."""
+        """Check some files with other texts than those on disk."""
         for path, text in texts.items():
             content = text.encode("utf-8", "surrogateescape")
             self.checked[path] = check_file(self.sources[path], content, self.root).checked
 
     def lint(self) -> LintReport:
-        """What there is to say of the files as they are known."""
+        """Return the diagnostics of the files."""
         found, graph = lint_files([*self.checked.values(), *self.rest.values()], self.choice)
         wanted = {path: found[path] for path in self.sources}
-        fail_on = self.asked.fail_on or self.settings.fail_on
+        fail_on = self.request.fail_on or self.settings.fail_on
         return LintReport(
             self.root, self.sources, wanted, graph, fail_on, unread=self.search.unread, plain=self.search.plain
         )
 
     def load_text(self, path: str) -> str:
-        """The text of a file, every byte of it kept."""
+        """Return the text of a file, with bytes that aren't UTF-8 escaped."""
         content = load_agent_file(self.sources[path].file)
         return content.decode("utf-8", "surrogateescape") if isinstance(content, bytes) else ""
 
     def load_lines(self, path: str) -> list[str]:
-        """The lines of a file."""
+        """Return the lines of a file."""
         return self.load_text(path).split("\n")
 
-    def may_fix(self, path: str, findings: Sequence[Diagnostic]) -> bool:
-        """Whether a file can be put right: not one that a link of the workspace leads out to."""
-        if not any(each.fix for each in findings):
+    def may_fix(self, path: str, diagnostics: Sequence[Diagnostic]) -> bool:
+        """Whether a file has a fix and isn't a link that leads out of the workspace."""
+        if not any(each.fix for each in diagnostics):
             return False
         file = self.sources[path].file
         return not os.path.islink(file) or is_inside(file, self.root)
@@ -237,33 +302,33 @@ class _Job:
         from remit.storage.baselines import subtract_baseline  # noqa: PLC0415 - rare
 
         sieves = {path: make_code_filter(path, self.choice) for path in self.sources}
-        weighed = subtract_baseline(
-            file, linted.findings, load_lines, root=self.root, is_asked=lambda path, code: sieves[path](code)
+        compared = subtract_baseline(
+            file, linted.diagnostics, load_lines, root=self.root, is_asked=lambda path, code: sieves[path](code)
         )
         return linted._replace(
-            findings=weighed.findings,
-            known=weighed.known,
-            baseline=file if weighed.made or weighed.shorter else None,
-            made=weighed.made,
-            held=weighed.held,
+            diagnostics=compared.findings,
+            known=compared.known,
+            baseline=file if compared.made or compared.shorter else None,
+            made=compared.made,
+            held=compared.held,
         )
 
     def _find_baseline(self) -> str | None:
-        """The baseline's file: from here, where it was asked for; below the root, where the workspace has set it."""
-        if self.asked.baseline is not None or self.settings.baseline is None:
-            return self.asked.baseline
+        """Return the baseline's file: as given, from the current folder, else as set, from the root."""
+        if self.request.baseline is not None or self.settings.baseline is None:
+            return self.request.baseline
         file = os.path.join(self.root, self.settings.baseline)
         if not is_inside(file, self.root):
-            raise ConfigError(f"lint.baseline is '{self.settings.baseline}', which lies outside of the workspace",
-                              hint="name a file inside it")  # fmt: skip
+            raise ConfigError(f"lint.baseline is '{self.settings.baseline}', which is outside of the workspace",
+                              hint="give a file inside it")  # fmt: skip
         return file
 
 
-def _choose(settings: LintSettings, asked: LintRequest) -> CodeSelection:
-    """What the command line asks for goes before what the workspace has set."""
-    base = settings.select if asked.select is None else asked.select
-    chosen = (*base, *settings.extend_select, *asked.extend_select)
-    unwanted = (*asked.ignore, *(settings.ignore if asked.select is None else ()))
+def _choose(settings: LintSettings, request: LintRequest) -> CodeSelection:
+    """Return the chosen codes; the command line has precedence over the settings."""
+    base = settings.select if request.select is None else request.select
+    chosen = (*base, *settings.extend_select, *request.extend_select)
+    unwanted = (*request.ignore, *(settings.ignore if request.select is None else ()))
     per_file = settings.per_file_ignores
     _check_codes((*chosen, *unwanted, *settings.severity, *(code for codes in per_file.values() for code in codes)))
     upper = {pattern: tuple(map(str.upper, codes)) for pattern, codes in per_file.items()}
@@ -271,7 +336,7 @@ def _choose(settings: LintSettings, asked: LintRequest) -> CodeSelection:
 
 
 def _check_codes(codes: Iterable[str]) -> None:
-    """Refuse a code that no rule has: it would select or silence nothing."""
+    """Raise `UsageError` for a code without a rule: it would select or ignore nothing."""
     unsure = [code for code in codes if code.upper() not in ("ALL", *_FAMILIES)]
     if not unsure:
         return
@@ -280,6 +345,6 @@ def _check_codes(codes: Iterable[str]) -> None:
     known = sorted(code for code in load_codes() if code.startswith(_FAMILIES))
     for code in unsure:
         if not code or not any(each.startswith(code.upper()) for each in known):
-            meant = find_similar(code.upper(), known)
-            hint = "remit explain lists them all" if meant is None else f"did you mean '{meant}'?"
+            similar = find_similar(code.upper(), known)
+            hint = "remit explain lists them all" if similar is None else f"did you mean '{similar}'?"
             raise UsageError(f"there is no rule '{code}'", hint=hint)

@@ -1,28 +1,43 @@
-"""The cache of what linting found, by the content of a file.
+"""The cache of lint diagnostics, by the content of a file.
 
-Owns one table under `.remit/cache`, of plain values. It is data from a disk that others write to, so it is read as
-such: an entry that does not fit exactly is not used. It is for this version of the rules only.
+The cache is one JSON file below `.remit/cache`. Anyone may have written to the disk, so every entry is checked, and an
+invalid one is ignored. A cache is valid for one version of the rules only.
 """
 
 from __future__ import annotations
 
 import os
+import stat
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from remit.agent_files.discovery import hash_content, load_agent_file, measure
+from remit.agent_files.discovery import load_agent_file
 from remit.errors import InputError
+from remit.light_namedtuple import NamedTuple
 from remit.model import Diagnostic, Fix, TextEdit, TextSpan
 
 if TYPE_CHECKING:
-    from remit.agent_files.discovery import AgentFile, JudgedFile
+    from collections.abc import Iterable, Mapping
+
+    from remit.agent_files.discovery import AgentFile
     from remit.agents.lint import CheckedFile
 
 MAX_CACHE_BYTES = 64 * 1024 * 1024
 
 
+class JudgedFile(NamedTuple):
+    """The diagnostics of one file, and the state of all files that they depend on."""
+
+    checked: CheckedFile
+    digest: str | None
+    """The hash of its content; None if it can't be read."""
+    wanted: Mapping[str, tuple[str, ...]]
+    """The context files that it names, with the possible paths of each."""
+    sizes: Mapping[str, int | None]
+
+
 class LintCache:
-    """Entries by path: the content's hash, the context files and their sizes, and what was found."""
+    """Entries by path: the hash of the content, the context files with their sizes, and the diagnostics."""
 
     def __init__(self, file: str | None, root: str) -> None:
         self.file = file
@@ -34,7 +49,7 @@ class LintCache:
             self.entries = _load(file, self.stamp)
 
     def get(self, source: AgentFile) -> CheckedFile | None:
-        """What was found in the file's content, if it and its context files still are what they were."""
+        """Return the cached result for a file; None if the file or one of its context files has changed."""
         entry = self.entries.get(source.path)
         if entry is None:
             return None
@@ -43,28 +58,26 @@ class LintCache:
             return None
         try:
             digest, wanted, sizes, value = entry
-            if digest != hash_content(content) or sizes != measure(wanted, self.root):
+            if digest != hash_content(content) or sizes != measure_files(wanted, self.root):
                 return None
             return _read(source.path, value)
         except (TypeError, ValueError, KeyError, AttributeError):
             return None
 
     def put(self, source: AgentFile, judged: JudgedFile) -> None:
-        """Keep what was found."""
+        """Add a result."""
         if self.file is not None and judged.digest is not None:
             wanted = {path: list(places) for path, places in judged.wanted.items()}
             self.fresh[source.path] = [judged.digest, wanted, dict(judged.sizes), _shape(judged.checked)]
 
     def close(self) -> None:
-        """Write the table, where it changed. What can't be written is worked out again next time."""
+        """Write the cache if it has changed. A failure is ignored: the files are checked again next time."""
         if self.file is None or not self.fresh or not self._is_own():
             return
-        from remit.storage.files import make_private_folder, write_bytes  # noqa: PLC0415 - only when it changed
+        from remit.storage.files import make_private_folder, write_bytes  # noqa: PLC0415 - only if it changed
 
-        # Files that were not asked for this time keep their entries, while they are there.
-        others = {
-            path: entry for path, entry in self.entries.items() if path not in self.fresh and self._is_there(path)
-        }
+        # Existing files that weren't checked this time keep their entries.
+        others = {path: entry for path, entry in self.entries.items() if path not in self.fresh and self._exists(path)}
         try:
             make_private_folder(os.path.dirname(self.file))
             write_bytes(self.file, _render(self.stamp, {**others, **self.fresh}), durable=False)
@@ -72,16 +85,16 @@ class LintCache:
             return
 
     def _is_own(self) -> bool:
-        """Whether the table lies where it seems to: a workspace may bring a link that leads to somebody's file."""
+        """Whether the cache is inside the workspace: a repository may contain a link to another file."""
         inside = os.path.relpath(self.file or "", self.root)
         return os.path.realpath(self.file or "") == os.path.join(os.path.realpath(self.root), inside)
 
-    def _is_there(self, path: str) -> bool:
+    def _exists(self, path: str) -> bool:
         return os.path.lexists(os.path.join(self.root, path))
 
 
 def _stamp_rules() -> str:
-    """Which rules these are: the sizes and times of their files, so that a changed rule finds no old answers."""
+    """Return the version of the rules, from the sizes and times of their files: a changed rule empties the cache."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     facts = []
     waiting = [package]
@@ -93,13 +106,13 @@ def _stamp_rules() -> str:
                 facts.append(f"{entry.path}:{found.st_size}:{found.st_mtime_ns}")
             elif entry.name in ("agents", "harnesses") or (
                 folder != package and "." not in entry.name and entry.is_dir()
-            ):  # the rules, and the names of harnesses that they know
+            ):  # the rules, and the names that they use
                 waiting.append(entry.path)
     return hash_content("|".join(sorted(facts)).encode())
 
 
 def _load(file: str, stamp: str) -> dict[str, Any]:
-    import jiter  # noqa: PLC0415 - only where there is a cache
+    import jiter  # noqa: PLC0415 - only if there is a cache
 
     from remit.storage.files import load_bytes  # noqa: PLC0415
 
@@ -115,8 +128,8 @@ def _load(file: str, stamp: str) -> dict[str, Any]:
 
 
 def _render(stamp: str, entries: dict[str, Any]) -> bytes:
-    """The table as its file has it, without entries that are no Unicode: a file's name may be any bytes."""
-    import json  # noqa: PLC0415 - only when something changed
+    """Return the cache as bytes, without entries whose file names aren't Unicode."""
+    import json  # noqa: PLC0415 - only if something changed
 
     rows = []
     for path, entry in entries.items():
@@ -126,7 +139,36 @@ def _render(stamp: str, entries: dict[str, Any]) -> bytes:
     return b'{"stamp":"%b","entries":{%b}}' % (stamp.encode(), b",".join(rows))
 
 
-# --- values ↔ plain lists --------------------------------------------------------------------------------------------
+def hash_content(content: bytes) -> str:
+    """Return the hash of a content."""
+    try:
+        from _blake2 import blake2b  # noqa: PLC0415 - hashlib also loads OpenSSL: 3 ms at start-up
+    except ImportError:
+        from hashlib import blake2b  # noqa: PLC0415
+
+    return blake2b(content, digest_size=16).hexdigest()
+
+
+def measure_files(wanted: Mapping[str, Iterable[str]], root: str) -> dict[str, int | None]:
+    """Return the size of each context file at the first of its possible paths; -1 for a folder, None if missing."""
+    return {path: _measure_file(candidates, root) for path, candidates in wanted.items()}
+
+
+def _measure_file(candidates: Iterable[str], root: str) -> int | None:
+    size = None
+    for candidate in candidates:
+        try:
+            found = os.stat(os.path.join(root, candidate))
+        except (OSError, ValueError):
+            continue
+        if stat.S_ISREG(found.st_mode):
+            return found.st_size
+        if stat.S_ISDIR(found.st_mode):
+            size = -1
+    return size
+
+
+# --- entries as JSON --------------------------------------------------------------------------------------------------
 
 
 def _shape(checked: CheckedFile) -> list[Any]:
@@ -135,8 +177,8 @@ def _shape(checked: CheckedFile) -> list[Any]:
 
 
 def _read(path: str, value: list[Any]) -> CheckedFile:
-    """What an entry says of a file; whatever does not fit raises one of the errors that a wrong shape raises."""
-    from remit.agents.definition import Definition, Target  # noqa: PLC0415 - together with the first entry
+    """Return the result in an entry. An invalid entry raises any error that a wrong shape causes."""
+    from remit.agents.definition import Definition, Target  # noqa: PLC0415 - with the first entry
     from remit.agents.document import Ignore  # noqa: PLC0415
     from remit.agents.lint import CheckedFile  # noqa: PLC0415
 
@@ -162,14 +204,14 @@ def _read(path: str, value: list[Any]) -> CheckedFile:
     for codes, line, whole, place, cut in ignores:
         _expect(type(line) is int and type(whole) is bool)
         silenced.append(Ignore(_read_texts(codes), line, whole, _read_place(place), _read_span(cut)))
-    return CheckedFile(path, tuple([_read_finding(row) for row in rows]), definition, tuple(silenced))
+    return CheckedFile(path, tuple([_read_diagnostic(row) for row in rows]), definition, tuple(silenced))
 
 
 _PROFILES = frozenset({"standard", "claude", "opencode", "codex", "command"})
 _SEVERITIES = frozenset({"error", "warning", "note"})
 
 
-def _read_finding(row: list[Any]) -> Diagnostic:
+def _read_diagnostic(row: list[Any]) -> Diagnostic:
     code, severity, message, hint, pointer, place, fix = row
     _expect_text(code, message, hint, pointer)
     _expect(severity in _SEVERITIES)
@@ -177,44 +219,44 @@ def _read_finding(row: list[Any]) -> Diagnostic:
     return Diagnostic(code, severity, message, hint, pointer, where, cure)
 
 
-def _read_fix(applicability: Any, message: str, edits: list[Any]) -> Fix:  # noqa: ANN401 - whatever was there
+def _read_fix(applicability: Any, message: str, edits: list[Any]) -> Fix:  # noqa: ANN401 - any JSON value
     _expect(applicability in ("safe", "unsafe"))
     _expect_text(message)
     return Fix(applicability, message, tuple([_read_edit(*edit) for edit in edits]))
 
 
-def _read_edit(start: int, end: int, text: str, place: Any) -> TextEdit:  # noqa: ANN401 - whatever was there
+def _read_edit(start: int, end: int, text: str, place: Any) -> TextEdit:  # noqa: ANN401 - any JSON value
     return TextEdit(*_read_span((start, end)), _read_text(text), _read_place(place))
 
 
-def _read_place(value: Any) -> TextSpan:  # noqa: ANN401 - whatever was there
+def _read_place(value: Any) -> TextSpan:  # noqa: ANN401 - any JSON value
     line, column, end_line, end_column = value
     _expect(type(line) is type(column) is type(end_line) is type(end_column) is int and min(value) > 0)
     return TextSpan(line, column, end_line, end_column)
 
 
-def _read_span(value: Any) -> tuple[int, int]:  # noqa: ANN401 - whatever was there
+def _read_span(value: Any) -> tuple[int, int]:  # noqa: ANN401 - any JSON value
     start, end = value
     _expect(type(start) is type(end) is int)
     return start, end
 
 
-def _read_text(value: Any) -> str:  # noqa: ANN401 - whatever was there
+def _read_text(value: Any) -> str:  # noqa: ANN401 - any JSON value
     _expect_text(value)
     return str(value)
 
 
-def _read_texts(values: Any) -> tuple[str, ...]:  # noqa: ANN401 - whatever was there
+def _read_texts(values: Any) -> tuple[str, ...]:  # noqa: ANN401 - any JSON value
     _expect(type(values) is list)
     _expect_text(*values)
     return tuple(values)
 
 
-def _expect_text(*values: Any) -> None:  # noqa: ANN401 - whatever was there
+def _expect_text(*values: Any) -> None:  # noqa: ANN401 - any JSON value
     for value in values:
         _expect(type(value) is str)
 
 
-def _expect(fits: bool) -> None:  # noqa: FBT001 - a check has one argument
-    if not fits:
-        raise ValueError("the entry does not fit")
+def _expect(is_valid: bool) -> None:  # noqa: FBT001 - a check has one argument
+    if not is_valid:
+        raise ValueError("invalid cache entry")

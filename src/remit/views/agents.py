@@ -28,7 +28,7 @@ def load_agents() -> AgentsObject:
     """All agent files with their findings, the graph of calls, how many findings there are, and who can run them."""
     linted = lint_all()
     defined = _list_defined(linted.graph)
-    files = [build_agent(path, defined.get(path), found) for path, found in linted.findings.items()]
+    files = [build_agent(path, defined.get(path), found) for path, found in linted.diagnostics.items()]
     graph = shape_graph(linted.graph)
     unknown = [{"from": agent.name, "to": target.name} for agent, target in linted.graph.unknown]
     return {

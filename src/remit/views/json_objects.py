@@ -398,7 +398,7 @@ def build_lint(report: LintReport, names: Mapping[str, str] | None = None, *, mo
     """The diagnostics of agent files, by `names` instead of their paths; with `most`, the most severe so many."""
     from remit.views.render import SEVERITIES
 
-    found = [(each, path if names is None else names[path]) for path, own in report.findings.items() for each in own]
+    found = [(each, path if names is None else names[path]) for path, own in report.diagnostics.items() for each in own]
     severities = [each.severity for each, _ in found]
     shown = found
     if most is not None and len(found) > most:

@@ -174,13 +174,13 @@ NAME = "an agent's name is at most 64 of a-z, 0-9 and single hyphens, not "
         (["planning", "../a"], f"{NAME}'../a'; use 'a'"),
         (["planning", "a\nb"], f"{NAME}'a\\nb'; use 'a-b'"),
         (["planning", ""], f"{NAME}''; use a name like 'api-planner'"),
-        (["planning", "taken"], "there is an agent taken already, in .claude/agents/taken.md; choose another name"),
-        (["planning", "code-reviewer", "--profile", "codex"], "there is an agent code-reviewer already, in "),
-        (["planning", "lost", "--profile", "standard", "--folder", "docs"], "docs/lost.md is there already; choose "),
-        (["planning", "a", "--folder", ".."], "'..' lies outside the workspace "),
-        (["planning", "a", "--folder", "/"], "'/' lies outside the workspace "),
+        (["planning", "taken"], "there is already an agent taken, in .claude/agents/taken.md; choose another name"),
+        (["planning", "code-reviewer", "--profile", "codex"], "there is already an agent code-reviewer, in "),
+        (["planning", "lost", "--profile", "standard", "--folder", "docs"], "docs/lost.md already exists; choose "),
+        (["planning", "a", "--folder", ".."], "'..' is outside of the workspace "),
+        (["planning", "a", "--folder", "/"], "'/' is outside of the workspace "),
         (["planning", "a", "--folder", ""], "--folder is empty; "),
-        (["planning", "a", "--folder", ".claude/commands"], "'.claude/commands' is a folder of commands; "),
+        (["planning", "a", "--folder", ".claude/commands"], "'.claude/commands' is a folder for commands; "),
         (["planning", "a", "--profile", "standard", "--folder", "docs/lost.md"], "'"),
         (["planning", "a", "--profile", "claude", "--folder", "docs"], "claude reads no agents from 'docs'; "),
         (["planning", "a", "--profile", "codex", "--folder", "agents"], "codex reads no agents from 'agents'; "),
@@ -212,7 +212,7 @@ def test_a_dangling_link_is_not_written_through(inside: Inside) -> None:
     ended = inside("agent", "new", "planning", "a")
     assert (ended.code, ended.complaint) == (
         2,
-        snapshot("agents/a.md is there already; choose another name, or remove it"),
+        snapshot("agents/a.md already exists; choose another name, or remove it"),
     )
     assert not (inside.folder / "elsewhere.md").exists()
 
@@ -474,7 +474,7 @@ def test_a_file_that_somebody_wrote_is_not_written_over(inside: Inside, check: t
     put(inside, ".claude/agents/a.md", HAND_WRITTEN)
     ended = inside("agent", "build", "--to", "claude", *check)
     assert ended.code == 1
-    told = ".claude/agents/a.md is there already, and was not made by `remit agent build`"
+    told = ".claude/agents/a.md already exists and wasn't created by `remit agent build`"
     assert f"agents/a.md:2:1: CMP007 error {told}\n✗ agents/a.md: can't be built\n" in ended.text
     assert (inside.folder / ".claude/agents/a.md").read_text() == HAND_WRITTEN
     assert (inside.folder / ".claude/agents/b.md").exists() is not bool(check)
@@ -494,7 +494,8 @@ def test_what_is_no_file_of_ours_is_not_replaced(inside: Inside, what: str) -> N
     before = target.lstat()
     ended = inside("agent", "build", "agents", "--to", "claude")
     assert (ended.code, ended.err) == (1, b"")
-    assert "CMP007 error .claude/agents/a.md is " in ended.text
+    reason = "already exists" if what == "link to the source" else "is in the way"
+    assert f"CMP007 error .claude/agents/a.md {reason}" in ended.text
     assert target.lstat().st_ino == before.st_ino
     assert (inside.folder / "agents/a.md").read_text() == write_source("a")
     assert not (inside.folder / ".claude/agents/gone.md").exists()
@@ -513,7 +514,7 @@ def test_two_sources_for_one_file_are_refused_before_anything_is_written(
     ended = inside("agent", "build", "--to", "claude", *check)
     assert (ended.code, ended.out) == (2, b"")
     assert ended.complaint == (
-        f"agents/a.md and agents/b.md would both become .claude/agents/{path}; give one of the agents another name"
+        f"agents/a.md and agents/b.md both compile to .claude/agents/{path}; give one of the agents another name"
     )
     assert list_files(inside.folder) == before
 
@@ -525,7 +526,7 @@ def test_another_source_is_not_written_over_either(inside: Inside) -> None:
     put(inside, "agents/b.md", write_source("a"))
     ended = inside("agent", "build", "--to", "claude", "agents/b.md")
     assert ended.code == 1
-    assert "CMP007 error .claude/agents/a.md is there already, compiled from agents/a.md\n" in ended.text
+    assert "CMP007 error .claude/agents/a.md already exists, compiled from agents/a.md\n" in ended.text
     (inside.folder / "agents/a.md").unlink()  # moved, not doubled
     assert inside("agent", "build", "--to", "claude").text.endswith("1 agent: 1 written\n")
 

@@ -432,8 +432,8 @@ def test_the_command_line_goes_before_the_settings(inside: Inside) -> None:
         ('[lint.severity]\nZZZ = "note"\n', "there is no rule 'ZZZ'"),
         ('[lint.per-file-ignores]\n"*" = ["ZZZ"]\n', "there is no rule 'ZZZ'"),
         ("[lint\n", "the configuration isn't valid TOML"),
-        ("[lint]\nbaseline = '../known.json'\n", "lies outside of the workspace"),
-        ("[lint]\nbaseline = '/known.json'\n", "lies outside of the workspace"),
+        ("[lint]\nbaseline = '../known.json'\n", "is outside of the workspace"),
+        ("[lint]\nbaseline = '/known.json'\n", "is outside of the workspace"),
     ],
 )
 def test_settings_that_cannot_be_followed_are_told(inside: Inside, text: str, sentence: str) -> None:

@@ -14,7 +14,7 @@ from remit.views.json_objects import build_agent_summary, build_diagnostic, buil
 from remit.views.render import ACCEPTED, NOT_ACCEPTED, count, render_line
 
 if TYPE_CHECKING:
-    from remit.agent_files.write import CompiledFile, MigratedFile
+    from remit.agent_files.authoring import CompiledFile, MigratedFile
     from remit.agents.definition import Definition
     from remit.agents.graph import Graph
 
@@ -39,10 +39,10 @@ def new(kind: str, name: str, *, output_format: str, **asked: Any) -> int:  # no
     The file is complete and has no lint problems; files that it needs are created, too. Exit code 0: created, 2: could
     not run.
     """
-    from remit.agent_files import write
+    from remit.agent_files import authoring
     from remit.terminal import escape
 
-    paths = [name_file(path) for path in write.new(kind, name, **asked)]
+    paths = [name_file(path) for path in authoring.create_agent(kind, name, **asked)]
     if output_format == "json":
         print_json({"created": paths})
         return ACCEPTED
@@ -78,9 +78,9 @@ def upgrade(paths: tuple[str, ...], *, output_format: str, diff: bool, kind: str
     Exit code 0: nothing left to write, 1: something left, 2: could not run. With --diff, the patch is on standard
     output and everything else on standard error.
     """
-    from remit.agent_files import write
+    from remit.agent_files import authoring
 
-    done = write.migrate_agents(paths, kind=kind, write=not diff)
+    done = authoring.migrate_agents(paths, kind=kind, write=not diff)
     if output_format == "json":
         print_json(build_list(_shape_migration(each) for each in done))
     else:
@@ -106,7 +106,7 @@ def _shape_migration(each: MigratedFile) -> dict[str, Any]:
         "filename": name_file(each.source.file),
         "done": done,
         "left": left,
-        "passed_over": each.passed_over or None,
+        "passed_over": each.skipped or None,
     }
 
 
@@ -117,8 +117,8 @@ def _show_migration(each: MigratedFile, *, diff: bool) -> None:
     name, paint = name_file(each.source.file), get_paint(stderr=diff)
     if diff:
         print_diff(name, each.before, each.migration.text)
-    if each.passed_over:
-        print_lines(f"{paint('strong', escape(name))}: unchanged: {quote(each.passed_over)}", stderr=diff)
+    if each.skipped:
+        print_lines(f"{paint('strong', escape(name))}: unchanged: {quote(each.skipped)}", stderr=diff)
         return
     state = "" if each.migration.done or each.migration.left else ": nothing to do"
     print_lines(f"{paint('strong', escape(name))}{state}", stderr=diff)
@@ -147,9 +147,9 @@ def build(paths: tuple[str, ...], *, to: str, check: bool, output_format: str) -
     write is not overwritten. Exit code 0: built or up to date, 1: something cannot be built or has lost its source, or
     with --check is out of date, 2: could not run.
     """
-    from remit.agent_files import write
+    from remit.agent_files import authoring
 
-    done = write.compile_agents(paths, to=to, write=not check)
+    done = authoring.compile_agents(paths, to=to, write=not check)
     if output_format == "json":
         print_json(build_list(_shape(each) for each in done))
     else:

@@ -113,7 +113,7 @@ def _fix(*, unsafe: bool, diff: bool, output_format: str, statistics: bool, **as
 
 
 def _show(linted: LintReport, output_format: str, *, statistics: bool, changes: Sequence[FileFix] = ()) -> None:
-    named = {name_file(linted.sources[path].file): found for path, found in linted.findings.items()}
+    named = {name_file(linted.sources[path].file): found for path, found in linted.diagnostics.items()}
     if not linted.sources and (statistics or output_format not in ("full", "concise")):
         report_note(
             _describe_no_agents(linted), as_json=output_format == "json"
@@ -189,7 +189,7 @@ def _sum_up(linted: LintReport, changes: Sequence[FileFix]) -> list[str]:
 
 
 def _list_diagnostics(linted: LintReport) -> list[Diagnostic]:
-    return [finding for found in linted.findings.values() for finding in found]
+    return [finding for found in linted.diagnostics.values() for finding in found]
 
 
 def _count_unsafe(findings: Sequence[Diagnostic]) -> int:

@@ -1,4 +1,4 @@
-"""Agent files: made, migrated and compiled."""
+"""Create agent files, compile them for a harness, and migrate them to the standard."""
 
 from __future__ import annotations
 
@@ -22,36 +22,40 @@ if TYPE_CHECKING:
     from remit.agents.scaffold import ContextFacts
 
 
-def new(kind: str, name: str, *, profile: Profile | None = None, folder: str | None = None) -> list[str]:
-    """Make a new agent where this workspace keeps its agents, with what else it needs; the files that are new.
+def create_agent(kind: str, name: str, *, profile: Profile | None = None, folder: str | None = None) -> list[str]:
+    """Create an agent next to the other agents of the workspace, with the files that it needs; return the new files.
 
-    Without a `profile` it is of the kind that most agents of this workspace are.
+    Default for `profile`: that of most agents of the workspace.
     """
-    from remit.agents.scaffold import check_request, choose_place, scaffold  # noqa: PLC0415 - only for this
+    from remit.agents.definition import read_definition  # noqa: PLC0415 - only for this
+    from remit.agents.scaffold import check_request, choose_place, scaffold  # noqa: PLC0415
 
     check_request(kind, name, profile or "standard")
     root = find_root()
     documents = list(_load(_find((), root)))
-    _refuse_taken(name, documents)
+    for document in documents:
+        definition = read_definition(document)
+        if document.profile != "command" and name in (document.stem, definition and definition.name):
+            raise UsageError(f"there is already an agent {name}, in {document.path}", hint="choose another name")
     profile = profile or _find_profile(documents)
     if folder is not None:
-        place = _place(folder, root, profile)
+        place = _check_folder(folder, root, profile)
     else:
-        place = choose_place([each.path for each in documents if _is_alike(each, profile)], profile)
+        place = choose_place([each.path for each in documents if _may_be_beside(each, profile)], profile)
     context = _find_context(documents, root)
     files = scaffold(kind, name, profile=profile, place=place, context=context, spec_root=_find_specs(root))
     fresh = [file for file in files if not os.path.lexists(f"{root}/{file.path}")]
     if files[0] not in fresh:
-        raise UsageError(f"{files[0].path} is there already", hint="choose another name, or remove it")
-    for file in reversed(fresh):  # the agent last: when one can't be written, it can be made again
+        raise UsageError(f"{files[0].path} already exists", hint="choose another name, or remove it")
+    for file in reversed(fresh):  # the agent last: if a write fails, the command can be run again
         write_text(f"{root}/{file.path}", file.text, make_folders=True)
     return [f"{root}/{file.path}" for file in fresh]
 
 
-def _is_alike(document: AgentDocument, profile: Profile) -> bool:
-    """Whether a new agent may lie beside another: of its own profile; a standard one wherever its tools are not lost.
+def _may_be_beside(document: AgentDocument, profile: Profile) -> bool:
+    """Whether a new agent can be put beside another: it has the same profile, or it is a standard agent.
 
-    Claude Code takes a table of tools for none at all, so no standard agent goes where it reads.
+    No standard agent goes into a folder of Claude Code, which reads no tools from a table of tools.
     """
     from remit.agents.scaffold import find_reader  # noqa: PLC0415 - only for this
 
@@ -61,36 +65,27 @@ def _is_alike(document: AgentDocument, profile: Profile) -> bool:
 
 
 def _find_profile(documents: Sequence[AgentDocument]) -> Profile:
-    """What most agents of a workspace are; the standard, where there is one of its own or none at all."""
+    """Return the profile of most agents of a workspace; "standard" if there is such an agent or none at all."""
     from remit.agents.scaffold import PROFILES  # noqa: PLC0415 - only for this
 
     found = [document.profile for document in documents if document.profile in PROFILES and document.values]
     return "standard" if "standard" in found or not found else max(PROFILES, key=found.count)
 
 
-def _refuse_taken(name: str, documents: Sequence[AgentDocument]) -> None:
-    from remit.agents.definition import read_definition  # noqa: PLC0415 - only for this
-
-    for document in documents:
-        definition = read_definition(document)
-        if document.profile != "command" and name in (document.stem, definition and definition.name):
-            raise UsageError(f"there is an agent {name} already, in {document.path}", hint="choose another name")
-
-
-def _place(folder: str, root: str, profile: Profile) -> str:
-    """A folder that was named, below the root; one in which nobody would find the agent is refused."""
+def _check_folder(folder: str, root: str, profile: Profile) -> str:
+    """Return a given folder relative to the root. Raise `UsageError` if no harness of the profile reads it."""
     from remit.agents.profiles import find_place  # noqa: PLC0415 - only for this
 
     full = os.path.abspath(folder)
     if full != root and not full.startswith(f"{root.rstrip('/')}/"):
-        raise UsageError(f"'{folder}' lies outside the workspace {root}", hint="name a folder inside it")
+        raise UsageError(f"'{folder}' is outside of the workspace {root}", hint="give a folder inside it")
     place = full[len(root) :].strip("/")
     reader = find_place(f"{place}/x")
     if reader == "command":
-        raise UsageError(f"'{folder}' is a folder of commands", hint="name one of agents")
+        raise UsageError(f"'{folder}' is a folder for commands", hint="give one for agents")
     if profile not in ("standard", reader):
         raise UsageError(
-            f"{profile} reads no agents from '{folder}'", hint="leave --folder out, or name one that it reads"
+            f"{profile} reads no agents from '{folder}'", hint=f"omit --folder, or give one that {profile} reads"
         )
     return place
 
@@ -115,35 +110,35 @@ def _load(sources: Sequence[AgentFile]) -> Iterator[AgentDocument]:
 
 
 def _find_context(documents: Sequence[AgentDocument], root: str) -> ContextFacts:
-    """The context index that most agents of this workspace name, where it is there."""
+    """Return the context index that most agents of the workspace name, if it exists."""
     from remit.agents.context import find_places  # noqa: PLC0415 - only for this
     from remit.agents.scaffold import ContextFacts  # noqa: PLC0415
 
     named = [document.get("context_loading", "index") for document in documents]
     places = [place for index in named if isinstance(index, str) for place in find_places(index, "")]
-    there = [place for place in places if os.path.isfile(f"{root}/{place}")]
-    return ContextFacts(max(sorted(set(there)), key=there.count)) if there else ContextFacts()
+    existing = [place for place in places if os.path.isfile(f"{root}/{place}")]
+    return ContextFacts(max(sorted(set(existing)), key=existing.count)) if existing else ContextFacts()
 
 
 # --- compiling -------------------------------------------------------------------------------------------------------
 
-State = Literal["written", "up to date", "out of date", "refused", "left over"]
+CompileState = Literal["written", "up to date", "out of date", "refused", "left over"]
 
 
 class CompiledFile(NamedTuple):
-    """What became of one source, or of a compiled file that has none any more."""
+    """The result for one source, or for a compiled file whose source is gone."""
 
     source: AgentFile
     compiled: Compiled
     file: str
-    """The compiled file, wherever the root is."""
-    state: State
+    """The absolute path of the compiled file."""
+    state: CompileState
 
 
 def compile_agents(paths: Sequence[str], *, to: str, write: bool) -> list[CompiledFile]:
-    """Write every standard agent as a harness wants it; without `write`, only see whether that was done.
+    """Write every standard agent in the form of a harness; with `write` false, only report what is out of date.
 
-    Nothing is written before it is known what becomes of every file.
+    All results are computed before the first file is written.
     """
     from remit.agents.compile import check_target, compile_document  # noqa: PLC0415 - only for this
 
@@ -157,72 +152,78 @@ def compile_agents(paths: Sequence[str], *, to: str, write: bool) -> list[Compil
             todo.append((source, document, compile_document(document, to)))
         elif document.profile == to and not paths:
             others.append((source, document))
-    _refuse_twins((source, compiled) for source, _, compiled in todo)
-    run = {source.path: compiled.path for source, _, compiled in todo}
-    done = [_judge(source, document, compiled, root, run, write=write) for source, document, compiled in todo]
+    _check_unique((source, compiled) for source, _, compiled in todo)
+    targets = {source.path: compiled.path for source, _, compiled in todo}
+    done = [_compile_one(source, document, compiled, root, targets, write=write) for source, document, compiled in todo]
     for each in done:
         if each.state == "written":
             write_text(each.file, each.compiled.text, make_folders=True)
-    return [*done, *_find_left_over(others, root, run)]
+    return [*done, *_find_left_over(others, root, targets)]
 
 
-def _refuse_twins(todo: Iterable[tuple[AgentFile, Compiled]]) -> None:
-    """Two sources for one file: the second would silently take the place of the first."""
+def _check_unique(todo: Iterable[tuple[AgentFile, Compiled]]) -> None:
+    """Raise `UsageError` if two sources have one target: the second would silently overwrite the first."""
     first: dict[str, AgentFile] = {}
     for source, compiled in todo:
         other = source if compiled.refused else first.setdefault(compiled.path.casefold(), source)
         if other is not source:
-            raise UsageError(f"{other.path} and {source.path} would both become {compiled.path}",
+            raise UsageError(f"{other.path} and {source.path} both compile to {compiled.path}",
                              hint="give one of the agents another name")  # fmt: skip
 
 
-def _judge(
-    source: AgentFile, document: AgentDocument, compiled: Compiled, root: str, run: Mapping[str, str], *, write: bool
+def _compile_one(
+    source: AgentFile,
+    document: AgentDocument,
+    compiled: Compiled,
+    root: str,
+    targets: Mapping[str, str],
+    *,
+    write: bool,
 ) -> CompiledFile:
     from remit.agents.compile import is_current, outdated, refused  # noqa: PLC0415 - only for this
 
     file = f"{root}/{compiled.path}"
     if compiled.refused:
         return CompiledFile(source, compiled, file, "refused")
-    there = load_agent_file(file) if os.path.lexists(file) else None
-    obstacle = None if there is None else _find_obstacle(there, source, root, run)
+    existing = load_agent_file(file) if os.path.lexists(file) else None
+    obstacle = None if existing is None else _find_obstacle(existing, source, root, targets)
     if obstacle is not None:
         finding = refused(document, "", f"{compiled.path} {obstacle}", "Move it away, or give the agent another name.")
         return CompiledFile(source, compiled._replace(text="", findings=(finding,)), file, "refused")
-    if is_current(compiled, _decode(there)):
+    if is_current(compiled, _decode(existing)):
         return CompiledFile(source, compiled, file, "up to date")
     if write:
         return CompiledFile(source, compiled, file, "written")
-    finding = outdated(document, compiled.path, missing=there is None)
+    finding = outdated(document, compiled.path, missing=existing is None)
     return CompiledFile(source, compiled._replace(findings=(finding, *compiled.findings)), file, "out of date")
 
 
-def _find_obstacle(there: bytes | str, source: AgentFile, root: str, run: Mapping[str, str]) -> str | None:
-    """Why a file must not be written over: somebody wrote it by hand, or another source gives it."""
+def _find_obstacle(existing: bytes | str, source: AgentFile, root: str, targets: Mapping[str, str]) -> str | None:
+    """Return why a file can't be overwritten: it was written by hand, or has another source."""
     from remit.agents.compile import find_origin  # noqa: PLC0415 - only for this
 
-    if isinstance(there, str):
-        return f"is in the way: {there}"
-    origin = find_origin(there.decode("utf-8", "replace"))
+    if isinstance(existing, str):
+        return f"is in the way: {existing}"
+    origin = find_origin(existing.decode("utf-8", "replace"))
     if origin is None:
-        return "is there already, and was not made by `remit agent build`"
-    if origin not in (source.path, *run) and os.path.lexists(os.path.join(root, origin)):
-        return f"is there already, compiled from {origin}"
+        return "already exists and wasn't created by `remit agent build`"
+    if origin not in (source.path, *targets) and os.path.lexists(os.path.join(root, origin)):
+        return f"already exists, compiled from {origin}"
     return None
 
 
 def _find_left_over(
-    others: Iterable[tuple[AgentFile, AgentDocument]], root: str, run: Mapping[str, str]
+    others: Iterable[tuple[AgentFile, AgentDocument]], root: str, targets: Mapping[str, str]
 ) -> Iterator[CompiledFile]:
-    """The compiled files that no source gives any more: the harness still loads them."""
+    """Yield the compiled files whose source is gone: the harness still loads them."""
     from remit.agents.compile import Compiled, find_origin, left_over  # noqa: PLC0415 - only for this
 
-    written = set(run.values())
+    written = set(targets.values())
     for source, document in others:
         origin = find_origin(document.text)
         if origin is None or source.path in written:
             continue
-        if origin in run or not os.path.lexists(os.path.join(root, origin)):
+        if origin in targets or not os.path.lexists(os.path.join(root, origin)):
             gone = Compiled(source.path, "", (left_over(document, origin),))
             yield CompiledFile(source, gone, source.file, "left over")
 
@@ -235,17 +236,17 @@ def _decode(content: bytes | str | None) -> str | None:
 
 
 class MigratedFile(NamedTuple):
-    """What became of one file on its way to the standard."""
+    """The result of migrating one file to the standard."""
 
     source: AgentFile
     before: str
     migration: AgentMigration
-    passed_over: str = ""
-    """Why it was left as it is, where it was."""
+    skipped: str = ""
+    """Why it stays unchanged; "" if it was migrated."""
 
 
 def migrate_agents(paths: Sequence[str], *, kind: str | None, write: bool) -> list[MigratedFile]:
-    """Bring agent files to the standard, as far as a program can; each migration says what is left for a person."""
+    """Migrate agent files to the standard; each result lists the steps that the user has to do."""
     from remit.agents.migrate import check_kind  # noqa: PLC0415 - only for this
 
     check_kind(kind)
@@ -255,7 +256,7 @@ def migrate_agents(paths: Sequence[str], *, kind: str | None, write: bool) -> li
     for each in done if write else ():
         if each.migration.text != each.before:
             if _decode(load_agent_file(each.source.file)) != each.before:
-                raise InputError(f"'{each.source.file}' was changed meanwhile", hint="run it again")
+                raise InputError(f"'{each.source.file}' was changed meanwhile", hint="run the command again")
             write_text(each.source.file, each.migration.text)
     return done
 
@@ -264,7 +265,7 @@ def _migrate(source: AgentFile, document: AgentDocument, root: str, kind: str | 
     from remit.agents.migrate import AgentMigration, ManualStep, migrate  # noqa: PLC0415 - only for this
 
     same = AgentMigration(document.text, (), ())
-    reason = _find_other_maker(source, document, root)
+    reason = _find_skip_reason(source, document, root)
     if reason:
         return MigratedFile(source, document.text, same, reason)
     if document.unreadable is not None:
@@ -275,8 +276,8 @@ def _migrate(source: AgentFile, document: AgentDocument, root: str, kind: str | 
     return MigratedFile(source, document.text, migrate(document, kind=kind, spec_root=_find_specs(root)))
 
 
-def _find_other_maker(source: AgentFile, document: AgentDocument, root: str) -> str:
-    """Why a file is none that could follow the standard; empty where it could."""
+def _find_skip_reason(source: AgentFile, document: AgentDocument, root: str) -> str:
+    """Return why a file can't follow the standard; "" if it can."""
     from remit.agents.compile import find_origin  # noqa: PLC0415 - only for this
 
     if document.profile == "command":
