@@ -413,7 +413,7 @@ def test_of_the_same_agent_in_two_harnesses_the_standard_one_counts() -> None:
     files = write_claude("child", "Read") | write_agent("child", "x") | write_opencode("child", "{task: allow}")
     graph = read_graph(files)
     assert graph.agents["child"].profile == "standard"
-    assert not graph.twins
+    assert not graph.duplicates
 
 
 # Laws

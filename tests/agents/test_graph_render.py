@@ -23,7 +23,7 @@ WORKSPACE = (
 
 
 def draw(graph: Graph) -> list[str]:
-    return [f"{'!' if line.fault else ' '}{line.lead}{line.text}" for line in render_tree(graph)]
+    return [f"{'!' if line.is_problem else ' '}{line.lead}{line.text}" for line in render_tree(graph)]
 
 
 def test_a_tree_shows_who_may_call_whom_with_kind_and_time() -> None:
@@ -33,7 +33,7 @@ def test_a_tree_shows_who_may_call_whom_with_kind_and_time() -> None:
             " └─ planner (planning, 1800 s)",
             "    ├─ researcher (planning, depth 2, 600 s)",
             "    │  └─ reader (planning, depth 3)",
-            "!   │     └─ researcher (planning, 600 s, a circle)",
+            "!   │     └─ researcher (planning, 600 s, a cycle)",
             "    ├─ git-workflow-manager (built in)",
             "!   └─ nobody (does not exist)",
             " /research",
@@ -93,8 +93,8 @@ def test_mermaid_has_every_agent_every_call_and_circles_in_red() -> None:
             "  n3 --> n4",
             "  n4 --> n3",
             "  linkStyle 6,7 stroke:red,stroke-width:3px",
-            "  classDef fault stroke:red,color:red",
-            "  class n3,n4,n7 fault",
+            "  classDef problem stroke:red,color:red",
+            "  class n3,n4,n7 problem",
         ]
     )
 
@@ -164,7 +164,7 @@ def build_hostile(name: str) -> Graph:
 
 _MERMAID_LINE = re.compile(
     r'flowchart TD|  n\d+\["[^"<>`\n]*"\]|  c\d+\(\["[^"<>`\n]*"\]\) --> n\d+|  n\d+ --> n\d+'
-    r"|  linkStyle [\d,]+ stroke:red,stroke-width:3px|  classDef fault stroke:red,color:red|  class [n\d,]+ fault"
+    r"|  linkStyle [\d,]+ stroke:red,stroke-width:3px|  classDef problem stroke:red,color:red|  class [n\d,]+ problem"
 )
 _TEXT = r'"(?:[^"\\\n]|\\["\\n])*"'
 _DOT_LINE = re.compile(

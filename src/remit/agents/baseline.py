@@ -1,7 +1,6 @@
-"""Baselines: the diagnostics that a workspace had when it began to check its files, and works off over time.
+"""Baseline: the file of known diagnostics, which lint doesn't report. After it is created, entries are only removed.
 
-Owns the file's form and the rule that it only shrinks. A finding is known by its file, its code and the text of its
-line, so that it stays known when lines above it come and go.
+A diagnostic is identified by its file, its code and the text of its line, so that it stays known if its line moves.
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ if TYPE_CHECKING:
     from remit.model import Diagnostic
 
     Baseline = Mapping[str, Mapping[str, int]]
-    """For each file, how often it has each fingerprint."""
+    """The number of diagnostics with each fingerprint, by file."""
 
 _FORM = 1
 
 
 def fingerprint(finding: Diagnostic, lines: list[str]) -> str:
-    """What a finding is known by: its code and the line it is on."""
+    """Return the fingerprint of a diagnostic: its code and a hash of its line."""
     number = finding.place.line if finding.place else 0
     line = lines[number - 1].strip() if 0 < number <= len(lines) else ""
     digest = blake2b(f"{line}\0{finding.pointer}".encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
@@ -32,7 +31,7 @@ def fingerprint(finding: Diagnostic, lines: list[str]) -> str:
 
 
 def parse_baseline(text: str, name: str) -> Baseline:
-    """Read a baseline; one that can't be read is no empty one."""
+    """Parse a baseline. Raises a `ConfigError` if it is invalid."""
     try:
         table: Any = json.loads(text)
         files = table["files"]
@@ -48,13 +47,13 @@ def parse_baseline(text: str, name: str) -> Baseline:
 
 
 def render_baseline(baseline: Baseline) -> str:
-    """A baseline as its file has it: sorted, a line for each fingerprint, so that merges and reviews are easy."""
+    """Render a baseline as its file: sorted, one line per fingerprint, so that it is easy to merge and review."""
     files = {path: dict(sorted(baseline[path].items())) for path in sorted(baseline) if baseline[path]}
     return json.dumps({"remit_baseline": _FORM, "files": files}, indent=1, ensure_ascii=False) + "\n"
 
 
 def make_baseline(found: Mapping[str, tuple[Diagnostic, ...]], load_lines: Callable[[str], list[str]]) -> Baseline:
-    """The baseline of what there is now."""
+    """Make a baseline of all current diagnostics."""
     baseline: dict[str, dict[str, int]] = {}
     for path, findings in found.items():
         counts: dict[str, int] = {}
@@ -74,9 +73,9 @@ def subtract(
     *,
     is_asked: Callable[[str, str], bool] | None = None,
 ) -> tuple[dict[str, tuple[Diagnostic, ...]], Baseline]:
-    """The findings that are new, and the baseline without what is gone.
+    """Return the diagnostics that aren't in the baseline, and the baseline without fixed diagnostics.
 
-    What was not looked at this time stays: other files, and codes that are not asked for in a file.
+    Keeps the entries of files that weren't checked, and of codes that weren't selected.
     """
     new: dict[str, tuple[Diagnostic, ...]] = {}
     rest: dict[str, Mapping[str, int]] = {path: counts for path, counts in baseline.items() if path not in found}
@@ -100,5 +99,5 @@ def subtract(
 
 
 def count_known(baseline: Baseline) -> int:
-    """How many findings a baseline holds."""
+    """Return the number of diagnostics in a baseline."""
     return sum(sum(counts.values()) for counts in baseline.values())

@@ -1,8 +1,7 @@
-"""Context files: what an agent's file wants loaded, and where that may lie.
+"""Context files: the files under `context_loading` of an agent file, and where they can be.
 
-Owns how a path under `context_loading` is read, and what is to be loaded how. Files in use write paths relative to the
-folder of their index as well as to the workspace's root: both are looked at, in this order, and neither outside of the
-root.
+Agent files write paths relative to the folder of their index or to the workspace root. Both are tried in this order,
+and never outside of the root.
 """
 
 from __future__ import annotations
@@ -21,26 +20,26 @@ if TYPE_CHECKING:
 
 MAX_FILES = 200
 MAX_CHARS = 1024
-"""Of a path: no file system has longer ones."""
+"""Maximum length of a path; file systems have no longer ones."""
 MAX_BUDGET_BYTES = 1_000_000
-"""No agent reads more before it begins, whatever its file says."""
+"""Maximum bytes of context that an agent loads at its start, regardless of its file."""
 
 Strategy = Literal["lazy", "eager", "minimal"]
 Part = Literal["required", "optional", "index"]
 
 
 class ContextFile(NamedTuple):
-    """A file that an agent's file names under `context_loading`."""
+    """A path under `context_loading`."""
 
     part: str
     """index, required or optional."""
     path: str
-    """As it is written."""
+    """The path as written."""
     pointer: str
 
 
 def list_context_files(document: AgentDocument) -> Iterator[ContextFile]:
-    """Every file that is named, in the order of index, required and optional."""
+    """Return all listed files: the index, then required, then optional files."""
     index = document.get("context_loading", "index")
     if isinstance(index, str) and index.strip():
         yield ContextFile("index", index, "/context_loading/index")
@@ -52,7 +51,7 @@ def list_context_files(document: AgentDocument) -> Iterator[ContextFile]:
 
 
 class ContextPath(NamedTuple):
-    """A context file, and where it may lie below the root; nowhere, where nobody may look for it."""
+    """A context file, and its possible paths relative to the root. Empty if the file must not be read."""
 
     path: str
     part: Part
@@ -60,16 +59,16 @@ class ContextPath(NamedTuple):
 
 
 class ContextPlan(NamedTuple):
-    """What is to be loaded before an agent begins, and how much of it (R1.4)."""
+    """The context files to load before an agent starts, and the size limit (R1.4)."""
 
     strategy: Strategy = "lazy"
     budget_bytes: int = CONTEXT_BUDGETS["lazy"]
     files: tuple[ContextPath, ...] = ()
-    """What is required, then what is optional, then the index; each path once."""
+    """Required files, then optional files, then the index; each path once."""
 
 
 def plan_context(document: AgentDocument) -> ContextPlan:
-    """What a file wants loaded. A strategy that nobody knows is lazy; without a size, each has its usual one."""
+    """Return the context plan of a file. An unknown strategy counts as lazy; each strategy has a default size."""
     named = document.get("context_loading", "strategy")
     strategy: Strategy = named if named in ("lazy", "eager", "minimal") else "lazy"
     size = document.get("context_loading", "max_context_size")
@@ -85,9 +84,9 @@ def plan_context(document: AgentDocument) -> ContextPlan:
 
 
 def find_context_files(document: AgentDocument) -> dict[str, tuple[str, ...]]:
-    """For every context file that can be looked at, as it is written: where it may lie below the root, in order.
+    """Return the possible paths of each context file relative to the root, in order, by its path as written.
 
-    A path that leaves the root, is no single file or names none is not among them.
+    Leaves out folders, patterns, and paths outside of the root.
     """
     index = document.get("context_loading", "index")
     folder = dirname(index.strip()) if isinstance(index, str) and not is_outside(index.strip()) else ""
@@ -100,7 +99,7 @@ def find_context_files(document: AgentDocument) -> dict[str, tuple[str, ...]]:
 
 
 def find_places(path: str, folder: str) -> tuple[str, ...]:
-    """Where a path may lie that is written in an agent's file: below its index's folder, or below the root."""
+    """Return the possible locations of a path: below the folder of the index, or below the root."""
     path = path.strip()
     if is_absolute(path) or is_pattern(path) or is_folder(path) or "\0" in path or len(path) > MAX_CHARS:
         return ()
@@ -113,20 +112,20 @@ def find_places(path: str, folder: str) -> tuple[str, ...]:
 
 
 def is_absolute(path: str) -> bool:
-    """Whether a path begins at the root of a machine, or in somebody's home."""
+    """Whether a path is absolute or starts in a home folder."""
     return path.startswith(("/", "~", "\\")) or path[1:3] in (":\\", ":/") or "://" in path[:20]
 
 
 def is_folder(path: str) -> bool:
-    """Whether a path can be nothing but a folder."""
+    """Whether a path can only be a folder."""
     return path.rpartition("/")[2] in ("", ".", "..")
 
 
 def climbs(place: str) -> bool:
-    """Whether a path that is written out leads above where it begins."""
+    """Whether a path leads above its start."""
     return place == ".." or place.startswith("../")
 
 
 def is_outside(path: str) -> bool:
-    """Whether a path that is relative to the root leads out of it."""
+    """Whether a path relative to the root leads outside of it."""
     return is_absolute(path) or climbs(normpath(path))

@@ -1,69 +1,68 @@
-"""Passages: what nearly every standard agent says in the same words, for fixes that add it.
+"""Default sections: texts that fixes and templates add to standard agents, with their layout.
 
-Owns the texts and how they are laid out. They say what the standard asks for and nothing about one agent; whoever has
-them added goes over them.
+The texts say what the standard requires of all agents. Authors adapt them after they are added.
 """
 
 from __future__ import annotations
 
 USUAL_INPUTS = {
-    "task_number": ("integer", False, "The task that the work belongs to."),
-    "session_id": ("string", False, "The session that was issued for this delegation."),
-    "delegation_depth": ("integer", False, "How deep this delegation is."),
-    "delegation_path": ("array", False, "Who delegated to whom, from the top."),
-    "language": ("string", True, "The language of the code, where there is code."),
-    "timeout": ("integer", True, "How many seconds this delegation may take."),
+    "task_number": ("integer", False, "The task that the run is for."),
+    "session_id": ("string", False, "The session id that was issued for this run."),
+    "delegation_depth": ("integer", False, "The depth of this run in its call chain."),
+    "delegation_path": ("array", False, "The names in the call chain, starting with the first caller."),
+    "language": ("string", True, "The programming language, if the task is about code."),
+    "timeout": ("integer", True, "The time limit of this run in seconds."),
 }
-"""Type, whether it is optional, and what it is (R1.10)."""
+"""Type, whether it is optional, and description (R1.10)."""
 USUAL_FORBIDDEN = ("conversation_history", "full_system_state", "unstructured_context")
 USUAL_ERRORS = {
     "timeout": (
-        "Nine tenths of the time are used and the work is not done.",
-        "Save what there is, leave the status where it is, and return partial.",
+        "90 % of the time is used and the work isn't done.",
+        "Save the unfinished work, leave the status unchanged, and return partial.",
         "Run the same command again to resume.",
         "Log the timeout with the session id to errors.json.",
     ),
     "validation_failure": (
-        "An input is missing or wrong, or the return does not pass its validation.",
-        "For an input return failed before anything is written; for the return correct it and validate it again.",
-        "Correct the input that the error names and run the command again.",
-        "Log what failed, and its value, to errors.json.",
+        "An input is missing or invalid, or the return doesn't pass its validation.",
+        "For an input, return failed before you write anything. For the return, correct it and validate it again.",
+        "Correct the input in the error message and run the command again.",
+        "Log the failed check and the value to errors.json.",
     ),
     "file_operation_failure": (
         "A file can't be read or written, or is empty after it was written.",
-        "Try once more. Then return failed, or partial if something usable is on disk.",
+        "Retry once. Then return failed, or partial if a usable file exists.",
         "Check the path and its permissions.",
         "Log the path and the reason to errors.json.",
     ),
     "delegation_failure": (
-        "An agent that was called returns failed, something invalid, or nothing in time.",
-        "Go on without it where that is possible, else return partial with what is there.",
-        "Do by hand what the call was for, or run the command again.",
-        "Log who was called and what came back to errors.json.",
+        "A called agent returns failed, an invalid return, or nothing before its timeout.",
+        "Continue without it if possible; otherwise return partial with the work so far.",
+        "Do the agent's work manually, or run the command again.",
+        "Log the called agent and its answer to errors.json.",
     ),
     "git_failure": (
-        "The commit is refused.",
-        "Go on: the work is on disk. Name the failure in the return.",
-        "Commit by hand.",
-        "Log what git said to errors.json.",
+        "git rejects the commit.",
+        "Continue, because the files are written. Report the failure in the return.",
+        "Commit manually.",
+        "Log git's message to errors.json.",
     ),
 }
-"""Detection, handling, recovery and logging of each (R1.23)."""
+"""Detection, handling, recovery and logging of each error type (R1.23)."""
 STATUSES = {
     "planning": ("PLANNING", "PLANNED"),
     "implementation": ("IMPLEMENTING", "COMPLETED"),
     "research": ("RESEARCHING", "RESEARCHED"),
 }
-"""The status while an agent of a kind works, and when it is done (R1.30)."""
+"""The task's status during a run and after it, by the agent's type (R1.30)."""
 STATUSLESS = ("review", "utility")
-"""The kinds that move no task's status."""
+"""The types of agents that don't change a task's status."""
 ARTIFACTS = {
     "planning": ("plan", "plans/implementation-{version:03d}.md"),
     "implementation": ("summary", "summaries/implementation-summary-{YYYYMMDD}.md"),
     "research": ("research", "reports/research-{version:03d}.md"),
     "review": ("summary", "summaries/review-summary-{YYYYMMDD}.md"),
 }
-"""The artifact that an agent of a kind always makes, and where in its task's folder (R1.20)."""
+"""The artifact that each type of agent creates, and its path in the task's folder (R1.20)."""
 STRUCTURE = """\
 <structure>
   {
@@ -90,26 +89,26 @@ VALIDATION = """\
 
 
 def indent(lines: str, width: int = 2) -> str:
-    """Every line moved to the right."""
+    """Indent each line."""
     return "\n".join(f"{' ' * width}{line}" for line in lines.split("\n"))
 
 
 def render_parameter(name: str) -> str:
-    """One of the usual inputs."""
+    """Render a usual input."""
     kind, optional, text = USUAL_INPUTS[name]
     mark = ' optional="true"' if optional else ""
     return f'<parameter name="{name}" type="{kind}"{mark}>{text}</parameter>'
 
 
 def render_error(name: str) -> str:
-    """One of the usual types of errors."""
+    """Render a usual error type."""
     parts = ("detection", "handling", "recovery", "logging")
     lines = [f"  <{part}>{text}</{part}>" for part, text in zip(parts, USUAL_ERRORS[name], strict=True)]
     return "\n".join([f'<error_type name="{name}">', *lines, "</error_type>"])
 
 
 def render_artifact(kind: str, root: str) -> str:
-    """The artifact that every agent of a kind makes."""
+    """Render the artifact of a type of agent."""
     word, tail = ARTIFACTS[kind]
     return (
         f'<artifact type="{word}">\n'
@@ -121,12 +120,12 @@ def render_artifact(kind: str, root: str) -> str:
 
 
 def render_section(name: str, inner: str) -> str:
-    """A section with something in it."""
+    """Render a section with its content."""
     return f"<{name}>\n{indent(inner)}\n</{name}>"
 
 
 def render_step(role: str, number: int, kind: str) -> str:
-    """The step that every agent has at its beginning, before its end and at its end."""
+    """Render the preflight, postflight or return step."""
     action, process, checkpoint = {"preflight": _begin, "postflight": _finish, "return": _answer}[role](kind)
     return (
         f"<step_{number}_{role}>\n  <action>{action}</action>\n  <process>\n{indent(process, 4)}\n  </process>\n"

@@ -1,8 +1,7 @@
-"""Definitions: what an agent file says of its agent, in one form for every harness.
+"""Definition: an agent's name, tools, permissions, targets and limits in one form for all harnesses.
 
-Owns the reading of a document into who the agent is, what it may use, whom it may call and how long it may take.
-Graph, compilation and delegation look at this, never at a harness's own keys. A definition is plain data, so that it
-can be kept and compared.
+The call graph, the compiler and runs use definitions and never the keys of a harness. A definition is plain data that
+can be cached and compared.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ MAX_NAME = 200
 _NONE: Mapping[str, Any] = {}
 MAX_SECONDS = 10**9
 ANYONE = "*"
-"""The target of an agent that may call every other one."""
+"""The target of an agent that may call all other agents."""
 
 
 class Target(NamedTuple):
-    """An agent that another may call, and where its file says so."""
+    """An agent that another agent may call, and the place in that agent's file."""
 
     name: str
     span: Span
@@ -41,12 +40,12 @@ class Target(NamedTuple):
 
     @property
     def is_bare(self) -> bool:
-        """Whether the span is the name and nothing else, so that another can be written in its place."""
+        """Whether the span covers only the name, so that a fix can replace it."""
         return self.span[1] - self.span[0] == len(self.name)
 
 
 class Definition(NamedTuple):
-    """What an agent file says of its agent."""
+    """The harness-independent content of an agent file."""
 
     name: str
     path: str
@@ -57,27 +56,27 @@ class Definition(NamedTuple):
     timeout_s: float | None = None
     max_depth: int | None = None
     timeout_default_s: float | None = None
-    """How long an agent that it calls may take where nothing else is said."""
+    """Default timeout of agents that this agent calls."""
     timeout_max_s: float | None = None
-    """How long an agent that it calls may take at most."""
+    """Maximum timeout of agents that this agent calls."""
     targets: tuple[Target, ...] = ()
     command: str | None = None
     tools: tuple[str, ...] | None = None
-    """The standard's names of the tools it may use; None: whatever the harness gives."""
+    """The standard's names of the tools that are on. None: the harness decides."""
     allow: Mapping[str, tuple[str, ...]] = _NONE
     deny: Mapping[str, tuple[str, ...]] = _NONE
     unread: str | None = None
-    """The first place in its permissions that nobody can read: what they were to hold it to is not known then."""
+    """Pointer to the first permission that can't be parsed, so that its limits are unknown; None if there is none."""
     calls: tuple[str, ...] = ()
-    """For a command file: the agents that it names."""
+    """For a command file: the agents that it calls."""
     owns_finish: bool = False
-    """Whether it has its status moved or its work committed by a utility agent, so that its agent does that (C19)."""
+    """Whether the agent itself calls utility agents to update the status or to commit (C19)."""
     places: Mapping[str, TextSpan] = _NONE
-    """Where the file says its name, its timeout and its tools."""
+    """The places of the name, the timeout and the tools."""
 
 
 def read_definition(document: AgentDocument) -> Definition | None:
-    """The definition in a document; None for a file that defines no agent."""
+    """Return the definition of a document's agent, or None if the file defines no agent."""
     if document.unreadable is not None and not document.text:
         return None
     if document.profile == "command":
@@ -110,7 +109,7 @@ def read_definition(document: AgentDocument) -> Definition | None:
 
 
 def _find_name(document: AgentDocument) -> str:
-    """What an agent is called that has no name of its own: like its file; for opencode, with the folders above it."""
+    """Return the name of an agent without a `name`: its file name; for opencode, with the folders above."""
     if document.profile != "opencode":
         return document.stem
     folders = document.path.split("/")[:-1]
@@ -125,7 +124,7 @@ def _text(value: object) -> str:
 def _seconds(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return value if 0 < value <= MAX_SECONDS else None  # a number of 400 digits is no float
+    return value if 0 < value <= MAX_SECONDS else None  # larger integers can't be converted to float
 
 
 # --- whom it may call ------------------------------------------------------------------------------------------------
@@ -141,7 +140,7 @@ def _find_targets(document: AgentDocument) -> Iterator[Target]:
 
 
 def _aim(document: AgentDocument, name: str, span: Span) -> Target:
-    """A target at a span; where the name stands there in quotes, at what is between them."""
+    """Return a target at a span, without the quotes around the name."""
     name, text = name.strip(), document.text[slice(*span)]
     if text[:1] in ("'", '"') and text[1:-1] == name:
         span = span[0] + 1, span[1] - 1
@@ -163,7 +162,7 @@ def _find_standard_targets(document: AgentDocument) -> Iterator[Target]:
 
 
 def _find_step_targets(document: AgentDocument, known: set[str]) -> Iterator[Target]:
-    """The utility agents that the preflight and the postflight name and no list of targets does."""
+    """Yield utility agents that are named only in the preflight or postflight step."""
     for step in document.outline.steps:
         if step.role in ("preflight", "postflight"):
             for name in sorted(UTILITY_AGENTS - known):
@@ -177,7 +176,7 @@ _CALL = lazy(rf"(?:{'|'.join(claude.DELEGATING)})(?:\((?P<names>[^()]{{0,400}})\
 
 
 def split_claude_tools(value: object) -> list[str]:
-    """Claude Code's tools: a list, or a text with commas or spaces between them, none of which are in parentheses."""
+    """Split Claude Code's tools: a list, or a string with commas or spaces, except those in parentheses."""
     if isinstance(value, list):
         return [item.strip() for item in value if isinstance(item, str)]
     return [tool for tool in _BETWEEN_TOOLS.split(value) if tool] if isinstance(value, str) else []
@@ -210,13 +209,13 @@ _STANDARD_NAMES = {name: tool for tool, name in claude.NAMES.items()} | dict.fro
 
 
 def read_tools(document: AgentDocument) -> tuple[str, ...] | None:
-    """The standard's names of the tools that a file switches on; None where it says nothing."""
+    """Return the standard's names of the tools that a file switches on, or None if it lists no tools."""
     value = document.get("tools")
     if document.profile == "claude" or isinstance(value, str):
         names = [tool.partition("(")[0] for tool in split_claude_tools(value)]
         known = [_STANDARD_NAMES[name] for name in names if name in claude.ALL_TOOLS and name in _STANDARD_NAMES]
-        told = value is not None if document.profile == "claude" else bool(known)
-        return tuple(dict.fromkeys(known)) if told else None
+        names_tools = value is not None if document.profile == "claude" else bool(known)
+        return tuple(dict.fromkeys(known)) if names_tools else None
     if isinstance(value, dict):
         return tuple(name for name, on in value.items() if on is True and name in TOOLS)
     if isinstance(value, list):
@@ -227,13 +226,13 @@ def read_tools(document: AgentDocument) -> tuple[str, ...] | None:
 
 _SAME = {"powershell": "bash"} | {name.lower(): tool for name, tool in codex.TOOLS.items()}
 _DENIED_AS = {name: tool for name, tool in opencode.TOOLS.items() if name != tool}
-"""Tools of opencode that do what others do: who denies them denies that."""
+"""opencode's other names of tools. Denying one of them denies the tool."""
 _KNOWN = frozenset(name.lower() for name in (*TOOLS, *opencode.ALL_TOOLS, *claude.ALL_TOOLS, *_SAME))
 _CLAUDE_RULE = lazy(r"(?P<tool>[A-Za-z][A-Za-z0-9_-]{0,200})(?:\((?P<pattern>[^\n]{0,2000})\))?\Z")
 
 
 def name_tool(given: str) -> str:
-    """The standard's name of a tool that a permission names, whatever its case; of others, as it is given."""
+    """Return the standard's name of a tool in a permission, ignoring case; unknown names are returned unchanged."""
     lowered = given.strip().lower()
     if lowered in (*TOOLS, "webfetch", "websearch"):
         return lowered
@@ -241,12 +240,12 @@ def name_tool(given: str) -> str:
 
 
 def is_strange_tool(name: str) -> bool:
-    """Whether no harness has a tool of this name, and it is not that of a server's, either."""
+    """Whether neither a harness nor an MCP server can have a tool with this name."""
     return name.strip().lower() not in _KNOWN and "*" not in name and not name.startswith("mcp")
 
 
 def _read_patterns(document: AgentDocument, side: str) -> dict[str, tuple[str, ...]]:
-    """The patterns of one side of the permissions, by tool."""
+    """Return the patterns under `allow` or `deny`, by tool."""
     found: dict[str, tuple[str, ...]] = {}
     for name, _, patterns in read_permissions(document, side):
         tool = _DENIED_AS.get(name, name) if side == "deny" else name
@@ -255,7 +254,7 @@ def _read_patterns(document: AgentDocument, side: str) -> dict[str, tuple[str, .
 
 
 def read_permissions(document: AgentDocument, side: str) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
-    """Each tool on one side of the permissions, its pointer, and its patterns with theirs."""
+    """Yield each tool under `allow` or `deny`, its pointer, and its patterns with their pointers."""
     rows: Any = document.get("permissions", side)
     places = [(f"/permissions/{side}", rows)]
     if isinstance(rows, list):
@@ -275,7 +274,7 @@ def read_permissions(document: AgentDocument, side: str) -> Iterator[tuple[str, 
 
 
 def read_claude_rule(text: str, side: str) -> tuple[str, list[str]]:
-    """The tool and the patterns of a rule in Claude Code's form, `Bash(git push:*)`; no tool where it is none."""
+    """Parse a rule in Claude Code's syntax, `Bash(git push:*)`, into tool and patterns. The tool is "" if invalid."""
     found = _CLAUDE_RULE.match(text.strip())
     if found is None or is_strange_tool(found["tool"]):
         return "", []
@@ -288,7 +287,7 @@ def read_claude_rule(text: str, side: str) -> tuple[str, list[str]]:
 
 
 def _place_claude_path(pattern: str, side: str) -> list[str]:
-    """Paths as Claude Code means them: `//x` from the top, `/x` from the root, a bare name in every folder."""
+    """Convert a path of Claude Code: `//x` is absolute, `/x` starts at the root, a bare name matches in any folder."""
     if pattern.startswith("//"):
         return [pattern[1:]]
     path = pattern.removeprefix("./").removeprefix("/")
@@ -296,11 +295,11 @@ def _place_claude_path(pattern: str, side: str) -> list[str]:
     if side == "allow" or not path:
         return [path or "**"]
     path = f"**/{path.rstrip('/')}" if bare else path.rstrip("/")
-    return [path, f"{path}/**"]  # what denies a folder denies what is in it
+    return [path, f"{path}/**"]  # denying a folder also denies its content
 
 
 def find_unread(document: AgentDocument) -> str | None:
-    """The first place in the permissions that says something nobody can read; None where all of it is clear."""
+    """Return the pointer to the first permission that can't be parsed, or None."""
     table = document.get("permissions")
     misspelt = find_misspelt_permissions(document)
     if misspelt or (table is not None and not isinstance(table, dict)):
@@ -308,12 +307,12 @@ def find_unread(document: AgentDocument) -> str | None:
     problems = document.frontmatter.problems if document.frontmatter is not None else ()
     spoilt = next((each.pointer for each in problems if f"{each.pointer}/".startswith("/permissions/")), None)
     if spoilt is not None or table is None:
-        return spoilt  # a key that is there twice says only half of what was meant
+        return spoilt  # of a duplicate key, only one value is known
     for side, rows in table.items():
         at = f"/permissions/{escape_key(side)}"
         if side not in ("allow", "deny"):
             if document.profile == "codex":
-                continue  # it has settings of that name
+                continue  # Codex has settings with that name
             return at
         if not isinstance(rows, list | dict) and rows is not None:
             return at
@@ -325,7 +324,7 @@ def find_unread(document: AgentDocument) -> str | None:
 
 
 def find_misspelt_permissions(document: AgentDocument) -> str:
-    """A key that can only be meant for the permissions, and is not called so; empty where there is none."""
+    """Return a key that is a misspelled `permissions`, or an empty string."""
     if document.profile == "codex":
         return ""
     known = {*STANDARD_KEYS, *claude.FILE_KEYS, *opencode.FILE_KEYS}
@@ -340,14 +339,14 @@ def _find_unread_tool(row: object, at: str, side: str) -> str | None:
     for tool, patterns in row.items():
         texts = patterns if isinstance(patterns, list) else [patterns]
         if isinstance(patterns, str) and ", " in patterns:
-            return f"{at}/{escape_key(tool)}"  # several in one text, which would be one pattern
+            return f"{at}/{escape_key(tool)}"  # several patterns in one string would be read as one
         if _is_misspelt(tool) or not all(isinstance(text, str) for text in texts):
             return f"{at}/{escape_key(tool)}"
     return None
 
 
 def _is_misspelt(name: str) -> bool:
-    """Whether a name is that of no tool, but close to one of the standard's."""
+    """Whether a name is a misspelled tool of the standard."""
     return is_strange_tool(name) and find_similar(name[:80], TOOLS) is not None
 
 
@@ -360,7 +359,7 @@ _MENTION = lazy(
 
 
 def _define_command(document: AgentDocument) -> Definition:
-    """A command is an entry: it calls the agent of its frontmatter, and those its text names."""
+    """Define a command, which calls the agent in its frontmatter and the agents that its text names."""
     named = [document.get("agent"), document.get("routing", "default"), document.get("routing", "lean")]
     calls = [name for name in named if isinstance(name, str)]
     calls += [found["name"] for found in _MENTION.finditer(document.text, document.body_start)]

@@ -1,8 +1,7 @@
-"""Edits: small changes to the text of an agent file.
+"""Edits: changes single values, keys, items and tags of an agent file, and applies the fixes of diagnostics.
 
-Owns how a value is replaced, a key renamed, added or removed, a list shortened, a tag renamed, without touching
-anything else: comments, quotes and spacing around the place stay as they are. Each gives (start, end, new text) in
-the file's offsets; none where the place cannot be edited by itself.
+Comments, quotes and spacing around the place stay as they are. Each function returns changes as (start, end, new text)
+in offsets of the file, or no changes if the place can't be edited by itself.
 """
 
 from __future__ import annotations
@@ -28,12 +27,12 @@ Change = tuple[int, int, str]
 
 _PLAIN_TEXT = lazy(r"(?!\.(?:\d|inf\Z|nan\Z))[a-z_/.][\w ./+()@-]{0,200}\Z", re.IGNORECASE)
 _UNSEEN = lazy("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
-"""What YAML refuses, or takes for a line break, and JSON leaves as it is."""
+"""Characters that YAML rejects or reads as line breaks, and that JSON doesn't escape."""
 _WORDS_OF_YAML = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n", "~"})
 
 
 def render_scalar(value: Any) -> str:  # noqa: ANN401 - any plain value
-    """A plain value as YAML; a text is quoted unless nothing about it could be misread."""
+    """Render a scalar as YAML. Strings are quoted unless they are unambiguous."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -47,7 +46,7 @@ def render_scalar(value: Any) -> str:  # noqa: ANN401 - any plain value
 
 
 def quote(text: str) -> str:
-    """A text in double quotes, as YAML and JSON both read it."""
+    """Render a string in double quotes, valid in YAML and JSON."""
     import json  # noqa: PLC0415 - only a fix needs it
 
     return _UNSEEN.sub(lambda char: f"\\u{ord(char[0]):04x}", json.dumps(text, ensure_ascii=False))
@@ -59,7 +58,7 @@ def _editable(document: AgentDocument, pointer: str) -> Frontmatter | None:
 
 
 def replace_value(document: AgentDocument, pointer: str, yaml_text: str) -> tuple[Change, ...]:
-    """Put another text in the place of a value."""
+    """Replace a value."""
     found = _editable(document, pointer)
     if found is None:
         return ()
@@ -68,7 +67,7 @@ def replace_value(document: AgentDocument, pointer: str, yaml_text: str) -> tupl
         colon = document.text.find(":", found.keys[pointer][1]) + 1
         return ((colon, colon, f" {yaml_text}"),)
     value = document.text[start:end]
-    if value.startswith(("&", "!")):  # others refer to it, or it is more than its text
+    if value.startswith(("&", "!")):  # it has aliases, or it isn't only its text
         return ()
     if pointer in found.keys and "\n" not in yaml_text and _is_block(document, found, pointer):
         colon = document.text.find(":", found.keys[pointer][1]) + 1
@@ -77,7 +76,7 @@ def replace_value(document: AgentDocument, pointer: str, yaml_text: str) -> tupl
 
 
 def _is_block(document: AgentDocument, found: Frontmatter, pointer: str) -> bool:
-    """Whether a value is a list or a table in lines of its own: nothing else can stand in their place."""
+    """Whether a value is a block list or table, which can't be replaced by an inline value."""
     start, _ = found.spans[pointer]
     if pointer in found.flow or "\n" not in document.text[found.keys[pointer][1] : start]:
         return False
@@ -85,7 +84,7 @@ def _is_block(document: AgentDocument, found: Frontmatter, pointer: str) -> bool
 
 
 def rewrite_text(document: AgentDocument, pointer: str, text: str) -> tuple[Change, ...]:
-    """Put another text in the place of one, in its quotes."""
+    """Replace a string and keep its quotes."""
     start, end = document.span_of(pointer)
     style = document.text[start : min(start + 1, end)]
     rendered = f"'{text}'" if style == "'" and "'" not in text else quote(text) if style == '"' else render_scalar(text)
@@ -93,7 +92,7 @@ def rewrite_text(document: AgentDocument, pointer: str, text: str) -> tuple[Chan
 
 
 def put_value(document: AgentDocument, parent: str, key: str, yaml_text: str) -> tuple[Change, ...]:
-    """Give a key of a table ("" is the top) its value, whether the key is there or not."""
+    """Set a key of a table ("" is the top level), which may be missing."""
     pointer = f"{parent}/{key}"
     if document.frontmatter is not None and pointer in document.frontmatter.keys:
         return replace_value(document, pointer, yaml_text)
@@ -101,15 +100,15 @@ def put_value(document: AgentDocument, parent: str, key: str, yaml_text: str) ->
 
 
 def rename_key(document: AgentDocument, pointer: str, name: str) -> tuple[Change, ...]:
-    """Give a key another name."""
+    """Rename a key."""
     found = document.frontmatter
     return ((*found.keys[pointer], name),) if found is not None and pointer in found.keys else ()
 
 
 def add_key(document: AgentDocument, parent: str, key: str, yaml_text: str) -> tuple[Change, ...]:
-    """Add a key at the end of a table ("" is the top); its value may be text of several lines, indented by two.
+    """Add a key at the end of a table ("" is the top level). A value of several lines is indented by two.
 
-    A table that is written with brackets, or is empty, is left alone.
+    Returns no changes for a table that is empty or written with brackets.
     """
     found = document.frontmatter
     if found is None or not found.whole:
@@ -141,14 +140,14 @@ def _render_pair(key: str, yaml_text: str, indent: str, newline: str) -> str:
 
 
 def _end_of_line(text: str, at: int) -> int:
-    """The end of the line's content, comment included, before its line break."""
+    """Return the end of a line before its line break."""
     end = text.find("\n", at)
     end = len(text) if end < 0 else end
     return end - 1 if text[end - 1 : end] == "\r" else end
 
 
 def remove_key(document: AgentDocument, pointer: str) -> tuple[Change, ...]:
-    """Remove a key with its value: whole lines in a block, up to the comma between brackets."""
+    """Remove a key with its value: its lines, or its part between commas in brackets."""
     found = _editable(document, pointer)
     if found is None or pointer not in found.keys:
         return ()
@@ -168,7 +167,7 @@ def remove_item(document: AgentDocument, pointer: str) -> tuple[Change, ...]:
     siblings = [name for name in found.spans if name.rpartition("/")[0] == parent]
     if parent in found.flow:
         return (_cut_between_commas(document.text, start, end),)
-    if len(siblings) == 1:  # a block list of nothing is not a list any more
+    if len(siblings) == 1:  # an empty block list would be null
         return ((*found.spans[parent], "[]"),) if document.text.rfind("\n", 0, start) < found.spans[parent][0] else ()
     dash = document.text.rfind("-", 0, start)
     return (_cut_lines(document.text, dash, end),) if dash >= 0 else ()
@@ -184,7 +183,7 @@ def add_item(document: AgentDocument, parent: str, yaml_text: str) -> tuple[Chan
         return ()
     if parent in found.flow:
         start, end = found.spans[parent]
-        if not value:  # the bracket is replaced, so that two additions do not run into each other
+        if not value:  # replace the bracket, so that two additions don't overlap
             return ((start, start + 1, f"[{yaml_text}"),)
         last = f"{parent}/{len(value) - 1}"
         at = found.spans[last][1]  # a comment or a comma may follow
@@ -198,7 +197,7 @@ def add_item(document: AgentDocument, parent: str, yaml_text: str) -> tuple[Chan
 
 
 def _cut_lines(text: str, start: int, end: int) -> Change:
-    """Whole lines, where nothing else stands on them."""
+    """Extend a span to whole lines if they contain nothing else."""
     line_start = text.rfind("\n", 0, start) + 1
     line_end = text.find("\n", end)
     line_end = len(text) if line_end < 0 else line_end + 1
@@ -221,28 +220,28 @@ def _cut_between_commas(text: str, start: int, end: int) -> Change:
 
 
 def rename_tag(tag: Tag, name: str) -> tuple[Change, ...]:
-    """Give a tag another name, where it opens and where it closes."""
+    """Rename a tag in its opening and closing tag."""
     closing = tag.closing_name_span
     opening: Change = (*tag.name_span, name)
     return (opening, (*closing, name)) if closing is not None and tag.end > tag.inner_end else (opening,)
 
 
 def add_child(document: AgentDocument, tag: Tag, lines: str) -> tuple[Change, ...]:
-    """Add lines at the end of a tag's content, indented by two more than the tag."""
+    """Add lines at the end of a tag's content, indented by two relative to the tag."""
     if not tag.closed:
         return ()
     indent, newline = indent_of(document.text, tag.start), find_newline(document)
     at = len(document.text[: tag.inner_end].rstrip())
     at = max(at, tag.inner_start)
     text = "".join(f"{newline}{indent}  {line}".rstrip(" ") for line in lines.split("\n"))
-    if tag.end == tag.inner_end:  # `<name/>` has to be opened first
+    if tag.end == tag.inner_end:  # `<name/>` needs an opening and a closing tag first
         return ((tag.end - 2, tag.end, f">{text}{newline}{indent}</{tag.name}>"),)
     tail = "" if "\n" in document.text[at : tag.inner_end] else f"{newline}{indent}"
     return ((at, at, f"{text}{tail}"),)
 
 
 def add_before(document: AgentDocument, tag: Tag, lines: str) -> tuple[Change, ...]:
-    """Add lines above a tag that begins its line, indented as it is."""
+    """Add lines above a tag that begins its line, with the same indentation."""
     indent, newline = indent_of(document.text, tag.start), find_newline(document)
     first, *rest = lines.split("\n")
     text = first + "".join(f"{newline}{indent}{line}" if line else newline for line in rest)
@@ -250,7 +249,7 @@ def add_before(document: AgentDocument, tag: Tag, lines: str) -> tuple[Change, .
 
 
 def add_section(document: AgentDocument, lines: str, *, name: str = "") -> tuple[Change, ...]:
-    """Add a section to the body: where the standard has it, if it has a name there, else at the end."""
+    """Add a section to the body at its place in the standard's order, or at the end."""
     newline = find_newline(document)
     block = lines.replace("\n", newline)
     place = document.outline.find_place(name) if name else None
@@ -262,30 +261,30 @@ def add_section(document: AgentDocument, lines: str, *, name: str = "") -> tuple
 
 
 def find_newline(document: AgentDocument) -> str:
-    """How the lines of a file end."""
+    """Return the line break that a file uses."""
     first = document.text.find("\n")
     return "\r\n" if first > 0 and document.text[first - 1] == "\r" else "\n"
 
 
 def indent_of(text: str, at: int) -> str:
-    """The space before the first sign of a line."""
+    """Return the indentation of the line at an offset."""
     line = text[text.rfind("\n", 0, at) + 1 : at]
     return line[: len(line) - len(line.lstrip())]
 
 
 MAX_ROUNDS = 12
-"""So often is a text looked at again: fixes that bring each other to light would go on for ever."""
+"""Maximum rounds of fixes in one text, because a fix can cause a diagnostic with another fix."""
 
 
 class FixedText(NamedTuple):
-    """A text after its fixes, and which findings they put right."""
+    """A fixed text, and the diagnostics whose fixes were applied."""
 
     text: str
     applied: tuple[Diagnostic, ...]
 
 
 def apply_fixes(findings: Iterable[Diagnostic], text: str, *, unsafe: bool) -> FixedText:
-    """Apply every fix that no earlier one overlaps: all edits of a fix, or none."""
+    """Apply all fixes that don't overlap an earlier fix: all edits of a fix, or none."""
     taken: list[TextEdit] = []
     applied: list[Diagnostic] = []
     for finding in findings:
@@ -309,23 +308,23 @@ def _span(edit: TextEdit) -> tuple[int, int]:
 
 
 def _order(edit: TextEdit) -> tuple[int, int, int, bool]:
-    """By place; of lines that are added at one place the deepest first, and an item before a key, as YAML nests."""
+    """Return the sort key: by place; of lines added at one place, deeper lines first and items before keys."""
     line = edit.content.lstrip("\r\n")
     indent = len(line) - len(line.lstrip(" ")) if line != edit.content else 0
     return edit.start, edit.end, -indent, not line.lstrip(" ").startswith("- ")
 
 
 def _fits(edits: Sequence[TextEdit], text: str) -> bool:
-    """Whether the edits of one fix lie in the text, and none in another."""
+    """Whether the edits of one fix are within the text and don't overlap."""
     ordered = sorted(map(_span, edits))
     inside = bool(ordered) and ordered[0][0] >= 0 and all(start <= end <= len(text) for start, end in ordered)
     return inside and all(one[1] <= other[0] for one, other in pairwise(ordered))
 
 
 def _touches(edit: TextEdit, taken: Sequence[TextEdit]) -> bool:
-    """Whether an edit touches one of those that are taken, which are in order, so that only its neighbours can.
+    """Whether an edit overlaps or adjoins one of the taken edits, which are sorted.
 
-    Two insertions at one place stand one after the other.
+    Two insertions at the same place are both kept, in their order.
     """
     low, high = bisect_left(taken, _span(edit), key=_span), bisect_right(taken, _span(edit), key=_span)
     if low < high and edit.start != edit.end:

@@ -1,8 +1,8 @@
-"""Frontmatter: the YAML at the head of an agent file → values, each with its place.
+"""Frontmatter: parses the YAML at the top of an agent file into values with their places.
 
-Owns the only use of the YAML parser. It composes nodes and builds nothing from them but texts, numbers, lists and
-tables; caps come first, because the parser itself recurses. Where the YAML is broken, as in many files that work in
-their harness all the same, every top-level key is read by itself, and the last resort is the line as it stands.
+The only module that uses the YAML parser. It composes nodes and converts them only to strings, numbers, lists and
+tables. Size and depth are limited before parsing, because libyaml recurses. If the YAML is broken, as in many files
+that still work in their harness, each top-level key is parsed separately, and its raw text is the last resort.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ProblemKind = Literal["syntax", "duplicate", "tag", "limit"]
 
 
 class FrontmatterProblem(NamedTuple):
-    """What is wrong with the YAML itself."""
+    """A problem with the YAML itself."""
 
     kind: ProblemKind
     message: str
@@ -44,29 +44,29 @@ class FrontmatterProblem(NamedTuple):
 
 
 class Frontmatter:
-    """The values of a frontmatter, and where in the file they stand. Pointers are JSON Pointers."""
+    """The values of a frontmatter and their spans in the file, by JSON Pointer."""
 
     def __init__(self, start: int, end: int) -> None:
         self.start = start
         self.end = end
-        """Where the YAML stands in the file, between the fences."""
+        """The offset of the YAML, after the opening line of dashes."""
         self.values: dict[str, Any] = {}
         self.spans: dict[str, Span] = {}
         self.keys: dict[str, Span] = {}
         self.plain: dict[str, str] = {}
-        """For every value that was not quoted and is read as something else than text: what as (int, float, …)."""
+        """The YAML type (int, float, …) of each unquoted value that isn't a string."""
         self.flow: set[str] = set()
-        """The lists and tables that are written with brackets."""
+        """Lists and tables written with brackets (flow style)."""
         self.shared: set[str] = set()
-        """The values that are only referred to (`*name`, `<<: *name`): their span is that of their key or list, and
-        nobody edits it. What is merged into a table has no key of its own."""
+        """Values of aliases (`*name`, `<<: *name`), which fixes don't edit. Their span is that of their key or list.
+        Merged values have no key."""
         self.problems: list[FrontmatterProblem] = []
         self.whole = True
-        """Whether it could be read as one piece of YAML."""
+        """Whether the YAML could be parsed as a whole."""
         self.left = MAX_VALUES
-        """How many more values are read."""
+        """How many more values may be read."""
         self.refused = False
-        """Whether a cap was met: that is said once."""
+        """Whether a limit was exceeded, which is reported once."""
 
 
 _FENCE = lazy(r"\ufeff?---[ \t]*(\r?\n|\Z)")
@@ -74,7 +74,7 @@ _CLOSING = lazy(r"^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.MULTILINE)
 
 
 def find_frontmatter(text: str) -> tuple[int, int, int] | None:
-    """Where the YAML starts and ends, and where the body starts; None where the file does not open with a fence."""
+    """Return the start and end of the YAML and the start of the body, or None without an opening `---`."""
     opening = _FENCE.match(text)
     if opening is None:
         return None
@@ -85,7 +85,7 @@ def find_frontmatter(text: str) -> tuple[int, int, int] | None:
 
 
 class _Composer(CParser, Resolver):
-    """libyaml's parser, and the resolver of plain words; nothing that builds objects."""
+    """libyaml's parser with the resolver of plain scalars, but without a constructor of objects."""
 
     def __init__(self, text: str) -> None:
         CParser.__init__(self, text)
@@ -93,10 +93,10 @@ class _Composer(CParser, Resolver):
 
 
 def parse_frontmatter(text: str, start: int, end: int) -> Frontmatter:
-    """Read the YAML between two offsets of a file."""
+    """Parse the YAML between two offsets of a file."""
     found = Frontmatter(start, end)
     source = text[start:end].encode("utf-8", "replace").decode() if not text.isascii() else text[start:end]
-    if len(source) != end - start:  # cannot happen: one character is replaced by one
+    if len(source) != end - start:  # can't happen: each character is replaced by one
         source = text[start:end]
     if problem := _find_excess(source, start):
         found.problems.append(problem)
@@ -111,7 +111,7 @@ def parse_frontmatter(text: str, start: int, end: int) -> Frontmatter:
 
 
 def _find_excess(source: str, start: int) -> FrontmatterProblem | None:
-    """Refuse what the parser should not see: libyaml recurses, and a deep enough text ends the process."""
+    """Return a problem if the YAML is too large or deep: libyaml recurses, and deep nesting crashes the process."""
     if len(source) >= MAX_CHARS:
         return FrontmatterProblem("limit", f"the frontmatter is longer than {MAX_CHARS} characters", start, start + 1)
     if source.count("[") + source.count("{") > MAX_OPENINGS:
@@ -124,12 +124,12 @@ def _find_excess(source: str, start: int) -> FrontmatterProblem | None:
 
 
 _DEEP_LINE = lazy(rf"(?:\A|[\n\r\x85\u2028\u2029])(?=[ ?:-]{{{MAX_INDENT}}})(?! *+(?:[\n\r\x85\u2028\u2029]|\Z))")
-"""A line that opens too many lists and tables, to its end or before something else; YAML has five ways to end one."""
+"""Matches a line that opens too many lists and tables. YAML has five line breaks."""
 
 
 def _compose(found: Frontmatter, source: str, offset: int) -> FrontmatterProblem | None:
-    """Read one piece of YAML into `found`; what stops the parser is returned."""
-    if source.startswith("\ufeff"):  # the parser passes over it without counting it
+    """Parse a piece of YAML into `found`, and return the problem that stopped the parser, or None."""
+    if source.startswith("\ufeff"):  # the parser skips it without counting it
         source, offset = source[1:], offset + 1
     try:
         node = _Composer(source).get_single_node()
@@ -152,7 +152,7 @@ def _explain(error: yaml.YAMLError, source: str, offset: int) -> FrontmatterProb
 
 
 def _count_chars(source: str, size: int) -> int:
-    """How many characters so many bytes are: where it refuses a character, the parser counts bytes."""
+    """Convert an offset in bytes to characters: for an invalid character, the parser reports bytes."""
     return size if source.isascii() else len(source.encode()[:size].decode("utf-8", "ignore"))
 
 
@@ -160,7 +160,7 @@ def _count_chars(source: str, size: int) -> int:
 
 
 class _Reader:
-    """Reads the nodes of one piece of YAML into a frontmatter. Pointers lead the way, depth and count are capped."""
+    """Converts the nodes of a piece of YAML into values of a frontmatter, with limits on depth and count."""
 
     def __init__(self, found: Frontmatter, source: str, offset: int) -> None:
         self.found = found
@@ -182,14 +182,14 @@ class _Reader:
                 found.problems.append(FrontmatterProblem("duplicate", f"duplicate key {key}", *key_span, inner))
             found.keys[inner] = key_span
             values[key] = self.read(value_node, inner, depth + 1)
-            if found.left < 0:  # whatever follows would be refused too, one by one
+            if found.left < 0:  # all following values would be refused, too
                 break
         for key_node, value_node in merged:
             self.merge(values, value_node, key_node, pointer, depth + 1)
         return values
 
     def merge(self, values: dict[str, Any], node: Node, at: Node, pointer: str, depth: int) -> None:
-        """Add what `<<: *base` refers to, as far as the table does not say it itself. It is shared: nobody edits it."""
+        """Merge the table of `<<: *base`. Existing keys win. Merged values are marked as shared and not edited."""
         found = self.found
         span = (self.offset + at.start_mark.index, self.offset + at.end_mark.index)
         found.left -= 1
@@ -212,7 +212,7 @@ class _Reader:
             elif key not in values:
                 inner = f"{pointer}/{escape_key(key)}"
                 self.seen.add(id(value_node))
-                found.keys[inner] = span  # where its values are said to stand; the key itself stands elsewhere
+                found.keys[inner] = span  # the span of merged values; their own keys are elsewhere
                 values[key] = self.read(value_node, inner, depth + 1)
                 del found.keys[inner]
 
@@ -230,7 +230,7 @@ class _Reader:
         found.spans[pointer] = span
         if isinstance(node, ScalarNode):
             if node.style in ("|", ">") and pointer not in found.shared:
-                # libyaml ends a block of text where the next thing begins; it ends with its last line
+                # libyaml ends a block scalar at the next token; cut it after its last line
                 text = self.source[node.start_mark.index : node.end_mark.index]
                 found.spans[pointer] = span = span[0], span[0] + len(text.rstrip())
             return _read_scalar(found, node, pointer, span)
@@ -249,7 +249,7 @@ class _Reader:
         return value
 
     def end_block(self, node: Node, last: str) -> int:
-        """Where a list or table in lines of its own ends: libyaml says where the next thing begins."""
+        """Return the end of a block list or table. libyaml's own end is the start of the next token."""
         if last in self.found.spans and last not in self.found.shared:
             return self.found.spans[last][1]
         lines = self.source[node.start_mark.index : node.end_mark.index].rstrip()
@@ -264,7 +264,7 @@ class _Reader:
         return values
 
     def refuse(self, span: Span, pointer: str) -> None:
-        """Say once that a cap was met."""
+        """Report once that a limit was exceeded."""
         if not self.found.refused:
             self.found.refused = True
             what = "refers to itself too often" if self.found.shared else "has too many values, or is nested too deeply"
@@ -274,7 +274,7 @@ class _Reader:
 
 
 def _is_merge(key: Node, value: Node) -> bool:
-    """Whether a key is YAML's `<<`, with a table or several of them."""
+    """Whether a key is YAML's merge key `<<` with one or more tables."""
     return key.tag == f"{_TAG_PREFIX}merge" and isinstance(value, CollectionNode)
 
 
@@ -300,7 +300,7 @@ def _read_scalar(found: Frontmatter, node: ScalarNode, pointer: str, span: Span)
 
 
 def convert_scalar(text: str, kind: str) -> Any:  # noqa: ANN401 - a text, number or truth value
-    """A plain word as YAML 1.1 reads it; what has no plain value stays a text."""
+    """Convert a plain scalar as YAML 1.1 does. Dates and other types stay strings."""
     if kind == "null":
         return None
     if kind == "bool":
@@ -349,7 +349,7 @@ _TOP_KEY = lazy(r"^(?P<quote>[\"']?)(?P<key>[A-Za-z_][\w.-]{0,80})(?P=quote)[ \t
 
 
 def _read_by_key(found: Frontmatter, text: str) -> None:
-    """Read every top-level key by itself; one whose YAML is broken has the rest of its lines as its value."""
+    """Parse each top-level key separately. If its YAML is broken, its value is the raw text of its lines."""
     found.values.clear()
     for collection in (found.spans, found.keys, found.plain, found.flow, found.shared):
         collection.clear()
@@ -369,7 +369,7 @@ def _read_by_key(found: Frontmatter, text: str) -> None:
 
 
 def _split_keys(text: str, start: int, end: int) -> Iterator[tuple[str, tuple[int, int], int, int]]:
-    """Each top-level key, where its line starts and where it does, where its value starts, where the next line does."""
+    """Yield each top-level key, the starts of its line and of the key, and the start and end of its value."""
     keys = list(_TOP_KEY.finditer(text, start, end))
     for index, found in enumerate(keys):
         following = keys[index + 1].start() if index + 1 < len(keys) else end

@@ -1,7 +1,7 @@
-"""The graph: who may call whom, over all agent files of a workspace.
+"""The call graph: which agent may call which, in all agent files of a workspace.
 
-Owns reachability, depth and cycles. An agent that may call anyone is kept as such and not drawn as an edge to
-everybody: what it could do is a finding of its own, not a cycle through the whole workspace.
+Computes reachability, depth and cycles. An agent that may call all agents is marked and has no edges to them, so that
+it isn't reported as cycles through the whole workspace.
 """
 
 from __future__ import annotations
@@ -16,41 +16,41 @@ if TYPE_CHECKING:
 
     from remit.agents.definition import Definition, Target
 
-MAX_KNOT = 60
-"""In a knot of more agents only one circle is told: who has cut it looks again anyway."""
+MAX_COMPONENT = 60
+"""In a larger strongly connected component, only one cycle is reported."""
 MAX_SHOWN = 12
-"""Names of a chain that a sentence spells out."""
+"""Maximum names of a call chain in a message."""
 
 
 class Graph:
-    """Agents by name, and the edges between them."""
+    """The agents by name, and the calls between them."""
 
     def __init__(self) -> None:
         self.agents: dict[str, Definition] = {}
         self.commands: list[Definition] = []
-        self.twins: list[tuple[Definition, Definition]] = []
-        """Two files of one harness that define an agent of the same name: the first keeps it."""
+        self.duplicates: list[tuple[Definition, Definition]] = []
+        """Pairs of files of one harness that define an agent with the same name. The first one counts."""
         self.edges: dict[str, tuple[str, ...]] = {}
-        """Only between agents that have a file."""
+        """The agents that each agent may call; only agents with a file."""
         self.unknown: list[tuple[Definition, Target]] = []
-        """Targets that are neither an agent with a file nor a built-in utility agent."""
+        """Targets that are neither agents with a file nor built-in utility agents."""
         self.cycles: list[tuple[str, ...]] = []
-        """The shortest through each agent that can reach itself, once each, from its first name in the alphabet back to
-        it; of a knot of very many agents only one."""
+        """The shortest cycle through each agent, without duplicates, starting at its alphabetically first name. Very
+        large components have only one."""
         self.in_cycle: frozenset[str] = frozenset()
-        """Every agent that can reach itself."""
-        self.knots: dict[str, int] = {}
-        """For each of them, the knot it is in: agents of one knot reach each other."""
+        """All agents on a cycle."""
+        self.components_by_name: dict[str, int] = {}
+        """The strongly connected component of each agent."""
         self.entries: tuple[str, ...] = ()
         self.depths: dict[str, int] = {}
-        """The longest chain that leads to an agent; an entry is 1, and so is an agent that nothing calls."""
+        """The length of the longest call chain to each agent. Entry agents and agents that none calls have 1."""
         self.reached: frozenset[str] = frozenset()
-        """The agents that a chain of calls from an entry leads to, and the entries."""
+        """The entry agents, and all agents that they reach."""
         self.callers: dict[str, str] = {}
-        """The agent before each in that chain; an entry at the head of one has none."""
+        """The agent before each agent in that chain. The first agent of a chain has none."""
 
     def find_chain(self, name: str) -> tuple[str, ...]:
-        """The longest chain that leads to an agent, from its head on."""
+        """Return the longest call chain to an agent."""
         chain = [name]
         while chain[-1] in self.callers:
             chain.append(self.callers[chain[-1]])
@@ -58,7 +58,7 @@ class Graph:
 
 
 def build_graph(definitions: Iterable[Definition]) -> Graph:
-    """Put the definitions of a workspace together. The same name in two harnesses' folders is one agent twice over."""
+    """Build the graph. Files with the same name in the folders of two harnesses are one agent."""
     graph = Graph()
     for definition in sorted(definitions, key=lambda each: each.path):
         if definition.profile == "command":
@@ -66,9 +66,9 @@ def build_graph(definitions: Iterable[Definition]) -> Graph:
         elif definition.name not in graph.agents:
             graph.agents[definition.name] = definition
         elif graph.agents[definition.name].profile == definition.profile:
-            graph.twins.append((graph.agents[definition.name], definition))
+            graph.duplicates.append((graph.agents[definition.name], definition))
         elif definition.profile == "standard":
-            graph.agents[definition.name] = definition  # the others were compiled from it
+            graph.agents[definition.name] = definition  # the other files were compiled from it
     _find_edges(graph)
     components = find_components(graph.edges)
     _find_cycles(graph, components)
@@ -89,32 +89,34 @@ def _find_edges(graph: Graph) -> None:
 
 
 def _find_cycles(graph: Graph, components: list[tuple[str, ...]]) -> None:
-    """The shortest way round from each member of a knot; a call to itself is a circle of its own."""
-    for number, knot in enumerate(components):
-        within = frozenset(knot)
-        selves = [name for name in knot if name in graph.edges[name]]
+    """Find the shortest cycle through each member of a component. A call to itself is a cycle, too."""
+    for number, members in enumerate(components):
+        within = frozenset(members)
+        selves = [name for name in members if name in graph.edges[name]]
         graph.cycles += [(name, name) for name in selves]
-        if len(knot) > 1:
-            firsts = sorted(knot) if len(knot) <= MAX_KNOT else [min(knot)]
+        if len(members) > 1:
+            firsts = sorted(members) if len(members) <= MAX_COMPONENT else [min(members)]
             graph.cycles += {_turn(_find_way_back(graph.edges, first, within)) for first in firsts}
-        graph.knots |= dict.fromkeys(knot if len(knot) > 1 else selves, number)
+        graph.components_by_name |= dict.fromkeys(members if len(members) > 1 else selves, number)
     graph.cycles.sort()
-    graph.in_cycle = frozenset(graph.knots)
+    graph.in_cycle = frozenset(graph.components_by_name)
 
 
 def _turn(way: tuple[str, ...]) -> tuple[str, ...]:
-    """The same circle, from its first name in the alphabet on."""
+    """Rotate a cycle so that it starts at its alphabetically first name."""
     at = way.index(min(way))
     return (*way[at:-1], *way[:at], way[at])
 
 
 def is_cycle_edge(graph: Graph, caller: str, target: str) -> bool:
-    """Whether a call may come back to its caller."""
-    return caller in graph.knots and graph.knots[caller] == graph.knots.get(target)
+    """Whether a call is part of a cycle."""
+    return caller in graph.components_by_name and graph.components_by_name[caller] == graph.components_by_name.get(
+        target
+    )
 
 
 def find_components(edges: dict[str, tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Tarjan's strongly connected components, those that are called before their callers; no recursion."""
+    """Return the strongly connected components, called ones before callers, by Tarjan's algorithm without recursion."""
     index: dict[str, int] = {}
     low: dict[str, int] = {}
     on_stack: dict[str, bool] = {}
@@ -155,7 +157,7 @@ def _pop_component(name: str, stack: list[str], on_stack: dict[str, bool]) -> tu
 
 
 def _find_way_back(edges: dict[str, tuple[str, ...]], first: str, within: frozenset[str]) -> tuple[str, ...]:
-    """The shortest way from a name through others of its knot back to itself."""
+    """Return the shortest cycle from a name through its component."""
     came_from: dict[str, str] = {}
     waiting = [first]
     for name in waiting:
@@ -168,11 +170,11 @@ def _find_way_back(edges: dict[str, tuple[str, ...]], first: str, within: frozen
             if target in within and target != first and target not in came_from:
                 came_from[target] = name
                 waiting.append(target)
-    raise ValueError(f"{first} is in no knot")
+    raise ValueError(f"{first} is on no cycle")
 
 
 def _find_reached(graph: Graph) -> None:
-    """Who is called from outside, and whom calls lead to from there."""
+    """Return the entry agents and all agents that they reach."""
     called = {name for command in graph.commands for name in command.calls}
     graph.entries = tuple(
         name for name, each in graph.agents.items()
@@ -188,11 +190,11 @@ def _find_reached(graph: Graph) -> None:
 
 
 def _find_depths(graph: Graph, components: list[tuple[str, ...]]) -> None:
-    """The longest chain to each agent, callers first; a cycle is walked once and not round and round."""
+    """Compute the longest call chain to each agent, callers first. Cycles are followed once."""
     graph.depths = dict.fromkeys(graph.entries, 1)
     for component in reversed(components):
         members = frozenset(component)
-        if members.isdisjoint(graph.depths):  # a user can run it by its name, so a chain begins here, too
+        if members.isdisjoint(graph.depths):  # a user can run it by name, so a chain can start here
             graph.depths[min(component)] = 1
         waiting = [name for name in component if name in graph.depths]
         for name in waiting:
@@ -212,7 +214,7 @@ def _set_depth(graph: Graph, caller: str, target: str) -> None:
 
 
 def render_path(names: Sequence[str]) -> str:
-    """A chain of calls, for people; of a long one its head and its end."""
+    """Render a call chain for a message. A long chain is shortened in the middle."""
     if len(names) > MAX_SHOWN:
         half = MAX_SHOWN // 2
         left = len(names) - 2 * half

@@ -1,7 +1,6 @@
-"""Drawing: the graph as a tree, as Mermaid, as DOT and as plain values.
+"""Renders the call graph as a tree, Mermaid, DOT and plain values.
 
-Owns how a graph is shown: who may call whom, how deep, how long each may take, and what goes round in circles. Names
-come from files, so every format gets them in its own quotes.
+Shows which agent may call which, depth, timeouts and cycles. Names come from files, so each format quotes them.
 """
 
 from __future__ import annotations
@@ -22,26 +21,26 @@ if TYPE_CHECKING:
 
 MAX_LINES = 2_000
 _BUILT_IN = "built in"
-"""What is said of a utility agent that has no file: Remit answers for it."""
+"""The note on a utility agent without a file, which Remit provides."""
 
 
 class TreeLine(NamedTuple):
-    """One line of a tree: how it is led in, what it says, and whether it is a fault."""
+    """One line of a tree: its indentation, its text, and whether it is a problem."""
 
     lead: str
     text: str
-    fault: bool
+    is_problem: bool
 
 
 def render_tree(graph: Graph) -> list[TreeLine]:
-    """The entries, below each the agents it may call; a name that is drawn already is not unfolded again."""
+    """Render each entry agent with the agents it may call below it. A repeated name isn't expanded again."""
     lines: list[TreeLine] = []
     drawn: set[str] = set()
     for command, names in _group_by_command(graph):
-        lines.append(TreeLine("", command, fault=False))
+        lines.append(TreeLine("", command, is_problem=False))
         _render_branch(graph, names, lines, drawn)
     if len(lines) > MAX_LINES:
-        lines[MAX_LINES:] = [TreeLine("", "… and more; json shows them all", fault=False)]
+        lines[MAX_LINES:] = [TreeLine("", "… and more; json shows them all", is_problem=False)]
     return lines
 
 
@@ -59,18 +58,18 @@ def _name_entry(agent: Definition) -> str:
 
 
 def _render_branch(graph: Graph, names: list[str], lines: list[TreeLine], drawn: set[str]) -> None:
-    """Depth first, without recursion: a stack of names, each with its lead and the chain above it."""
+    """Yield lines depth first, by a stack of names with their indentation and call chain."""
     chain: tuple[str, ...] = ()
     waiting = [(name, "", index == len(names) - 1, chain) for index, name in enumerate(names)][::-1]
     while waiting and len(lines) <= MAX_LINES:
         name, lead, is_last, chain = waiting.pop()
-        circle = name in chain
-        again = name in drawn and not circle
+        cycle = name in chain
+        again = name in drawn and not cycle
         depth = len(chain) + 1
-        fault = circle or depth > MAX_DEPTH or not _is_known(graph, name)
+        is_problem = cycle or depth > MAX_DEPTH or not _is_known(graph, name)
         branch = "└─ " if is_last else "├─ "
-        lines.append(TreeLine(f"{lead}{branch}", _describe(graph, name, depth, circle=circle, again=again), fault))
-        if circle or again or name not in graph.agents:
+        lines.append(TreeLine(f"{lead}{branch}", _describe(graph, name, depth, cycle=cycle, again=again), is_problem))
+        if cycle or again or name not in graph.agents:
             continue
         drawn.add(name)
         inner = [target.name for target in graph.agents[name].targets]
@@ -79,7 +78,7 @@ def _render_branch(graph: Graph, names: list[str], lines: list[TreeLine], drawn:
         waiting += [(each, below, index == len(inner) - 1, (*chain, name)) for index, each in enumerate(inner)][::-1]
 
 
-def _describe(graph: Graph, name: str, depth: int, *, circle: bool, again: bool) -> str:
+def _describe(graph: Graph, name: str, depth: int, *, cycle: bool, again: bool) -> str:
     agent = graph.agents.get(name)
     if name == ANYONE:
         return "any agent"
@@ -87,23 +86,23 @@ def _describe(graph: Graph, name: str, depth: int, *, circle: bool, again: bool)
     if agent is None:
         facts += [_BUILT_IN] if name in UTILITY_AGENTS else [] if _is_known(graph, name) else ["does not exist"]
     else:
-        facts += [*([agent.kind] if agent.kind else []), *_find_facts(graph, agent, None if circle else depth)]
-    if circle:
-        facts.append("a circle")
+        facts += [*([agent.kind] if agent.kind else []), *_find_facts(graph, agent, None if cycle else depth)]
+    if cycle:
+        facts.append("a cycle")
     if again:
         facts.append("see above")
     return f"{name} ({', '.join(facts)})" if facts else name
 
 
 def _find_facts(graph: Graph, agent: Definition, depth: int | None) -> list[str]:
-    """How deep an agent is called, below the first level, and how long it may take."""
+    """Describe an agent's depth and timeout."""
     too_deep = ", too deep" if depth is not None and depth > MAX_DEPTH and agent.name not in graph.in_cycle else ""
     facts = [f"depth {depth}{too_deep}"] if depth is not None and depth > 1 else []
     return [*facts, f"{agent.timeout_s:g} s"] if agent.timeout_s else facts
 
 
 def _edges(graph: Graph) -> Iterator[tuple[str, str, bool]]:
-    """Who may call whom, and whether the call goes round in a circle."""
+    """Return all calls, and whether each is part of a cycle."""
     for name, agent in graph.agents.items():
         for target in dict.fromkeys(target.name for target in agent.targets):
             yield name, target, is_cycle_edge(graph, name, target)
@@ -114,7 +113,7 @@ def _list_built_in(name: str) -> list[str]:
 
 
 def render_mermaid(graph: Graph) -> str:
-    """The graph for Markdown pages."""
+    """Render the graph as Mermaid for Markdown pages."""
     names = _number(graph)
     lines = ["flowchart TD"]
     for name, number in names.items():
@@ -132,17 +131,17 @@ def render_mermaid(graph: Graph) -> str:
         if comes_back:
             red.append(str(count))
     lines += [f"  linkStyle {','.join(red)} stroke:red,stroke-width:3px"] if red else []
-    faults = [f"n{number}" for name, number in names.items() if _is_fault(graph, name)]
-    lines += ["  classDef fault stroke:red,color:red", f"  class {','.join(faults)} fault"] if faults else []
+    problems = [f"n{number}" for name, number in names.items() if _is_problem(graph, name)]
+    lines += ["  classDef problem stroke:red,color:red", f"  class {','.join(problems)} problem"] if problems else []
     return "\n".join(lines)
 
 
-def _is_fault(graph: Graph, name: str) -> bool:
+def _is_problem(graph: Graph, name: str) -> bool:
     return not _is_known(graph, name) or name in graph.in_cycle or graph.depths.get(name, 1) > MAX_DEPTH
 
 
 def _is_known(graph: Graph, name: str) -> bool:
-    """Whether a name is an agent with a file, a built-in utility agent, or a pattern that stands for agents."""
+    """Whether a name is an agent with a file, a built-in utility agent, or a pattern that matches agents."""
     return name in graph.agents or name in UTILITY_AGENTS or ANYONE in name
 
 
@@ -157,14 +156,14 @@ def _quote_mermaid(text: str) -> str:
 
 
 def render_dot(graph: Graph) -> str:
-    """The graph for Graphviz."""
+    """Render the graph as DOT for Graphviz."""
     lines = ["digraph agents {", "  rankdir=LR;", "  node [shape=box, style=rounded];"]
     for name in _number(graph):
         agent = graph.agents.get(name)
         label = _escape_dot("any agent" if name == ANYONE else name)
         facts = _find_facts(graph, agent, graph.depths[name]) if agent else _list_built_in(name)
         label += f"\\n{', '.join(facts)}" if facts else ""
-        colour = ", color=red, fontcolor=red" if _is_fault(graph, name) else ""
+        colour = ", color=red, fontcolor=red" if _is_problem(graph, name) else ""
         lines.append(f'  {_quote_dot(name)} [label="{label}"{colour}];')
     for caller, target, comes_back in _edges(graph):
         lines.append(
@@ -183,7 +182,7 @@ def _escape_dot(text: str) -> str:
 
 
 def shape_graph(graph: Graph) -> dict[str, Any]:
-    """The graph as plain values."""
+    """Return the graph as plain values for JSON."""
     entries = frozenset(graph.entries)
     return {
         "agents": [{**_shape_agent(graph, name), "entry": name in entries} for name in graph.agents],

@@ -1,7 +1,6 @@
-"""Inputs: what an agent's file says it has to be given, and what it must not be given.
+"""Inputs: reads `<inputs_required>` and `<inputs_forbidden>` of an agent file into plain values.
 
-Owns the reading of `<inputs_required>` and `<inputs_forbidden>` into plain values, which can be kept with a delegation.
-Whether the file writes them well is for the rules to say.
+Runs store these values. Rules report inputs that are written incorrectly.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ TYPE_WORDS = {
     "array": "array", "list": "array", "arr": "array", "tuple": "array", "strings": "array", "object": "object",
     "dict": "object", "map": "object", "table": "object", "obj": "object",
 }  # fmt: skip
-"""The standard's word for each type that a value can be checked against; json, any and enum say nothing of a value."""
+"""The standard's name of each type that values are checked against. json, any and enum aren't checked."""
 _FALSE = ("false", "no", "0")
 
 
@@ -40,32 +39,32 @@ class Parameter(NamedTuple):
 
     name: str
     type: str = ""
-    """One of the standard's types; empty where the file gives none that a value can be checked against."""
+    """One of the standard's types, or "" if values aren't checked."""
     optional: bool = False
     text: str = ""
-    """What the file says of it, in one line."""
+    """Its description in the file, on one line."""
 
 
 class Inputs(NamedTuple):
-    """What an agent takes and what it refuses. A file that says nothing takes anything."""
+    """The inputs that an agent accepts and refuses. An agent without these sections accepts all inputs."""
 
     parameters: tuple[Parameter, ...] = ()
     forbidden: tuple[str, ...] = ()
 
 
 def read_inputs(document: AgentDocument) -> Inputs:
-    """The inputs that a file names, each once; the first of two counts."""
+    """Return the inputs of a file. Of duplicates, the first counts."""
     parameters = {each.name: each for each in _read_parameters(document)}
     return Inputs(tuple(parameters.values()), tuple(dict.fromkeys(name for name, _ in find_forbidden(document))))
 
 
 def find_parameters(document: AgentDocument) -> list[Tag]:
-    """The tag of every input, also of those that are in a group."""
+    """Return the tags of all inputs, including those in groups."""
     return _find_tags(document, "inputs_required", "parameter")
 
 
 def find_forbidden(document: AgentDocument) -> Iterator[tuple[str, Tag]]:
-    """The name and the tag of every forbidden input: its attribute, or what the tag begins with."""
+    """Return the name and tag of each forbidden input. The name is the attribute or the beginning of the text."""
     for tag in _find_tags(document, "inputs_forbidden", "forbidden"):
         found = _NAME.match((tag.get("name") or "").strip() or document.text_of(tag))
         if found:
@@ -73,7 +72,7 @@ def find_forbidden(document: AgentDocument) -> Iterator[tuple[str, Tag]]:
 
 
 def normalize_input_name(name: str) -> str:
-    """A name as it is compared where a trick of spelling must not help: `Conversation-History` is forbidden as well."""
+    """Return a name for comparison, so that a different spelling (`Conversation-History`) is forbidden, too."""
     folded = unicodedata.normalize("NFKC", name[:MAX_TEXT]).casefold()
     return "".join(char for char in folded if char.isalnum())
 
@@ -90,7 +89,7 @@ def _read_parameters(document: AgentDocument) -> Iterator[Parameter]:
 
 def _is_optional(tag: Tag) -> bool:
     optional, required = tag.get("optional"), tag.get("required")
-    if optional is not None:  # `optional` alone says yes
+    if optional is not None:  # `optional` without a value means yes
         return optional.strip().lower() not in _FALSE
     return required is not None and required.strip().lower() in _FALSE
 
@@ -105,6 +104,6 @@ def _read_type(written: str) -> str:
 
 
 def _find_tags(document: AgentDocument, section: str, name: str) -> list[Tag]:
-    """The tags of a section, also those that stand in a group."""
+    """Return the tags of a section, including those in groups."""
     found = document.outline.get(section)
     return [tag for tag in found.walk() if tag.name == name][:MAX_INPUTS] if found else []

@@ -1,8 +1,7 @@
-"""Migration: brings an older agent file into the form of the standard (R1.31).
+"""Migration: upgrades an older agent file to the standard (R1.31).
 
-Owns the order of the steps: complete the frontmatter, append the missing sections from the template of the agent's
-kind, apply the fixes of the rules, and list what a user has to write. The body is only added to: every word stays, and
-a migrated file does not change again.
+Completes the frontmatter, adds missing sections from the template of the agent's type, applies fixes, and lists what a
+user has to write. Every word of the body is kept, and migrating twice changes nothing more.
 """
 
 from __future__ import annotations
@@ -32,17 +31,17 @@ if TYPE_CHECKING:
 
 MAX_TURNS = 200
 DEFAULT_KIND = "utility"
-"""The kind of an agent that names none: the one that changes no task and commits nothing."""
+"""The type of an agent without one. Utility agents change no task and commit nothing."""
 
 
 class ManualStep(NamedTuple):
-    """Something that only a user can write, and where."""
+    """A part of the file that a user has to write or check."""
 
     message: str
     hint: str
     place: TextSpan | None
     code: str = ""
-    """The rule that reports it, too; empty for an assumption that a user should check."""
+    """The code of the rule that reports it, or "" for an assumption."""
 
 
 class AgentMigration(NamedTuple):
@@ -50,12 +49,12 @@ class AgentMigration(NamedTuple):
 
     text: str
     done: tuple[str, ...]
-    """The changes, a sentence each; empty if nothing had to change."""
+    """The changes, one sentence each."""
     left: tuple[ManualStep, ...]
 
 
 def migrate(document: AgentDocument, *, kind: str | None = None, spec_root: str = "specs") -> AgentMigration:
-    """Bring an agent file to the standard. Default kind: the file's own `agent_type`, else `DEFAULT_KIND`."""
+    """Upgrade an agent file to the standard. Default type: the file's `agent_type`, else `DEFAULT_KIND`."""
     if document.unreadable is not None:
         raise InputError(f"can't upgrade {document.path}: {document.unreadable}", hint="save it as UTF-8 first")
     if document.profile == "codex" or document.place == "command":
@@ -66,7 +65,7 @@ def migrate(document: AgentDocument, *, kind: str | None = None, spec_root: str 
     work = _MigrationDraft(document, kind, spec_root)
     for _ in range(MAX_ROUNDS):
         before = work.document.text
-        work.apply_rules("AGT00", "AGT01")  # the rules on reading; those of a harness do not apply any more
+        work.apply_rules("AGT00", "AGT01")  # only the rules on parsing; those of a harness no longer apply
         if not _can_extend(work):
             break
         _complete_frontmatter(work)
@@ -78,7 +77,7 @@ def migrate(document: AgentDocument, *, kind: str | None = None, spec_root: str 
 
 
 def check_kind(kind: str | None) -> None:
-    """Refuse an unknown kind."""
+    """Raise a `UsageError` for an unknown type."""
     if kind is not None and kind not in KINDS:
         raise UsageError(f"unknown agent type '{kind}'", hint=did_you_mean(kind, KINDS))
 
@@ -100,7 +99,7 @@ class _MigrationDraft:
         self.template = parse_document("agents/template.md", text)
 
     def change(self, changes: Iterable[Change], step: str) -> bool:
-        """Apply changes, the last first; insertions at one place keep their order."""
+        """Apply changes and record the step. Insertions at the same place keep their order."""
         text = self.document.text
         newline = edits.find_newline(self.document)
         ordered = sorted(enumerate(changes), key=lambda each: (each[1][0], each[1][1], each[0]))
@@ -118,7 +117,7 @@ class _MigrationDraft:
         return outline.get(name) is None and name not in outline.hidden
 
     def add(self, name: str, changes: Iterable[Change], step: str) -> bool:
-        """Add a section, unless it cannot be found afterwards or hides another one."""
+        """Add a section, unless the result lacks it or hides another section."""
         before, known = self.document, set(self.document.outline.sections)
         if not self.change(changes, step):
             return False
@@ -129,31 +128,31 @@ class _MigrationDraft:
         return False
 
     def assume(self, message: str, hint: str, pointer: str) -> None:
-        """Note something that a user should check, by the pointer of its key or the name of its section."""
+        """Record an assumption for the user to check, with the pointer of its key or the name of its section."""
         self.assumptions.append((message, hint, pointer))
 
     def check(self) -> list[Diagnostic]:
-        """The diagnostics of the file as it is."""
+        """Return the diagnostics of the current text."""
         return run_agent_rules(AgentFileContext(self.document))
 
     def apply_rules(self, *codes: str) -> None:
-        """Apply the fixes of the rules, or of some of them, that remove no word.
+        """Apply the fixes of all rules, or of rules with these codes, if they remove no word.
 
-        One rule after the other: a fix after which its rule reports as much as before is undone and not tried again, so
-        that the loop ends.
+        Rules are applied one after the other. If a rule reports as many diagnostics after its fixes as before, they are
+        undone and not tried again, so that the loop ends.
         """
         findings, tried = self.check(), set[str]()
         for _ in range(MAX_TURNS):
-            turn = next((each for each in findings if each.code not in tried and self._can_fix(each, codes)), None)
-            if turn is None:
+            first = next((each for each in findings if each.code not in tried and self._can_fix(each, codes)), None)
+            if first is None:
                 return
-            same = [each for each in findings if each.code == turn.code and self._can_fix(each, codes)]
+            same = [each for each in findings if each.code == first.code and self._can_fix(each, codes)]
             fixed = apply_fixes(same, self.document.text, unsafe=True)
             before, self.document = self.document, parse_document(self.document.path, fixed.text)
             after = self.check()
-            if _count(after, turn.code) >= _count(findings, turn.code):
+            if _count(after, first.code) >= _count(findings, first.code):
                 self.document = before
-                tried.add(turn.code)
+                tried.add(first.code)
                 continue
             findings = after
             self.done += [f"fixed: {each.message}" for each in fixed.applied]
@@ -162,7 +161,7 @@ class _MigrationDraft:
         return (not codes or finding.code.startswith(codes)) and only_adds_text(finding, self.document)
 
     def list_left(self) -> Iterator[ManualStep]:
-        """What a user has to check or write: assumptions first, then the remaining diagnostics, each rule once."""
+        """Yield what a user has to check or write: assumptions, then the remaining diagnostics, one per rule."""
         if self.kind != "utility" and not _has_postflight(self.original) and _has_postflight(self.document):
             self.assume("preflight and postflight are new: the agent updates the status and commits by itself",
                         "Check that its caller does not do so too.", "process_flow")  # fmt: skip
@@ -189,7 +188,7 @@ def _count(findings: list[Diagnostic], code: str) -> int:
 
 
 def only_adds_text(finding: Diagnostic, document: AgentDocument) -> bool:
-    """Whether a fix keeps every word of the body except the names of tags, and every value of the frontmatter."""
+    """Whether a fix keeps all words of the body except tag names, and all values of the frontmatter."""
     if finding.fix is None:
         return False
     for edit in finding.fix.edits:
@@ -203,7 +202,7 @@ def only_adds_text(finding: Diagnostic, document: AgentDocument) -> bool:
 
 
 def _holds(text: str, old: str) -> bool:
-    """Whether the new text has every word of the old one, in the same order."""
+    """Whether the new text has all words of the old one in the same order."""
     words = iter(text.split())
     return all(word in words for word in old.split())
 
@@ -216,11 +215,11 @@ def _is_tag_name(text: str, at: int, old: str) -> bool:
 
 
 def _can_extend(work: _MigrationDraft) -> bool:
-    """Whether keys and sections can be added to the file; otherwise the reason is noted."""
+    """Whether keys and sections can be added to the file. If not, the reason is recorded."""
     document, found = work.document, work.document.frontmatter
     again = "and run `remit agent upgrade` again."
     if work.original.frontmatter is None:
-        work.assume("the file had no frontmatter, so it was no agent", "Check that it should be one.", "")
+        work.assume("the file had no frontmatter, so it wasn't an agent", "Check that it should be one.", "")
     if found is None or not found.whole or document.text[found.start : found.end].lstrip().startswith("{"):
         work.assume("nothing can be added to this frontmatter", f"Write one `key: value` per line {again}", "")
         return False
@@ -233,14 +232,14 @@ def _can_extend(work: _MigrationDraft) -> bool:
 
 
 def _close(work: _MigrationDraft, start: int) -> bool:
-    """Close a code fence or comment at the end of the file, where it ends for every reader."""
+    """Close a code fence or comment at the end of the file, where parsers end it anyway."""
     fence = re.match(r"(?:[-*+>][ \t]+)?(`{3,}|~{3,})", work.document.text[start:].lstrip())
     end = len(work.document.text.rstrip())
     return work.change([(end, end, f"\n{fence[1]}" if fence else "\n-->")], "closed a code fence or comment")
 
 
 def _complete_frontmatter(work: _MigrationDraft) -> None:
-    """Add every key that is missing, as the template has it."""
+    """Add all missing keys with the template's values."""
     given = work.document.get("agent_type")
     if given not in KINDS and work.change(
         edits.put_value(work.document, "", "agent_type", work.kind), f"wrote agent_type: {work.kind}"
@@ -259,7 +258,7 @@ def _complete_frontmatter(work: _MigrationDraft) -> None:
 
 
 def _render_key(work: _MigrationDraft, key: str) -> str:
-    """The value of a key that is missing, as YAML; empty if only a user can write it."""
+    """Return the YAML value of a missing key, or "" if only a user can write it."""
     if key == "description":
         title = work.document.outline.title
         return edits.quote(title[0]) if title else ""
@@ -276,7 +275,7 @@ def _render_key(work: _MigrationDraft, key: str) -> str:
 
 
 def _render_permissions(work: _MigrationDraft) -> Iterator[str]:
-    """The template's permissions for the tools that are on; editing has the patterns of writing."""
+    """Yield the template's permissions for the tools that are on. edit gets the patterns of write."""
     on = _list_tools(work.document)
     for side in ("allow", "deny"):
         given = work.template.get("permissions", side) or ()
@@ -289,7 +288,7 @@ def _render_permissions(work: _MigrationDraft) -> Iterator[str]:
 
 
 def _list_tools(document: AgentDocument) -> frozenset[str] | None:
-    """The tools that are switched on; None where nothing is said about them."""
+    """Return the tools that are on, or None if the file doesn't restrict tools."""
     tools = document.get("tools")
     on = frozenset(name for name in TOOLS if isinstance(tools, dict) and tools.get(name) is True)
     rights = document.get("permission")
@@ -301,7 +300,7 @@ def _list_tools(document: AgentDocument) -> frozenset[str] | None:
 
 
 def _convert_tools(work: _MigrationDraft) -> None:
-    """Make a table of Claude Code's list of tools; what the standard cannot say is kept as a comment."""
+    """Convert Claude Code's list of tools to a table. Tools that the standard lacks are kept as a comment."""
     found = work.document.frontmatter
     if found is not None and "/tools" not in found.keys and "/allowed-tools" in found.keys:
         work.change(edits.rename_key(work.document, "/allowed-tools", "tools"), "renamed allowed-tools to tools")
@@ -313,7 +312,7 @@ def _convert_tools(work: _MigrationDraft) -> None:
         return
     key_end, end = work.document.key_span("/tools")[1], work.document.span_of("/tools")[1]
     if not isinstance(value, str | list) or not value or "#" in work.document.text[key_end:end]:
-        return  # a list with comments is for the rules
+        return  # fixes of rules convert a list with comments
     items = [" ".join(item.split()) for item in split_claude_tools(value)]
     known = {_SAME_TOOL.get(name, name) for item in items for name in [item.partition("(")[0].strip().lower()]}
     others = [item for item in items if _SAME_TOOL.get(item.lower(), item.lower()) not in (*TOOLS, "*", "")]
@@ -334,7 +333,7 @@ _MAX_SAID = 400
 
 
 def _add_sections(work: _MigrationDraft) -> None:
-    """Add the sections that are missing, in their order, from the template."""
+    """Add the missing sections from the template, in order."""
     _add_opening(work)
     for name in SECTIONS:
         section = _render_section(work, name) if work.lacks(name) else ""
@@ -345,7 +344,7 @@ def _add_sections(work: _MigrationDraft) -> None:
 
 
 def _render_section(work: _MigrationDraft, name: str) -> str:
-    """A section of the template for this agent; empty if it needs none, or if only a user can write it."""
+    """Return a section of the template, or "" if the agent doesn't need it or only a user can write it."""
     template, tag = work.template, work.template.outline.get(name)
     if tag is None or name in ("context", "role", "task"):
         return ""
@@ -360,7 +359,7 @@ def _render_section(work: _MigrationDraft, name: str) -> str:
 
 
 def _render_flow(template: AgentDocument, flow: Tag) -> Iterator[str]:
-    """The template's preflight, postflight and return, around work that the file describes in its own words."""
+    """Return the template's preflight, postflight and return steps, with the file's own steps between them."""
     preflight, *_, postflight, answer = (template.text[step.start : step.end] for step in flow.children)
     yield f"<process_flow>\n  {preflight}\n"
     yield "  <step_1>\n    <action>Do the work</action>\n    <process>"
@@ -372,7 +371,7 @@ def _render_flow(template: AgentDocument, flow: Tag) -> Iterator[str]:
 
 
 def _has_neighbors(document: AgentDocument, name: str) -> bool:
-    """Whether a section has a place among others; between headings it would split a passage, so it goes to the end."""
+    """Whether a section has a place among others. Between headings, it would split a passage and goes to the end."""
     in_prose = any(level > 1 for level, _, _ in document.body.headings)
     late = SECTIONS[SECTIONS.index("process_flow") :]
     return not in_prose and (name not in late or any(document.outline.get(other) is not None for other in late))
@@ -386,7 +385,7 @@ def _note_section(work: _MigrationDraft, name: str) -> None:
 
 
 def _add_opening(work: _MigrationDraft) -> None:
-    """Add context, role and task below the title, as far as the description gives them."""
+    """Add context, role and task below the title if the description provides their text."""
     description = work.document.get("description")
     said = " ".join(description.split()) if isinstance(description, str) else ""
     if len(said) > _MAX_SAID:

@@ -1,7 +1,7 @@
-"""Outline: the sections and steps of an agent file, as its author meant them.
+"""Outline: the sections and steps of an agent file's body.
 
-Owns which tag is which section. One that is misspelt, goes by an accepted other name, or stands in a tag that was never
-closed is still that section, so that one slip is one finding and not one for each thing that seems to be missing.
+Decides which tag is which section. A tag with a misspelled or alternative name, or inside an unclosed tag, still counts
+as the section, so that one mistake causes one diagnostic and not one for each part that seems to be missing.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ class Section(NamedTuple):
 
     name: str
     parts: tuple[str, ...] = ()
-    """What is directly in it; a single part can be there many times."""
+    """The tags directly in it. If there is only one, it can be repeated."""
     inner_parts: tuple[str, ...] = ()
-    """What is in each of these parts."""
+    """The tags in each of these parts."""
     other_names: tuple[str, ...] = ()
-    """Names that are understood as well (C12)."""
+    """Alternative names (C12)."""
     anywhere: bool = False
-    """Whether the name means nothing else, so that the section counts wherever it is."""
+    """Whether the name has no other meaning, so that the section counts at any place."""
 
 
 STANDARD = (
@@ -48,7 +48,7 @@ STANDARD = (
     Section("task"),
     Section("inputs_required", ("parameter",), anywhere=True),
     Section("inputs_forbidden", ("forbidden",), anywhere=True),
-    Section("process_flow", other_names=("workflow_execution",), anywhere=True),  # that of commands
+    Section("process_flow", other_names=("workflow_execution",), anywhere=True),  # the name in commands
     Section("delegation_patterns", ("delegate_to",), DELEGATE_PARTS, anywhere=True),
     Section("artifact_creation", ("artifact",), ARTIFACT_PARTS),
     Section("return_format", ("structure", "validation"), other_names=("output_specification",)),
@@ -63,27 +63,27 @@ TAG_NAMES = frozenset({
     *SECTION_NAMES, *(part for section in STANDARD for part in (*section.parts, *section.inner_parts)),
     *STEP_PARTS, *CHECKPOINT_ALIASES, "implementation", "token_limit", "format", "example",
 })  # fmt: skip
-"""Every name of a tag that means something, steps aside."""
+"""All tag names of the standard except those of steps."""
 
 MAX_STEPS = 200
 MAX_PARTS = 200
-"""How many steps, and parts of one tag, are looked at: nobody reads more."""
+"""Maximum steps, and parts of one tag, that are checked."""
 
 Role = Literal["preflight", "postflight", "return"]
 ROLES: tuple[Role, ...] = ("preflight", "postflight", "return")
 
 
 class MisspelledTag(NamedTuple):
-    """A name that is misspelt where a tag opens, or where it closes."""
+    """A misspelled name in an opening or closing tag."""
 
     span: Span
     written: str
     meant: str
     tag: Tag
     closes: bool = False
-    """Whether only the closing tag is misspelt."""
+    """Whether only the closing tag is misspelled."""
     replaced: tuple[Span, ...] = ()
-    """Where the meant name has to stand."""
+    """The spans that have to contain the correct name."""
 
 
 class ProcessStep(NamedTuple):
@@ -91,15 +91,15 @@ class ProcessStep(NamedTuple):
 
     tag: Tag
     word: str
-    """`step`, or what stands in its place."""
+    """`step`, or the word that is used instead."""
     number: int | None
-    """None where it has none, or a letter in its place."""
+    """None if the step has no number, or a letter instead."""
     letter: str
     """`N` or `N+1`, as in a template."""
     suffix: str
     role: Role | None
     named: bool
-    """Whether the name says the role; else its action does."""
+    """Whether the role follows from the name; otherwise it follows from the action."""
 
 
 class Outline:
@@ -109,27 +109,27 @@ class Outline:
         self.sections: dict[str, list[Tag]] = {}
         self.slips: list[MisspelledTag] = []
         self.hidden: frozenset[str] = frozenset()
-        """Sections that begin or end in a fence or comment which never ends."""
+        """Sections that begin or end in an unclosed code fence or comment."""
         self.title: tuple[str, Span] | None = None
         self.steps: list[ProcessStep] = []
         self.groups: list[list[ProcessStep]] = []
-        """The steps, by the flow they belong to: most files have one."""
+        """The steps, grouped by their flow. Most files have one flow."""
         self._slipped: dict[int, set[str]] | None = None
         self.host: Tag | None = None
-        """The tag in which the sections stand: the body, or one that is wrapped around all of them."""
+        """The tag that contains the sections: the body, or one tag around all of them."""
 
     @property
     def is_bare(self) -> bool:
-        """Whether the file has no section at all."""
+        """Whether the file has no section."""
         return not self.sections and not self.hidden
 
     def get(self, name: str) -> Tag | None:
-        """The first section of a name."""
+        """Return the first section with a name, or None."""
         found = self.sections.get(name)
         return found[0] if found else None
 
     def slipped(self, parent: Tag) -> set[str]:
-        """The parts of a tag whose names are misspelt."""
+        """Return the parts of a tag whose names are misspelled."""
         if self._slipped is None:
             self._slipped = {}
             for slip in self.slips:
@@ -141,7 +141,7 @@ class Outline:
         return name not in self.sections and name not in self.hidden and not self.is_bare
 
     def find_place(self, name: str) -> tuple[int, bool] | None:
-        """Where a section belongs: after the one before it, else (True) before the one after it."""
+        """Return the tag after which a section belongs, or the tag before which it belongs and True."""
         at = SECTIONS.index(name)
         for other in reversed(SECTIONS[:at]):
             if (tag := self._get_neighbour(other)) is not None and tag.closed:
@@ -152,7 +152,7 @@ class Outline:
         return None
 
     def _get_neighbour(self, name: str) -> Tag | None:
-        """The first section of a name, unless it stands in another: what is added beside it would not be found."""
+        """Return the first section with a name, unless it is nested: a section added beside it would not be found."""
         tag = self.get(name)
         parent = tag.parent if tag is not None else None
         while parent is not None and parent is not self.host and not parent.closed:
@@ -180,7 +180,7 @@ def make_outline(text: str, body: Body) -> Outline:
 
 
 def unfold(tag: Tag) -> Iterator[Tag]:
-    """The children of a tag; those of a child that was never closed count as its siblings."""
+    """Return the children of a tag. The children of an unclosed child count as its siblings."""
     waiting = list(reversed(tag.children))
     while waiting:
         child = waiting.pop()
@@ -190,12 +190,12 @@ def unfold(tag: Tag) -> Iterator[Tag]:
 
 
 def find_part(tag: Tag, *names: str) -> Tag | None:
-    """The first child with one of these names, also where another child was never closed before it."""
+    """Return the first child with one of these names, also inside an unclosed child."""
     return next((child for child in islice(unfold(tag), MAX_PARTS) if child.name in names), None)
 
 
 def map_parts(tag: Tag) -> dict[str, Tag]:
-    """The first child of each name."""
+    """Return the first child of each name."""
     return {child.name: child for child in reversed([*islice(unfold(tag), MAX_PARTS)])}
 
 
@@ -203,7 +203,7 @@ def map_parts(tag: Tag) -> dict[str, Tag]:
 
 
 def _find_host(body: Body) -> Tag:
-    """The tag in which the sections stand: the body, or one that is wrapped around all of them."""
+    """Return the tag that contains the sections: the body, or one tag around all of them."""
 
     def count(tag: Tag) -> int:
         return sum(child.name in SECTION_NAMES for child in unfold(tag))
@@ -235,7 +235,7 @@ def _find_anywhere(outline: Outline, body: Body, missing: list[str]) -> None:
 
 
 def _find_inner_error_handling(outline: Outline, body: Body) -> None:
-    """Without a section of its own, the outermost `<error_handling>` counts: many stand in the format of the return."""
+    """Use the outermost nested `<error_handling>` if there is no section: many files have it in the return format."""
     if "error_handling" in outline.sections:
         return
     found = [tag for tag in body.walk() if tag.name == "error_handling" and tag.closed]
@@ -261,7 +261,7 @@ def _find_hidden(text: str, body: Body) -> frozenset[str]:
 
 
 def _find_title(body: Body, host: Tag) -> tuple[str, Span] | None:
-    """The first heading of the first level that stands in no section."""
+    """Return the first heading of level 1 outside of all sections."""
     tags = [tag for tag in body.root.children if tag is not host and tag.closed]
     for level, title, span in body.headings:
         if level == 1 and not any(tag.start < span[0] < tag.end for tag in tags):
@@ -273,7 +273,7 @@ def _find_title(body: Body, host: Tag) -> tuple[str, Span] | None:
 
 
 def _find_slips(tags: Iterable[Tag], missing: Iterable[str]) -> Iterator[MisspelledTag]:
-    """The tags whose names are unknown, and nearly that of something missing."""
+    """Return unknown tags whose names resemble the name of a missing section or part."""
     missing = list(missing)
     for tag in tags:
         if tag.name in TAG_NAMES or tag.inline or not missing:
@@ -305,7 +305,7 @@ def _find_part_slips(parent: Tag, parts: tuple[str, ...], *, several: bool = Fal
 
 
 def _find_closing_slips(outline: Outline, text: str, body: Body) -> None:
-    """A tag that is not closed, and a closing tag of nearly its name that closes nothing."""
+    """Yield unclosed tags for which a closing tag with a similar name exists."""
     slipped = {id(slip.tag) for slip in outline.slips}
     for tag in body.unclosed[:_MAX_PAIRS]:
         if (tag.name not in TAG_NAMES and _STEP.match(tag.name) is None) or tag.inline or id(tag) in slipped:
@@ -343,7 +343,7 @@ def _find_steps(outline: Outline, text: str, host: Tag) -> None:
 
 
 def _find_return_in_step(outline: Outline) -> None:
-    """The format of the return counts as well where it stands in the step that returns."""
+    """Use a return format in the return step if there is no section."""
     for step in outline.steps:
         found = find_part(step.tag, "return_format", "output_specification") if step.role == "return" else None
         if found is not None and "return_format" not in outline.sections:
@@ -379,19 +379,19 @@ def _read_step(outline: Outline, text: str, tag: Tag, *, in_flow: bool) -> Proce
 
 
 def _read_number(tag: Tag) -> str:
-    """The number in `<stage id="1">`; empty where there is none."""
+    """Return the number in `<stage id="1">`, or an empty string."""
     value = tag.get("id") or tag.get("number") or tag.get("n") or ""
     return value if value.isascii() and value.isdigit() and len(value) <= 4 else ""  # noqa: PLR2004 - as in _STEP
 
 
 def _find_role(text: str, tag: Tag, name: str) -> tuple[Role | None, bool]:
-    """What a step is for, by its name, else by an attribute or the beginning of its action."""
+    """Return a step's role by its name, else by an attribute or the beginning of its action."""
     words = re.split(r"[_.-]", name.lower())
     for role in ROLES:
         if role in words:
             return role, True
     title, action = find_part(tag, "name"), find_part(tag, "action")
-    # a title may have its number before it: `Stage 7: Postflight`
+    # a title may begin with its number: `Stage 7: Postflight`
     said = [(tag.get("name") or "", 3), (_begin(text, title), 3), (_begin(text, action), 1)]
     for sentence, far in said:
         first = [word.lower() for word in _CAMEL.findall(sentence)[:far]]

@@ -1,11 +1,8 @@
-"""Patterns: what a permission's path pattern or bash pattern covers.
+"""Compares the path patterns and bash patterns of permissions, so that lint finds contradictions and redundancy.
 
-Owns the comparison of patterns with each other. Whether a real call may happen is not decided here: this tells a
-linter which rules contradict or cover each other.
-
-How patterns are read: in a path `*` stays within one folder and `**` crosses them; a bash pattern is the beginning of
-a command, by words, in which `*` stands for anything. A chain (`a && b`, `a; b`) is taken apart and each command
-judged by itself, as the harnesses do it, so a chain is no way round.
+`policy` decides whether a tool call is allowed; this package doesn't. In a path, `*` matches within a folder and `**`
+across folders. A bash pattern is a prefix of a command, by words, in which `*` matches anything. Each command of a
+chain (`a && b`, `a; b`) is checked separately, as in the harnesses.
 """
 
 from __future__ import annotations
@@ -19,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 MAX_CHARS = 300
-"""A longer pattern is only equal to itself: nobody writes one, and comparing it takes time."""
+"""Maximum length of a pattern for comparisons. Longer ones only equal themselves."""
 
 
 # --- paths -----------------------------------------------------------------------------------------------------------
@@ -27,7 +24,7 @@ MAX_CHARS = 300
 
 @lru_cache(maxsize=4096)
 def covers(wide: str, narrow: str) -> bool:
-    """Whether every path that one pattern matches is matched by the other, as far as their texts show it."""
+    """Whether a pattern matches all paths that the other one matches, as far as their texts show it."""
     wide, narrow = _plain(wide), _plain(narrow)
     if wide == narrow:
         return True
@@ -44,7 +41,7 @@ def _is_absorbed(narrow: list[str], choices: list[list[str]]) -> bool:
 
 
 def matches_path(pattern: str, path: str) -> bool:
-    """Whether a pattern matches one path; a path with a star in it is none."""
+    """Whether a pattern matches a path, which must not contain stars."""
     return not is_pattern(path) and covers(pattern, path)
 
 
@@ -58,19 +55,19 @@ def _plain(pattern: str) -> str:
 
 
 def _split(pattern: str) -> list[str]:
-    """The folders of a pattern; `a/**` means whatever is in `a`, as `a/**/*` does."""
+    """Split a pattern into folders. `a/**` means the same as `a/**/*`."""
     parts = pattern.split("/")
     parts = [part for index, part in enumerate(parts) if part != "**" or parts[index - 1 : index] != ["**"]]
     return [*parts, "*"] if parts[-1] == "**" else parts
 
 
 def _absorbs(wide: Sequence[str], narrow: Sequence[str]) -> bool:
-    """Match one pattern against the text of the other, whose own stars only a star can stand for."""
+    """Match a pattern against another pattern, whose stars only a star matches."""
     return len(narrow) in match_segments(wide, narrow, _absorbs_part)
 
 
 def _absorbs_part(wide: str, narrow: str) -> bool:
-    """The same within one folder's name."""
+    """Match a part of a pattern against a part of another one."""
     if wide == narrow:
         return True
     if not is_pattern(wide) or "{" in wide or "**" in narrow:
@@ -94,12 +91,12 @@ RUNNERS = (
     "sqlite3", "go run", "cargo run", "docker run", "podman run", "npx", "npm exec", "pnpm exec", "uv run",
     "poetry run", "bundle exec", "lake env",
 )  # fmt: skip
-"""How commands begin that run any other program."""
+"""Beginnings of commands that run any other program."""
 
 
 @lru_cache(maxsize=4096)
 def normalize_command(pattern: str) -> str:
-    """A bash pattern without what only says that more may follow: `git push:*` and `git push *` are `git push`."""
+    """Return a bash pattern without a final wildcard: `git push:*` and `git push *` become `git push`."""
     pattern = " ".join(pattern.split())
     for ending in (":*", " *"):
         pattern = pattern.removesuffix(ending)
@@ -107,19 +104,19 @@ def normalize_command(pattern: str) -> str:
 
 
 def allows_everything(pattern: str) -> bool:
-    """Whether a bash pattern matches every command."""
+    """Whether a bash pattern matches all commands."""
     return not normalize_command(pattern).strip("*")
 
 
 def matches_command(pattern: str, command: str) -> bool:
-    """Whether a bash pattern matches a command: as its beginning, by words, or with stars."""
+    """Whether a bash pattern matches a command: as a prefix by words, or with stars."""
     pattern = normalize_command(pattern)
     return not pattern or any(matches_stars(each, command) for each in (pattern, f"{pattern} *"))
 
 
 @lru_cache(maxsize=4096)
 def covers_command(wide: str, narrow: str) -> bool:
-    """Whether every command that one bash pattern matches is matched by the other, as far as their texts show it."""
+    """Whether a bash pattern matches all commands that the other one matches, as far as their texts show it."""
     if len(wide) > MAX_CHARS or len(narrow) > MAX_CHARS:
         return wide == narrow
     wide, narrow = normalize_command(wide), normalize_command(narrow)
@@ -129,7 +126,7 @@ def covers_command(wide: str, narrow: str) -> bool:
 
 
 def matches_whole(pattern: str, command: str) -> bool:
-    """Whether a pattern matches a whole command as opencode reads it: `*` is anything, ` *` at the end nothing too."""
+    """Whether a pattern of opencode matches a whole command: `*` matches anything, and a final ` *` also nothing."""
     if len(pattern) > MAX_CHARS or len(command) > 2 * MAX_CHARS:
         return pattern in (command, "*")
     ends = (pattern, pattern[:-2]) if pattern.endswith(" *") else (pattern,)

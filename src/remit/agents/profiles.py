@@ -1,9 +1,8 @@
-"""Profiles: by which rules an agent file is judged.
+"""Profiles: chooses which rules apply to an agent file.
 
-Owns the keys of the standard and of command files, and the choice of the profile. Which keys and tools a harness knows
-and where it keeps its agents is in `remit.harnesses`. A file with the structure of the standard is judged by the
-standard in every folder, so that a missing `version` or `agent_type` is reported; any other file is judged by the rules
-of its folder.
+Has the keys of the standard and of command files. The keys, tools and folders of harnesses are in `remit.harnesses`. A
+file with the structure of the standard is checked by its rules in every folder, so that a missing `version` or
+`agent_type` is reported. Any other file is checked by the rules of its folder.
 """
 
 from __future__ import annotations
@@ -19,23 +18,23 @@ Profile = Literal["standard", "claude", "opencode", "codex", "command"]
 PROFILES: tuple[Profile, ...] = ("standard", "claude", "opencode", "codex", "command")
 
 KINDS = ("planning", "implementation", "research", "review", "utility")
-"""What a standard agent is for: its `agent_type`."""
+"""The values of `agent_type`."""
 TOOLS = ("read", "write", "edit", "bash", "grep", "glob")
 """The tools of the standard."""
 STATUS_SYNC, GIT_WORKFLOW, TASK_NUMBERER = "status-sync-manager", "git-workflow-manager", "atomic-task-numberer"
 UTILITY_AGENTS = frozenset({STATUS_SYNC, GIT_WORKFLOW, TASK_NUMBERER})
-"""The utility agents of the standard. Remit answers for one that has no file in the project (R1.18, D1)."""
+"""The utility agents of the standard. Remit provides those without a file in the project (R1.18, D1)."""
 TIMEOUTS_S = {"research": 3600, "planning": 1800, "implementation": 7200, "review": 3600, "utility": 300}
-"""How long an agent of each kind may take (R2.6)."""
+"""The default timeout of each type of agent (R2.6)."""
 DEFAULT_TIMEOUT_S = 3600
 CONTEXT_BUDGETS = {"lazy": 50_000, "eager": 100_000, "minimal": 10_000}
-"""How many bytes of context each strategy may load (R1.4)."""
+"""Maximum bytes of context for each strategy (R1.4)."""
 
 STANDARD_KEYS = (
     "name", "version", "description", "mode", "agent_type", "temperature", "max_tokens", "timeout", "tools",
     "permissions", "context_loading", "delegation", "lifecycle", "owner", "retry", "return", "model",
 )  # fmt: skip
-"""The keys of the standard, and three of Remit's own: who settles (C19), whether to run again, which format."""
+"""The keys of the standard, and Remit's own: `owner` (C19), `retry` and `return`."""
 COMMAND_KEYS = (
     "name", "description", "agent", "model", "subtask", "argument-hint", "allowed-tools", "version", "mode",
     "command_type", "timeout", "context_level", "language", "routing", "context_loading", "delegation", "category",
@@ -56,7 +55,7 @@ _PLACES: tuple[tuple[tuple[str, ...], Profile], ...] = (
 
 
 def find_place(path: str) -> Profile | None:
-    """The harness to whose folder a path belongs; a plain `agents` folder is how Claude Code's plugins keep theirs."""
+    """Return the harness whose folder contains a path. Plugins of Claude Code use a plain `agents` folder."""
     parts = path.split("/")[:-1]
     within = f"/{'/'.join(parts)}/"
     for folders, profile in _PLACES:
@@ -66,12 +65,12 @@ def find_place(path: str) -> Profile | None:
 
 
 def is_read_by_claude(path: str) -> bool:
-    """Whether Claude Code reads a file as it lies there, whatever rules it follows."""
+    """Whether Claude Code loads a file at this path, regardless of its profile."""
     return find_place(path) == "claude" and claude.FOLDER in path.split("/")
 
 
 def choose_profile(path: str, values: Mapping[str, Any], sections: Collection[str] = ()) -> Profile:
-    """The rules for a file, by its folder, the keys of its frontmatter and the names of the sections in its body."""
+    """Return the profile of a file, by its folder, the keys of its frontmatter and the sections of its body."""
     if path.endswith(".toml"):
         return "codex"
     place = find_place(path)
@@ -89,23 +88,23 @@ def choose_profile(path: str, values: Mapping[str, Any], sections: Collection[st
 
 _OPENCODE_ONLY = frozenset({"mode", "permission", "temperature", "top_p", "steps", "maxSteps", "disable", "hidden"})
 _STANDARD_ONLY = frozenset(STANDARD_KEYS) - {"name", "description", "tools", "model", "mode", "temperature"}
-"""Keys that no harness has: a file in no harness's folder that has some of them is meant to follow the standard."""
+"""Keys of no harness. Outside of harness folders, they show that a file follows the standard."""
 _SIGNS = ("agent_type", "context_loading", "delegation", "lifecycle")
-"""Keys that only the standard has; files of other projects have a `version`, a `timeout` or `permissions`, too."""
+"""Keys that only the standard has. Other projects also use `version`, `timeout` and `permissions`."""
 _SECTIONS = frozenset({
     "inputs_required", "inputs_forbidden", "process_flow", "delegation_patterns", "artifact_creation", "return_format",
     "quality_standards", "error_handling",
 })  # fmt: skip
 """Sections of the standard. Older opencode agents have two of them, too."""
 _STANDARD_FOLDER = "/agent/subagents/"
-"""Where the standard keeps its agents, in `.opencode`."""
+"""The standard's folder of agents, in `.opencode`."""
 
 
 def _follows_standard(path: str, values: Mapping[str, Any], sections: Collection[str]) -> bool:
-    """Whether a file shows that it follows the standard, with or without a `version` and an `agent_type`.
+    """Whether a file follows the standard, with or without `version` and `agent_type`.
 
-    Two of the standard's own keys show it, or one of them and two of its sections. In the standard's own folder one key
-    is enough, or three sections; elsewhere a file with the sections and none of the keys may be compiled for a harness.
+    Elsewhere, two of the standard's own keys are needed, or one of them and two sections, because a file with sections
+    only may be compiled for a harness. In the standard's own folder, one key or three sections are enough.
     """
     if "agent_type" in values and "version" in values:
         return True

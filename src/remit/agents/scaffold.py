@@ -1,9 +1,8 @@
-"""Scaffolding: a kind and a name → the files of a new agent, complete and without a finding.
+"""Scaffolding: makes the files of a new agent of a type from templates, complete and without diagnostics.
 
-Owns which files a new agent needs, what is filled into the templates, and the folder in which a workspace keeps its
-agents. `templates/standard` has an agent of each kind as the standard wants it, `templates/harness` as opencode wants
-it: Claude Code and Codex get the same description and instructions. A context index of the workspace is used if there
-is one; otherwise a new one is made.
+Chooses the folder of the agent and fills in the templates: `templates/standard` has a standard agent of each type,
+`templates/harness` an agent of opencode, whose description and instructions Claude Code and Codex get as well. Uses
+the workspace's context index, or makes one.
 """
 
 from __future__ import annotations
@@ -32,11 +31,11 @@ if TYPE_CHECKING:
 
 MAX_NAME = 64
 PROFILES: tuple[Profile, ...] = ("standard", "claude", "opencode", "codex")
-"""The profiles of which an agent can be made."""
+"""The profiles for which agents can be made."""
 
 
 class NewFile(NamedTuple):
-    """A file to be written: its path below the workspace's root, and its text."""
+    """A file to write: its path relative to the workspace root, and its text."""
 
     path: str
     text: str
@@ -44,12 +43,12 @@ class NewFile(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ContextFacts:
-    """What the workspace has that a new agent can load. Paths are relative to its root."""
+    """Context files of the workspace. Paths are relative to its root."""
 
     index: str | None = None
-    """The context index; None: there is none, and one is made."""
+    """The context index, or None if there is none yet."""
     required: tuple[str, ...] = ()
-    """Context files that are there and that every agent should load; without an index they are not looked at."""
+    """Existing context files that all agents should load. Unused without an index."""
 
 
 NO_CONTEXT = ContextFacts()
@@ -63,11 +62,10 @@ _HOMES: dict[Profile, str] = {
 
 
 def choose_place(existing_paths: Iterable[str], profile: Profile = "standard") -> str:
-    """The folder in which this workspace keeps agents of a profile, given the paths of the agent files it has.
+    """Return the folder for a new agent of a profile, given the paths of the workspace's agent files.
 
-    The folder with the most agents wins, so that a new one lies beside its like; of two with as many, the one higher
-    up. A standard agent goes into a folder that no harness reads, if there are agents in one; else wherever Markdown
-    agents are; else into `agents`.
+    This is the folder with the most agents, or the higher one of two with the same number. A standard agent goes into a
+    folder that no harness reads if it has agents, else into any folder with Markdown agents, else into `agents`.
     """
     ending = ".toml" if profile == "codex" else ".md"
     fitting = (path for path in existing_paths if path.endswith(ending) and _is_home(path, profile))
@@ -84,7 +82,7 @@ def _is_home(path: str, profile: Profile) -> bool:
 
 
 def find_reader(folder: str) -> Profile | None:
-    """The harness that reads every file in a folder by itself."""
+    """Return the harness that loads all files in a folder, or None."""
     place = find_place(f"{folder}/x.md")
     return place if place != "claude" or claude.FOLDER in folder.split("/") else None
 
@@ -103,7 +101,7 @@ def scaffold(
     context: ContextFacts = NO_CONTEXT,
     spec_root: str = "specs",
 ) -> tuple[NewFile, ...]:
-    """The files of a new agent: itself first, then what it needs besides."""
+    """Return the files of a new agent: the agent first, then its context files."""
     check_request(kind, name, profile)
     path = "/".join(part for part in (place.strip("/"), name) if part not in ("", "."))
     if profile != "standard":
@@ -115,7 +113,7 @@ def scaffold(
 
 
 def check_request(kind: str, name: str, profile: str) -> None:
-    """Refuse an agent that cannot be made."""
+    """Raise a `UsageError` for an agent that can't be made."""
     if kind not in KINDS:
         raise UsageError(f"unknown agent type '{kind}'", hint=did_you_mean(kind, KINDS))
     if profile not in PROFILES:
@@ -124,7 +122,7 @@ def check_request(kind: str, name: str, profile: str) -> None:
 
 
 def check_name(name: str) -> None:
-    """Refuse a name that can't be a file name and a word of a command."""
+    """Raise a `UsageError` for a name that can't be a file name and a word of a command."""
     if not _NAME.match(name) or len(name) > MAX_NAME:
         spelled = re.sub(r"[^a-z0-9]+", "-", name[:200].lower()).strip("-")[:MAX_NAME].strip("-")
         hint = f"use '{spelled}'" if spelled else "use a name like 'api-planner'"
@@ -144,7 +142,7 @@ _DESCRIPTION = lazy(r"^description: (.*)$", re.MULTILINE)
 def render_standard(
     kind: str, name: str, *, place: str = "", context: ContextFacts = NO_CONTEXT, spec_root: str = "specs"
 ) -> str:
-    """A standard agent of a kind, complete."""
+    """Render a complete standard agent of a type."""
     folder = _find_home(place)
     blanks = {
         "index": quote(context.index or ""),
@@ -152,7 +150,7 @@ def render_standard(
         "own_folder": "" if folder in ("", *_HARNESS_FOLDERS) else f", {json.dumps(f'{folder}/**/*')}",
     }
     text = _fill(_load_template(f"standard/{kind}.md"), name, spec_root, **blanks)
-    if find_reader(place.strip("/")) == "claude":  # Claude Code reads no tools from a table
+    if find_reader(place.strip("/")) == "claude":  # Claude Code doesn't read tables of tools
         text = _TOOLS_TABLE.sub(f"tools: {_list_tools(text)}\n", text)
     return text
 
@@ -180,7 +178,7 @@ def _fill(text: str, name: str, spec_root: str, **blanks: str) -> str:
 
 
 def _list_tools(text: str) -> str:
-    """The tools that a standard agent has, as Claude Code names them."""
+    """Return the tools of a standard agent by Claude Code's names."""
     table = _TOOLS_TABLE.search(text)
     return ", ".join(claude.NAMES[tool] for tool in _ON.findall(table[1])) if table else ""
 
@@ -189,14 +187,14 @@ _HARNESS_FOLDERS = (*claude.AGENT_FOLDERS, *opencode.AGENT_FOLDERS, *codex.AGENT
 
 
 def _find_home(place: str) -> str:
-    """The folder of all agents, given that of one."""
+    """Return the folder of all agents, given the folder of one."""
     parts = [part for part in place.split("/") if part not in ("", ".")]
     depth = next((at for at, name in enumerate(parts) if name in ("agent", "agents")), len(parts))
     return "/".join(parts[: depth + 1])
 
 
 def _make_context(place: str) -> list[NewFile]:
-    """A context index for a workspace that has none, and the one file that every agent loads."""
+    """Return a context index for a workspace without one, and the file that all agents load."""
     first = place.strip("/").partition("/")[0]
     folder = f"{first}/context" if len(first) > 1 and first.startswith(".") else "docs/context"
     return [NewFile(f"{folder}/{name}", _load_template(f"context/{name}")) for name in _CONTEXT_FILES]

@@ -1,6 +1,6 @@
 """The JSON Schema of a standard agent file's frontmatter, for editors and other programs.
 
-Owns its form only: the fields, their types and ranges are the table that the rules check.
+Fields, types and ranges come from the table that the rules use.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ _OTHERS: dict[str, dict[str, Any]] = {
     "permissions/allow": _ROWS,
     "permissions/deny": _ROWS,
 }  # fmt: skip
-"""Fields whose values have rules of their own."""
+"""Fields that separate rules check."""
 
 
 def render_agent_schema() -> dict[str, Any]:
-    """The schema, as plain values."""
+    """Return the schema as plain values."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:remit:schema:agent-file:{VERSION}",

@@ -1,7 +1,7 @@
 """Tags: the XML-like sections of an agent file's body, with its headings, code fences and comments.
 
-Owns one linear pass over the body. This is no XML: `step_N+1_return` is a name here, an opening tag may never be
-closed, and what stands in code or in a comment is no tag. Nothing is refused; what does not fit is kept and told.
+Scans the body once, in linear time. The tags aren't XML: `step_N+1_return` is a valid name, opening tags may stay
+unclosed, and code and comments contain no tags. Nothing is rejected; unmatched tags are kept and reported.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ MAX_TAGS = 20_000
 MAX_DEPTH = 64
 MAX_INDENT = 200
 MAX_CODE = 2_000
-"""How far inline code reaches on a line."""
+"""Maximum length of inline code."""
 
 
 class Tag:
-    """An opening tag and what belongs to it. A tag that is never closed ends where its parent does."""
+    """A tag with its attributes and children. An unclosed tag ends where its parent ends."""
 
     __slots__ = (
         "attributes", "attributes_start", "children", "closed", "end", "inline", "inner_end", "inner_start", "name",
@@ -44,31 +44,31 @@ class Tag:
         self.attributes_start = -1
         self.closed = False
         self.inline = False
-        """Whether something stands before it on its line."""
+        """Whether other text precedes it on its line."""
         self.parent = parent
         self.children: list[Tag] = []
 
     @property
     def name_span(self) -> Span:
-        """Where the name stands in the opening tag."""
+        """The name's span in the opening tag."""
         return self.start + 1, self.start + 1 + len(self.name)
 
     @property
     def closing_name_span(self) -> Span | None:
-        """Where the name stands in the closing tag; None where there is none."""
+        """The name's span in the closing tag, or None if the tag isn't closed."""
         has_closing = self.closed and self.end > self.inner_end
         return (self.inner_end + 2, self.inner_end + 2 + len(self.name)) if has_closing else None
 
     def find(self, *names: str) -> Tag | None:
-        """The first child with one of these names."""
+        """Return the first child with one of these names, or None."""
         return next((child for child in self.children if child.name in names), None)
 
     def find_all(self, *names: str) -> list[Tag]:
-        """Every child with one of these names."""
+        """Return all children with one of these names."""
         return [child for child in self.children if child.name in names]
 
     def walk(self) -> Iterator[Tag]:
-        """The tag and all below it, in the order of the text."""
+        """Yield the tag and all its descendants, in the order of the text."""
         waiting = [self]
         while waiting:
             tag = waiting.pop()
@@ -76,14 +76,14 @@ class Tag:
             waiting.extend(reversed(tag.children))
 
     def get(self, attribute: str) -> str | None:
-        """The value of an attribute; empty for one without a value, None where there is none."""
+        """Return the value of an attribute, "" if it has no value, or None if it is missing."""
         for found in _ATTRIBUTE.finditer(self.attributes):
             if found["name"] == attribute:
                 return found["double"] or found["single"] or found["bare"] or ""
         return None
 
     def find_value(self, attribute: str) -> Span | None:
-        """Where the value of an attribute stands, without its quotes; None where it has none."""
+        """Return the span of an attribute's value without quotes, or None."""
         for found in _ATTRIBUTE.finditer(self.attributes):
             if found["name"] == attribute:
                 for form in ("double", "single", "bare"):
@@ -93,32 +93,32 @@ class Tag:
 
 
 class Body:
-    """What the pass over a body found."""
+    """The result of scanning a body."""
 
     def __init__(self, start: int, end: int) -> None:
         self.root = Tag("", start, start)
-        """Holds the tags at the top; it has no name."""
+        """The parent of the top-level tags; it has no name."""
         self.root.inner_end = self.root.end = end
         self.root.closed = True
         self.strays: list[Span] = []
-        """Closing tags of names that were never opened."""
+        """Closing tags without an opening tag."""
         self.headings: list[tuple[int, str, Span]] = []
-        """Level, text and place of every heading."""
+        """Level, text and span of each heading."""
         self.fences: list[Span] = []
         self.comments: list[Span] = []
         self.unclosed: list[Tag] = []
         self.overflow = False
-        """Whether there were more tags than anybody reads."""
+        """Whether the body has more tags than the limit."""
         self.hidden: Span | None = None
-        """A fence or a comment that never ends: no tag in it counts."""
+        """The span of an unclosed code fence or comment, in which tags don't count; None if there is none."""
 
     def walk(self) -> Iterator[Tag]:
-        """Every tag, in the order of the text."""
+        """Yield all tags, in the order of the text."""
         for tag in self.root.children:
             yield from tag.walk()
 
     def find(self, *names: str) -> Tag | None:
-        """The first tag at the top with one of these names, else the first anywhere."""
+        """Return the first top-level tag with one of these names, else the first at any level."""
         return self.root.find(*names) or next((tag for tag in self.walk() if tag.name in names), None)
 
 
@@ -133,13 +133,13 @@ _LINE = lazy(
 _TAG = lazy(
     r"<(?:(?P<comment>!--)"
     r"|(?P<slash>/?)(?P<name>[A-Za-z][\w.+-]{0,80})"
-    # the first kind is strict, because only there may an angle bracket stand between quotes: type="array<string>"
+    # the first alternative is strict, because only there may quotes contain an angle bracket: type="array<string>"
     r"(?P<attributes>(?:\s{1,9}[\w-]{1,40}=\"[^\"\n]{0,100}\"){1,6}\s{0,9}(?=/?>)|\s[^<>]{0,400}(?=>))?(?P<empty>/?)>)|`"
 )
 
 
 def scan_body(text: str, start: int) -> Body:
-    """Find every tag from an offset of the file on."""
+    """Scan a file for tags from an offset."""
     body = Body(start, len(text))
     _find_lines(body, text, start)
     _find_tags(body, text, start)
@@ -147,7 +147,7 @@ def scan_body(text: str, start: int) -> Body:
 
 
 def _find_lines(body: Body, text: str, start: int) -> None:
-    """Fences and headings; a heading inside a fence is none."""
+    """Find code fences, and headings outside of them."""
     opened: tuple[int, str] | None = None
     for line in _LINE.finditer(text, start):
         fence = line["fence"]
@@ -186,13 +186,13 @@ def _find_tags(body: Body, text: str, start: int) -> None:
                 body.overflow = True
                 break
             if found["slash"] and too_deep.get(found["name"]):
-                too_deep[found["name"]] -= 1  # it closes a tag that was too deep to be followed
+                too_deep[found["name"]] -= 1  # it closes a tag beyond the maximum depth
             elif not _add(body, stack, counts, found):
                 too_deep[found["name"]] = too_deep.get(found["name"], 0) + 1
     known = len(body.unclosed)
     while len(stack) > 1:
         _leave_open(body, stack.pop(), len(text))
-    if body.overflow:  # the rest was not read: nobody knows whether these are closed there
+    if body.overflow:  # the rest wasn't scanned and may close these tags
         del body.unclosed[known:]
 
 
@@ -206,7 +206,7 @@ def _end_comment(body: Body, text: str, at: int) -> int:
 
 
 def _end_code(text: str, at: int) -> int:
-    """Where inline code ends: at as many backticks on the same line, else it is none."""
+    """Return the end of inline code, which closes with the same number of backticks on the same line."""
     length = 1
     while text.startswith("`", at + length):
         length += 1
@@ -216,7 +216,7 @@ def _end_code(text: str, at: int) -> int:
 
 
 def _add(body: Body, stack: list[Tag], counts: dict[str, int], found: re.Match[str]) -> bool:
-    """Take an opening or a closing tag; whether it is not too deep for that."""
+    """Add an opening or closing tag. Returns False if it is nested too deeply."""
     name = found["name"]
     if found["slash"]:
         if not counts.get(name):
@@ -247,14 +247,14 @@ def _add(body: Body, stack: list[Tag], counts: dict[str, int], found: re.Match[s
 
 
 def _stands_in_line(text: str, at: int) -> bool:
-    """Whether something stands before an offset on its line; a line is not followed for ever."""
+    """Whether other text precedes an offset on its line. Only a limited part of a line is examined."""
     before = text[max(0, at - MAX_INDENT) : at]
     line = before[before.rfind("\n") + 1 :]
     return bool(line.strip()) or len(line) == MAX_INDENT
 
 
 def _leave_open(body: Body, tag: Tag, end: int) -> None:
-    """A tag that is never closed holds what follows, up to where its parent ends; a word in a line holds nothing."""
+    """End unclosed tags where their parent ends. An inline tag that isn't closed has no content."""
     tag.inner_end = tag.end = end
     body.unclosed.append(tag)
     if tag.inline and tag.parent is not None:

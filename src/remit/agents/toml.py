@@ -1,8 +1,7 @@
-"""Codex's agent files: TOML → the same values, with their places, as a frontmatter has.
+"""Codex's agent files: parses TOML into the same values with places as a frontmatter.
 
-Owns the reading of TOML. The parser gives no places, so a scanner finds them: it knows keys, tables and where a value
-ends, and nothing else. Caps come first, because the parser recurses. Where the TOML is broken, each value that the
-scanner found is taken as it stands.
+tomllib reports no positions, so a scanner finds the spans of keys, tables and values. Size and depth are limited before
+parsing, because tomllib recurses. If the TOML is broken, the raw text of each value that the scanner found is used.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _BOM = "\ufeff"
 
 
 def parse_toml(text: str) -> Frontmatter:
-    """Read a TOML file; where it is broken, every value by itself."""
+    """Parse a TOML file. If it is broken, use the raw text of each value."""
     start = 1 if text.startswith(_BOM) else 0
     found = Frontmatter(start, len(text))
     scanner = _Scanner(found, text)
@@ -33,7 +32,7 @@ def parse_toml(text: str) -> Frontmatter:
         return found
     try:
         found.values = tomllib.loads(text[start:].encode("utf-8", "replace").decode())
-    except (ValueError, RecursionError) as error:  # a number of more digits than Python reads is a ValueError too
+    except (ValueError, RecursionError) as error:  # an integer with too many digits is a ValueError, too
         found.whole = False
         found.problems.append(_explain(str(error), text, start))
         found.values = {
@@ -43,10 +42,10 @@ def parse_toml(text: str) -> Frontmatter:
 
 
 def _find_excess(found: Frontmatter, text: str) -> FrontmatterProblem | None:
-    if text.count("[") + text.count("{") > MAX_OPENINGS * 5:  # instructions may have brackets of their own
+    if text.count("[") + text.count("{") > MAX_OPENINGS * 5:  # instructions may contain brackets
         return FrontmatterProblem("limit", "the file has too many brackets", found.start, found.start + 1)
     deep = find_deep_name(text, MAX_DEPTH)
-    return None if deep is None else FrontmatterProblem("limit", "the file is nested too deep", deep, deep + 1)
+    return None if deep is None else FrontmatterProblem("limit", "the file is nested too deeply", deep, deep + 1)
 
 
 def _list_top_keys(found: Frontmatter) -> list[str]:
@@ -85,7 +84,7 @@ _INNER = lazy(r"[^\"'#\[\]{}]++|#[^\n]*+")
 
 
 class _Scanner:
-    """One pass over a file: every key and table, and where its value stands."""
+    """Scans a file once for all keys and tables and the spans of their values."""
 
     def __init__(self, found: Frontmatter, text: str) -> None:
         self.found = found
@@ -101,12 +100,12 @@ class _Scanner:
             if self.at >= len(self.text):
                 return
             if len(self.found.keys) > MAX_VALUES:
-                self.excess = FrontmatterProblem("limit", "the file holds too many values", self.at, self.at + 1)
+                self.excess = FrontmatterProblem("limit", "the file has too many values", self.at, self.at + 1)
             done = self._read_header() if self.text[self.at] == "[" else self._read_pair()
             line_end = self.text.find("\n", self.at)
             if line_end < 0:
                 return
-            # what follows a value on its line is a comment, and a line that is not understood is passed over
+            # the rest of the line is a comment; a line that can't be parsed is skipped
             self.at = line_end if done or line_end > self.at else line_end + 1
 
     def _end(self, pattern: re.Pattern[str], at: int | None = None) -> int:
@@ -114,7 +113,7 @@ class _Scanner:
         return found.end() if found else self.at
 
     def _read_key(self) -> tuple[list[str], Span] | None:
-        """A key with dots, from here on."""
+        """Read a dotted key at the current offset."""
         parts, start, at = [], -1, self.at
         while part := _KEY_PART.match(self.text, at):
             group = part.lastgroup or "bare"
@@ -123,8 +122,8 @@ class _Scanner:
             end = part.end(group) + quoted
             parts.append(part[group])
             at = part.end()
-            if len(parts) + self.table.count("/") > MAX_DEPTH:  # the parser copies all parts of a key for each of them
-                self.excess = FrontmatterProblem("limit", "the file is nested too deep", start, start + 1)
+            if len(parts) + self.table.count("/") > MAX_DEPTH:  # the parser copies all parts of a key for each part
+                self.excess = FrontmatterProblem("limit", "the file is nested too deeply", start, start + 1)
                 return None
             if self.text[at : at + 1] != ".":
                 self.at = at
@@ -175,7 +174,7 @@ class _Scanner:
         self.found.spans.setdefault(pointer, value)
 
     def _end_value(self) -> int:
-        """Where the value ends that begins here; a list or a table with brackets may be of several lines."""
+        """Return the end of the value at the current offset. Lists and inline tables can have several lines."""
         at, depth = self.at, 0
         while at < len(self.text):
             char = self.text[at]
@@ -191,7 +190,7 @@ class _Scanner:
             else:
                 at = self._end(_WORD, at)
                 if self.text[at : at + 1] == " " and self.text[at + 1 : at + 3].isdigit():
-                    at = self._end(_WORD, at + 1)  # a date and a time with a space between them
+                    at = self._end(_WORD, at + 1)  # date and time separated by a space
                 return at
             if not depth:
                 return at

@@ -58,5 +58,5 @@ def lint_files(paths: Sequence[str] = ()) -> LintObject:
 
 def _list_defined(graph: Graph) -> dict[str, Definition]:
     """What each file defines, by its path."""
-    others = (*graph.commands, *(each for pair in graph.twins for each in pair))
+    others = (*graph.commands, *(each for pair in graph.duplicates for each in pair))
     return {each.path: each for each in (*others, *graph.agents.values())}

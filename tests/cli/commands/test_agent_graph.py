@@ -39,7 +39,7 @@ def test_a_circle_is_red_and_1(remit: Remit) -> None:
     make_circle(remit)
     ended = remit("agent", "graph", env={"FORCE_COLOR": "1"})
     assert ended.code == 1
-    assert "\x1b[1;31ma (planning, a circle)\x1b[0m" in ended.text
+    assert "\x1b[1;31ma (planning, a cycle)\x1b[0m" in ended.text
     assert ended.text.endswith("3 agents, 3 calls, 1 cycle\n")
     assert "\x1b" not in remit("agent", "graph").text
 

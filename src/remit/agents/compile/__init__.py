@@ -1,8 +1,7 @@
-"""Compilation: one agent file of the standard → the file of a harness, with every loss named.
+"""Compilation: converts an agent file of the standard to the file of a harness, and reports every loss.
 
-Owns what a compiled agent is: the harness's file, and diagnostics (CMP…) for every setting that the file does not have
-as it was. A module per harness writes its file. The same source gives the same text, so that a check can compare the
-file on disk with what would be written.
+A compiled agent is the harness's file, and a diagnostic (CMP…) for each setting that is lost or changed. One module per
+harness renders its file. The same source always gives the same text, so that `--check` can compare it with the file.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ _MODULES = {"claude": claude, "opencode": opencode, "codex": codex}
 
 
 class Compiled(NamedTuple):
-    """The file to write for an agent, and the diagnostics. The path is relative to the workspace."""
+    """The file of a compiled agent, and the diagnostics. The path is relative to the workspace."""
 
     path: str
     text: str
@@ -56,12 +55,12 @@ class Compiled(NamedTuple):
 
     @property
     def refused(self) -> bool:
-        """Whether the source cannot be compiled: then there is no text, and nothing may be written."""
+        """Whether the source can't be compiled, so that there is no text to write."""
         return not self.text
 
 
 def compile_document(document: AgentDocument, to: str) -> Compiled:
-    """Write an agent file of the standard in the form of a harness."""
+    """Compile an agent file of the standard for a harness."""
     check_target(to)
     target, definition = _MODULES[to], read_definition(document)
     name = make_name(definition.name if definition else document.stem) or "agent"
@@ -77,7 +76,7 @@ def compile_document(document: AgentDocument, to: str) -> Compiled:
 
 
 def check_target(to: str) -> None:
-    """Refuse an unknown harness."""
+    """Raise a `UsageError` for an unknown harness."""
     if to not in TARGETS:
         raise UsageError(f"there is no harness '{to}'", hint=did_you_mean(to, TARGETS))
 
@@ -88,7 +87,7 @@ _HEADER = lazy(
 
 
 def find_origin(text: str) -> str | None:
-    """The path of the source of a compiled file; None if the file was not compiled."""
+    """Return the path of a compiled file's source, or None if the file wasn't compiled."""
     header = _HEADER.match(text)
     return header[1] if header else None
 
@@ -98,7 +97,7 @@ def _get_place(finding: Diagnostic) -> tuple[int, int, str]:
 
 
 def is_current(compiled: Compiled, existing_text: str | None) -> bool:
-    """Whether the file on disk is what would be written; a checkout may have changed its line breaks."""
+    """Whether the file on disk equals the compiled text, except for line breaks that a checkout changed."""
     return existing_text is not None and existing_text.replace("\r\n", "\n") == compiled.text
 
 
@@ -125,7 +124,7 @@ def _find_refusals(document: AgentDocument, definition: Definition | None, path:
 
 
 def _find_gaps(document: AgentDocument, definition: Definition, path: str) -> Iterator[Diagnostic]:
-    """What an agent must have in every harness."""
+    """Yield errors for missing parts that all harnesses require."""
     if not make_name(definition.name):
         yield refused(document, "/name", "the name has no letter or digit", "Give the agent the name of its file.")
     description = document.get("description")
@@ -145,12 +144,12 @@ def _find_gaps(document: AgentDocument, definition: Definition, path: str) -> It
 
 
 _WRITTEN = frozenset({"name", "description", "model", "tools", "permissions"})
-"""The keys that every target expresses, or reports value by value."""
+"""The keys that all targets convert, or report value by value."""
 _LIMITS = ("max_depth", "timeout_default", "timeout_max")
 
 
 def _report_keys(source: CompileSource, written: frozenset[str]) -> None:
-    """Name every key of the source that is in no file of the target."""
+    """Report all keys of the source that the target's file lacks."""
     document, to = source.document, source.to
     aside: list[str] = []
     for key, value in document.values.items():

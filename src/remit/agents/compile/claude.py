@@ -1,6 +1,6 @@
 """Claude Code's agent files: `.claude/agents/NAME.md`.
 
-Owns the facts about them: `tools` replaces the default tools; a pattern behind a tool's name has no effect
+Facts: `tools` replaces the default tools; a pattern after a tool's name has no effect
 (`Bash(git diff:*)` gives all of Bash); `Agent(a, b)` limits the calls of a main session, but not those of an agent that
 another agent called. Of the standard's settings only name, description, model and tools have a place.
 """
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 FOLDER = claude.AGENT_FOLDERS[0]
 KEYS: frozenset[str] = frozenset()
-"""The keys that this target expresses, besides those of every target."""
+"""The keys that only this target converts."""
 _CALL = claude.DELEGATING[0]
 
 
 def render(source: CompileSource, comment: str) -> str:
-    """The file's text."""
+    """Return the file's text."""
     lines = ["---", f"# {comment}", f"name: {render_scalar(source.name)}", f"description: {quote(source.description)}"]
     lines += _render_tools(source)
     model = translate_model(source)
@@ -37,7 +37,7 @@ def render(source: CompileSource, comment: str) -> str:
 
 
 def _render_tools(source: CompileSource) -> Iterator[str]:
-    if source.tools is None:  # the file names no tools: the agent has all of them, and the one that calls agents
+    if source.tools is None:  # without `tools`, the agent has all tools, including the one that calls agents
         denied = [name for tool, name in {**claude.NAMES, **claude.OTHER_NAMES}.items() if source.forbids(tool)]
         denied += [] if source.targets else [_CALL]
         if denied:

@@ -1,6 +1,6 @@
 """Codex's agent files: `.codex/agents/NAME.toml`.
 
-Owns the facts about them, as of 0.169 (`codex-rs/core/src/agent/role.rs`). Name, description and instructions are
+Facts as of version 0.169 (`codex-rs/core/src/agent/role.rs`): Name, description and instructions are
 required. Every setting of Codex is accepted, but an agent takes few of them from its file: model, effort, verbosity,
 personality, service tier, skills that are off, and features that are off. It has the sandbox of the session that calls
 it: `sandbox_mode` has no effect. Without the feature `shell_tool` it has no shell, and so cannot read files either. In
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 FOLDER = codex.AGENT_FOLDERS[0]
 KEYS: frozenset[str] = frozenset()
-"""The keys that this target expresses, besides those of every target."""
+"""The keys that only this target converts."""
 _IN_SHELL = ("read", "bash", "grep", "glob")
-"""The tools that Codex has only as commands of its shell."""
+"""Tools that Codex has only as shell commands."""
 
 
 def render(source: CompileSource, comment: str) -> str:
-    """The file's text. The instructions are last, so that the settings above them are easy to find."""
+    """Return the file's text. The instructions are last, so that the settings above them are easy to find."""
     lines = [f"# {comment}", f"name = {quote(source.name)}", f"description = {quote(source.description)}"]
     model = translate_model(source)
     if model is not None:
@@ -67,7 +67,7 @@ _QUOTES = lazy(r'"{3,}')
 
 
 def quote_lines(text: str) -> str:
-    """A text of several lines as TOML: as it stands where nothing in it could be misread, escaped otherwise."""
+    """Render a text of several lines as TOML: as a literal string if possible, else escaped."""
     if "'''" not in text and not _CONTROLS.search(text):
         return f"'''\n{text}'''"
     escaped = _QUOTES.sub(lambda run: '\\"' * len(run[0]), text.replace("\\", "\\\\"))

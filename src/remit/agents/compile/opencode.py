@@ -1,8 +1,8 @@
 """opencode's agent files: `.opencode/agent/NAME.md`, in the format of opencode 1, which opencode 2 reads as well.
 
-Owns the facts about them. The last rule that matches wins, so denials are last. `*` matches across folders, `?` matches
-any character, and nothing else is special. A pattern that ends in ` *` also matches without what follows. Writing and
-editing are one permission. Paths are relative to the worktree. An unknown key goes to the provider of the model.
+Facts: The last rule that matches wins, so denials are last. `*` matches across folders, `?` matches any character, and
+nothing else is special. A pattern that ends in ` *` also matches without the part after the space. Writing and editing
+are one permission. Paths are relative to the worktree. An unknown key goes to the provider of the model.
 
 opencode 2 has another format: a list `permissions` of action, resource and effect, with the actions `shell` and
 `subagent`, and `request.body.temperature` (`packages/core/src/config/plugin/agent.ts`). A file with a key that only
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 
 FOLDER = opencode.AGENT_FOLDERS[0]
 KEYS = frozenset({"mode", "temperature"})
-"""The keys that this target expresses, besides those of every target."""
+"""The keys that only this target converts."""
 
 Rules = dict[str, str]
-"""Patterns, and whether they are allowed; the last that matches counts."""
+"""The right of each pattern. The last matching pattern decides."""
 
 
 def render(source: CompileSource, comment: str) -> str:
-    """The file's text."""
+    """Return the file's text."""
     lines = ["---", f"# {comment}", f"description: {quote(source.description)}", f"mode: {_choose_mode(source)}"]
     model = translate_model(source)
     if model is not None:
@@ -76,7 +76,7 @@ def _render_permission(permission: dict[str, Rules]) -> list[str]:
 
 
 def _make_permission(source: CompileSource) -> dict[str, Rules]:
-    """The rules of the file. What the source leaves open stays open, and the workspace's own rules decide."""
+    """Return the rules of the file. If the source has no rule, the workspace's rules decide."""
     permission = {
         "read": _make_rules(source, "read"),
         "edit": _make_edit_rules(source),
@@ -96,7 +96,7 @@ def _make_permission(source: CompileSource) -> dict[str, Rules]:
 
 
 def _make_edit_rules(source: CompileSource) -> Rules:
-    """Writing and editing are one permission: given where either is on, unless all of the other is denied."""
+    """Return the rules for writing and editing: allowed if either tool is on, unless the other is fully denied."""
     tools = ("write", "edit")
     on = [tool for tool in tools if source.has(tool)]
     if len(on) == 1:
@@ -117,7 +117,7 @@ def _make_edit_rules(source: CompileSource) -> Rules:
 
 
 def _make_rules(source: CompileSource, *tools: str) -> Rules:
-    """The rules for what opencode takes for one tool: nothing, but what is allowed, and of that not what is denied."""
+    """Return the rules for tools that are one permission in opencode: deny all, then allowed, then denied patterns."""
     if not any(_is_on(source, tool) for tool in tools):
         return {"*": "deny"}
     rows = [row for row in source.rows if row.tool in tools and row.narrows]
@@ -129,7 +129,7 @@ def _make_rules(source: CompileSource, *tools: str) -> Rules:
     denied = [pattern for each in allow.values() for pattern in each.excepted]
     denied += [pattern for each in deny.values() for pattern in each.patterns]
     for pattern in denied:
-        rules.pop(pattern, None)  # a key keeps its first place, and a denial has to stand last
+        rules.pop(pattern, None)  # a key keeps its first position, and denials must be last
         rules[pattern] = "deny"
     return rules
 
@@ -150,19 +150,19 @@ def _make_task_rules(source: CompileSource) -> Rules:
 
 
 class Translation(NamedTuple):
-    """Patterns as opencode writes them, and those that are excepted from them (`!x`)."""
+    """Patterns in opencode's syntax, and their exceptions (`!x`)."""
 
     patterns: list[str]
     excepted: list[str]
 
 
 _BY_TEXT = frozenset({"grep", "glob"})
-"""Tools whose permission looks at what is searched for, not where."""
+"""Tools whose permission applies to the search text and not to the path."""
 _BY_PATH = frozenset({"read", "write", "edit", "list"})
 
 
 def _translate(source: CompileSource, row: CompiledPermission) -> Translation:
-    """The patterns of a row; what cannot be said, or not exactly, is told once for each row."""
+    """Return the patterns of a row. Patterns that opencode can't express exactly are reported once per row."""
     plain = [pattern for pattern in row.patterns if not pattern.startswith("!")]
     excepted = [pattern[1:] for pattern in row.patterns if pattern.startswith("!")]
     if row.tool in _BY_TEXT:
@@ -193,13 +193,13 @@ def _report_globs(source: CompileSource, row: CompiledPermission, globs: dict[st
 
 
 def _translate_command(pattern: str) -> str:
-    """A command and whatever follows it; a pattern that has a star at its end says so itself."""
+    """Return a pattern for a command with any arguments. A pattern with a final star is kept."""
     pattern = pattern.removesuffix(":*").strip()
     return pattern if pattern.endswith("*") else f"{pattern} *".lstrip()
 
 
 class Glob(NamedTuple):
-    """What a path pattern is in opencode: several patterns, and whether they match no more than it did."""
+    """A path pattern in opencode's syntax: several patterns, and whether they match the same paths."""
 
     patterns: list[str]
     exact: bool = True
@@ -212,7 +212,7 @@ _CHOICE = lazy(r"\{([^{}]{0,200})\}")
 
 
 def translate_glob(pattern: str) -> Glob:
-    """A path pattern as opencode writes it; no patterns for a path outside of the worktree."""
+    """Convert a path pattern to opencode's syntax. Returns no patterns for a path outside of the worktree."""
     pattern = pattern.strip().removeprefix("./")
     if pattern.startswith(("/", "~", "$", "../")) or not pattern:
         return Glob([])
@@ -222,13 +222,13 @@ def translate_glob(pattern: str) -> Glob:
         ways = _join_segments(choice.split("/"))
         found += ways.patterns
         exact = exact and ways.exact
-    # A key of digits alone would come before all others in JavaScript.
+    # JavaScript moves keys of only digits before all others.
     exact = exact and not any(text.isdigit() for text in found)
     return Glob(list(dict.fromkeys(f"{text}*" if text.isdigit() else text for text in found)), exact)
 
 
 def _expand_choices(pattern: str) -> tuple[list[str], bool]:
-    """`{a,b}` is two patterns; `{name}` stands for any name, and so does what would give too many."""
+    """Expand `{a,b}` into two patterns. `{name}`, and braces with too many choices, become a star."""
     parts = _CHOICE.split(pattern)
     words = [part.split(",") for part in parts[1::2]]
     if any(len(each) == 1 for each in words) or math.prod(map(len, words)) > MAX_WAYS:
@@ -243,14 +243,14 @@ def _weave(texts: list[str], words: tuple[str, ...]) -> Iterator[str]:
 
 
 def _join_segments(segments: list[str]) -> Glob:
-    """The parts of a path pattern, put together with stars that match across folders."""
+    """Join the parts of a path pattern with stars that match across folders."""
     ways, exact, free = [""], True, False
     for index, segment in enumerate(segments):
         is_last = index == len(segments) - 1
         if segment == "**" and not is_last:
             following = segments[index + 1]
             if following.startswith("*") or following == "":
-                free = True  # the next star may match folders: that is what opencode's star does
+                free = True  # the next star may match folders, as opencode's star does
             elif len(ways) < MAX_WAYS:
                 ways += [f"{way}*/" for way in ways]
             else:

@@ -1,7 +1,6 @@
-"""The source of a compilation: a standard agent file, read once for a target.
+"""The source of a compilation: a standard agent file, with its tools, targets and permissions, and its diagnostics.
 
-Owns the reading: the tools that are on, the agents it may call, its permissions, and its body without comments for
-Remit. The modules of the targets only write.
+The docstring of a function that makes a diagnostic (CMP…) is its page. The modules of the targets only render.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
 
 HARNESSES = {"claude": "Claude Code", "opencode": "opencode", "codex": "Codex"}
-"""The targets, as users call them."""
+"""The names of the targets in messages."""
 
 
 def lost(document: AgentDocument, pointer: str, to: str, what: str, *, because: str = "") -> Diagnostic:
@@ -52,7 +51,7 @@ def changed(document: AgentDocument, pointer: str, message: str, hint: str, *, s
     Why: opencode has one permission for writing and editing, its `*` also matches across folders, and each harness has
     other names for models. A wider permission than in the source is a warning, a stricter one is a note.
 
-    Bad: taking `specs/*/state.json` for one folder deep in opencode, where it matches `specs/a/b/state.json` too.
+    Bad: assuming that `specs/*/state.json` matches one folder level; it also matches `specs/a/b/state.json`.
 
     Good: a pattern that means the same everywhere, such as `specs/**/*`.
     """
@@ -62,7 +61,7 @@ def changed(document: AgentDocument, pointer: str, message: str, hint: str, *, s
 def not_enforced(document: AgentDocument, pointer: str, to: str, what: str) -> Diagnostic:
     """A permission can't be written into the harness's file: only a hook can enforce it.
 
-    Why: an agent of Claude Code has or does not have a tool, and a pattern behind its name changes nothing. An agent of
+    Why: an agent of Claude Code has or doesn't have a tool, and a pattern after its name changes nothing. An agent of
     Codex has the sandbox of the session that calls it, whatever its file says. The agent can therefore do what the
     source does not allow.
 
@@ -78,12 +77,12 @@ def not_enforced(document: AgentDocument, pointer: str, to: str, what: str) -> D
 def left_out(document: AgentDocument, pointer: str, to: str, names: str) -> Diagnostic:
     """Keys that only Remit reads are not in the harness's file.
 
-    Why: a harness ignores keys that it does not know, or sends them to the provider of the model. The agent does the
+    Why: a harness ignores unknown keys, or sends them to the provider of the model. The agent works the
     same without them. Remit reads them from the source.
 
-    Bad: looking for `agent_type` in the compiled file.
+    Bad: reading `agent_type` from the compiled file.
 
-    Good: looking for it in the source, which the first lines of the compiled file name.
+    Good: reading it from the source, whose path is in the first lines of the compiled file.
     """
     message = f"{names} {'are' if ', ' in names else 'is'} not in the file for {HARNESSES[to]}"
     return _make("CMP004", "note", document, pointer, message, "No change is needed.")
@@ -118,9 +117,9 @@ def loaded_twice(document: AgentDocument, to: str) -> Diagnostic:
 
 
 def refused(document: AgentDocument, pointer: str, message: str, hint: str) -> Diagnostic:
-    """The file cannot be compiled, and nothing was written for it.
+    """The file can't be compiled, and nothing was written for it.
 
-    Why: a file that is not read as its author meant it would give an agent with other permissions than it should have.
+    Why: a file that is misread would give an agent with other permissions than intended.
     A harness ignores an agent without a name, a description or instructions, mostly without a message.
 
     Bad: compiling a file whose frontmatter isn't valid YAML.
@@ -170,7 +169,7 @@ DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
 }
 
 
-def _make(  # noqa: PLR0917 - the fields of a finding, in their order
+def _make(  # noqa: PLR0917 - the fields of a diagnostic, in order
     code: str, severity: Severity, document: AgentDocument, pointer: str, message: str, hint: str
 ) -> Diagnostic:
     place = document.locate(document.key_span(pointer)) if document.text else None
@@ -181,14 +180,14 @@ MAX_NAMED = 20
 
 
 def name_some(names: list[str]) -> str:
-    """Some names in a row, and how many more there are."""
+    """Render names for a message: the first ones, and the number of others."""
     shown = [name[:80] for name in names[:MAX_NAMED]]
     rest = len(names) - len(shown)
     return f"{', '.join(shown)} and {rest} more" if rest else ", ".join(shown)
 
 
 class CompiledPermission(NamedTuple):
-    """What one side of the permissions says of one tool."""
+    """The patterns of a tool under `allow` or `deny`."""
 
     side: str
     tool: str
@@ -197,23 +196,23 @@ class CompiledPermission(NamedTuple):
 
     @property
     def is_everything(self) -> bool:
-        """Whether it speaks of all that the tool can do."""
+        """Whether it covers all uses of the tool."""
         return any(pattern in EVERYTHING for pattern in self.patterns)
 
     @property
     def narrows(self) -> bool:
-        """Whether it leaves something of the tool and takes something from it."""
+        """Whether it covers only some uses of the tool."""
         return not self.is_everything or any(pattern.startswith("!") for pattern in self.patterns)
 
     @property
     def forbids_all(self) -> bool:
-        """Whether nothing is left that the tool may do: all of it denied, or nothing at all allowed."""
+        """Whether it forbids all uses of the tool: all denied, or none allowed."""
         return self.is_everything if self.side == "deny" else not self.patterns
 
 
 @dataclass(slots=True)
 class CompileSource:
-    """An agent file that is being compiled, and what there is to say of it so far."""
+    """An agent file that is being compiled, and its diagnostics so far."""
 
     document: AgentDocument
     definition: Definition
@@ -225,36 +224,36 @@ class CompileSource:
     rows: list[CompiledPermission] = field(default_factory=list)
     """The permissions, one row for each side and tool."""
     other_tools: dict[str, bool] = field(default_factory=dict)
-    """Tools beyond the standard's that the file switches on or off; the one that calls agents is not among them."""
+    """Tools that the standard lacks and that the file switches on or off, except the tool that calls agents."""
     targets: list[str] = field(default_factory=list)
-    """The agents that it may call; permissions on `task` count like the list of targets."""
+    """The agents that it may call, by the list of targets or by permissions on `task`."""
     denied_targets: list[str] = field(default_factory=list)
-    """Those that it may not call, although it may call any other."""
+    """The agents that it may not call, if it may call all others."""
 
     @property
     def tools(self) -> tuple[str, ...] | None:
-        """The standard's tools that are on and of which not everything is denied; None: the file does not say."""
+        """The standard's tools that are on and not fully denied, or None if the file lists no tools."""
         on = self.definition.tools
         return None if on is None else tuple(tool for tool in TOOLS if tool in on and not self.forbids(tool))
 
     def forbids(self, tool: str) -> bool:
-        """Whether the permissions leave nothing of a tool."""
+        """Whether the permissions forbid all uses of a tool."""
         return any(row.tool == tool and row.forbids_all for row in self.rows)
 
     def has(self, tool: str) -> bool:
-        """Whether the agent may use a tool at all."""
+        """Whether the agent may use a tool."""
         if self.tools is None or tool in self.tools:
             return not self.forbids(tool)
         return tool not in TOOLS and self.other_tools.get(tool, False) and not self.forbids(tool)
 
     @property
     def calls_anyone(self) -> bool:
-        """Whether the list of targets has no limit."""
+        """Whether the agent may call all agents."""
         return ANYONE in self.targets
 
     @property
     def own_limits(self) -> str:
-        """How the target itself limits the depth of calls."""
+        """A note on the target's own limit on the depth of calls."""
         return _OWN_LIMITS[self.to]
 
     def report(self, finding: Diagnostic) -> None:
@@ -262,25 +261,25 @@ class CompileSource:
         self.findings.append(finding)
 
     def report_unenforced(self, pointer: str, what: str) -> None:
-        """Add the diagnostic of a permission that the target cannot enforce."""
+        """Report a permission that the target can't enforce."""
         self.report(not_enforced(self.document, pointer, self.to, what))
 
     def report_calls(self, condition: str = "") -> None:
-        """Report that the agent may call others than its targets, for a target that does not stop it."""
+        """Report limits on calls, for a target that doesn't enforce them."""
         if self.denied_targets:
             self.report_unenforced("/permissions", f"the agent from calling {name_some(self.denied_targets)}")
         if self.targets and not self.calls_anyone:
             self.report_unenforced("/delegation/can_delegate_to", f"calls to {name_some(self.targets)}{condition}")
 
     def report_patterns(self) -> None:
-        """Report every permission that narrows a tool of the agent, for a target that has no patterns."""
+        """Report all permissions with patterns, for a target without patterns."""
         for row in self.rows:
             if row.tool != "task" and row.narrows and self.has(row.tool):
                 self.report_unenforced(row.pointer, describe(row))
 
 
 def read_source(document: AgentDocument, definition: Definition, to: str) -> CompileSource:
-    """Read a document for a target. It must have a description and a body."""
+    """Read a document, which must have a description and a body, for a target."""
     name = make_name(definition.name)
     description = str(document.get("description")).strip()
     source = CompileSource(document, definition, to, name, description, read_body(document))
@@ -301,7 +300,7 @@ _NOT_IN_NAMES = lazy(r"[^A-Za-z0-9_-]+")
 
 
 def make_name(name: str) -> str:
-    """A name that is a file name everywhere and that no harness misreads; the same for an agent and for its callers."""
+    """Return a name that is a valid file name and safe in all harnesses. Agents and callers get the same one."""
     return _NOT_IN_NAMES.sub("-", name).strip("-")[:100]
 
 
@@ -316,7 +315,7 @@ def _read_rows(document: AgentDocument) -> Iterator[CompiledPermission]:
 
 
 def describe(row: CompiledPermission) -> str:
-    """What a row keeps a tool to, or from."""
+    """Describe the limit of a permission for a message."""
     return f"{row.tool} {'to' if row.side == 'allow' else 'from'} {name_some(list(row.patterns))}"
 
 
@@ -324,7 +323,7 @@ def describe(row: CompiledPermission) -> str:
 
 
 def _read_tools(source: CompileSource) -> None:
-    """The tools beyond the standard's; a switch that is neither on nor off, and a pattern, are reported."""
+    """Read the tools that the standard lacks. Reports values that aren't boolean, and patterns."""
     document, value = source.document, source.document.get("tools")
     if isinstance(value, dict):
         for name, on in value.items():
@@ -342,7 +341,7 @@ def _read_tools(source: CompileSource) -> None:
 
 
 _CALLING = ("task", "agent")
-"""The tool that calls agents."""
+"""Names of the tool that calls agents."""
 
 
 def _name_tool(item: str) -> str:
@@ -378,7 +377,7 @@ _ALIASES = frozenset({"sonnet", "opus", "haiku", "inherit", "default"})
 
 
 def translate_model(source: CompileSource) -> str | None:
-    """The model's name as the target writes it; None if the file names none, or one that the target cannot run."""
+    """Return the target's name of the model, or None without a model or if the target can't run it."""
     value = source.document.get("model")
     if value is None or value == "":
         return None

@@ -1,4 +1,4 @@
-"""Rules on the body: is there a title, is every section there, once, spelt right and filled in."""
+"""Rules on the body: title, length, blanks, and the names, order and nesting of sections."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def no_sections(case: AgentFileContext) -> Iterator[AgentViolation]:
     """
     document = case.document
     if document.unclosed_frontmatter:
-        return  # who knows where the body begins
+        return  # the body's start is unknown
     if document.outline.is_bare and document.unreadable is None and document.frontmatter is not None:
         yield AgentViolation(
             "the body has none of the standard's sections",
@@ -84,7 +84,7 @@ def title_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 
 def _find_first_sign(document: AgentDocument) -> int:
-    """Where the body's first visible character stands, at the beginning of its line."""
+    """Return the start of the first line of the body that isn't blank."""
     found = _SIGN.search(document.text, document.body_start)
     return document.text.rfind("\n", 0, found.start()) + 1 if found else len(document.text)
 
@@ -142,12 +142,12 @@ def section_misspelled(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 
 _HEAD_BLANK = lazy(r"\{[A-Za-z][\w ]{0,100}\}\Z")
-"""A blank in the frontmatter: `{a,b}` is a pattern."""
+"""A blank in the frontmatter. `{a,b}` is a pattern."""
 _FILLED_IN = frozenset({
     "role", "task", "parameter", "forbidden",
     *CONTEXT_PARTS, *STEP_PARTS, *CHECKPOINT_ALIASES, *DELEGATE_PARTS, *ARTIFACT_PARTS, *ERROR_PARTS,
 } - {"path"})  # fmt: skip
-"""The tags that hold somebody's own words."""
+"""Tags with text of the author."""
 _NAMED = ("parameter", "delegate_to", "error_type", "artifact")
 
 

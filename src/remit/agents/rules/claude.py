@@ -1,4 +1,4 @@
-"""Rules on fields and hooks of Claude Code's agents: what Claude Code rejects, ignores, or reads differently.
+"""Rules on fields and hooks of Claude Code's agents that Claude Code rejects, ignores, or reads differently.
 
 Checked with version 2.1.
 """
@@ -41,11 +41,11 @@ RESTRICTIONS = {
     "permission": "tools", "disallowed-tools": "disallowedTools", "disallowed_tools": "disallowedTools",
     "deniedTools": "disallowedTools", "denied-tools": "disallowedTools", "denied_tools": "disallowedTools",
 }  # fmt: skip
-"""Other programs' names of the keys that say what an agent may use."""
+"""Keys of other programs that restrict tools, with Claude Code's key."""
 
 
 def is_own_folder(document: AgentDocument) -> bool:
-    """Whether it lies in `.claude/agents`; any other `agents` folder is taken for that of a plugin."""
+    """Whether the file is in `.claude/agents`. Any other `agents` folder counts as a plugin's."""
     return claude.FOLDER in document.path.split("/")
 
 
@@ -61,7 +61,7 @@ def _write_slug(_: AgentDocument, name: str) -> str:
 
 
 def _is_named(document: AgentDocument) -> bool:
-    """Whether Claude Code takes the file for an agent by its name only."""
+    """Whether Claude Code loads the file only if it has a name."""
     return document.has_head and is_own_folder(document)
 
 
@@ -84,7 +84,7 @@ def _make_description(effect: str, severity: Severity | None, *, is_own: bool) -
 
 
 def _is_counted(turns: object) -> bool:
-    """Whether Claude Code reads a number of turns above 0."""
+    """Whether Claude Code reads the value as a number of turns above 0."""
     if isinstance(turns, str):
         return _DIGITS.match(turns) is not None
     is_number = type(turns) is int or (isinstance(turns, float) and turns.is_integer())
@@ -98,7 +98,7 @@ def _is_effort(effort: object) -> bool:
 
 
 def _find_model(model: str) -> str:
-    """What is meant by a word that is no name of a model; nothing where it is one, or may be one to a gateway."""
+    """Return the model that an invalid name probably means, or "" if the name is or may be valid."""
     low = model.lower()[:200]
     if not low or low in claude.MODELS or low.startswith("arn:"):
         return ""
@@ -378,10 +378,10 @@ def claude_hooks_invalid(case: AgentFileContext) -> Iterator[AgentViolation]:
     hooks = case.get("hooks")
     if hooks is None or isinstance(hooks, dict) or (isinstance(hooks, str) and not hooks):
         return
-    told = "an empty list" if hooks == [] else show(hooks)
+    problem = "an empty list" if hooks == [] else show(hooks)
     hint = f"Write each event, such as {claude.BEFORE_TOOL}, with its hooks under it."
     yield AgentViolation(
-        f"hooks is {told}, expected a table of events, so no hook runs",
+        f"hooks is {problem}, expected a table of events, so no hook runs",
         "Remove it." if hooks == [] else hint,
         case.document.key_span("/hooks"),
         "/hooks",
@@ -417,17 +417,17 @@ def claude_hook_invalid(case: AgentFileContext) -> Iterator[AgentViolation]:
                 edits=edits.rename_key(document, pointer, meant) if can_fix else (),
                 fix_message=f"Rename it to {meant}.",
             )
-        elif told := _find_hook_fault(groups):
+        elif problem := _find_hook_problem(groups):
             yield AgentViolation(
-                f"{event} {told}, so no hook runs",
+                f"{event} {problem}, so no hook runs",
                 "Write a list of matcher and hooks, each with a type.",
                 document.key_span(pointer),
                 pointer,
             )
 
 
-def _find_hook_fault(groups: object) -> str:
-    """What is wrong with the hooks of an event; nothing where they can be read."""
+def _find_hook_problem(groups: object) -> str:
+    """Return what is wrong with the hooks of an event, or ""."""
     if not isinstance(groups, list):
         return f"is {show(groups)}, expected a list"
     for group in groups:

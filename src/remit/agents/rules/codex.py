@@ -1,7 +1,7 @@
-"""The fields of Codex's agents: what makes it drop one.
+"""Rules on the fields of Codex's agents.
 
-The facts were measured with version 0.166: it drops an agent for one key that it doesn't know or one value of the wrong
-type, and says so in a line that is easy to miss.
+Measured with version 0.166: Codex drops an agent for one unknown key or one value of the wrong type, and reports it in
+a line that is easy to miss.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _render_name(document: AgentDocument) -> str:
 
 
 def _put_line(document: AgentDocument, _: str, key: str, text: str) -> tuple[edits.Change, ...]:
-    """A value as the first line, or in the place of a blank one."""
+    """Add a key as the first line of the file, or replace its empty value."""
     found = document.frontmatter
     if found is None:
         return ()

@@ -1,4 +1,4 @@
-"""Rules on command files: a command that delegates prepares, invokes, receives, validates and processes; its fields."""
+"""Rules on command files: the stages of a workflow that calls an agent, its timeout, and fields."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _COMMAND: tuple[Profile, ...] = ("command",)
 _STAGES = ("prepare", "invoke", "receive", "validate", "process")
-"""The stages of a command that delegates."""
+"""The stages of a command that calls an agent."""
 _FIRST_WORDS = {
     **dict.fromkeys(("prepare", "preflight", "parse", "load", "setup"), "prepare"),
     **dict.fromkeys(("invoke", "delegate", "call", "spawn", "dispatch", "execute", "run"), "invoke"),
@@ -38,7 +38,7 @@ _FIRST_WORDS = {
     **dict.fromkeys(("validate", "verify"), "validate"),
     **dict.fromkeys(("process", "postflight", "relay", "report", "present", "return"), "process"),
 }
-"""Which stage a name stands for, by the first of its words that is one of these."""
+"""The stage of a name, by the first of its words that is in this table."""
 _STAGE = lazy(r"(?:stage|step|phase)(?:_|\Z)", re.IGNORECASE)
 _HEADING = lazy(r"(?:stage|step|phase)\s{0,3}\d{1,3}\b[^A-Za-z]{0,9}(?P<name>.{0,200})", re.IGNORECASE)
 _TIMEOUT = lazy(r"time[-_ ]?out|time[-_ ]limit", re.IGNORECASE)
@@ -47,16 +47,16 @@ _WORD = lazy(r"[A-Z]?[a-z]{1,40}|[A-Z]{1,40}(?![a-z])")
 
 class _Workflow(NamedTuple):
     span: Span
-    """The name of the tag, or the first stage where there is no such tag."""
+    """The span of the tag's name, or of the first stage if there is no such tag."""
     stages: list[str]
     """The names of the stages."""
 
 
 def _find_workflow(document: AgentDocument) -> _Workflow | None:
-    """The workflow of a command; None for an agent, and for a command that names no stages of a delegation.
+    """Return the workflow of a command, or None for an agent or a command that calls no agent.
 
-    Stages are tags or headings in `<workflow_execution>`. Without that tag they are `<stage>` tags and headings that
-    begin with "Stage 1", and only if two of them are stages of a delegation: other commands have stages, too.
+    Stages are tags or headings in `<workflow_execution>`. Without that tag, they are `<stage>` tags and headings that
+    begin with "Stage 1", if two of them are stages of a call: other commands have stages, too.
     """
     if document.get("mode") == "subagent":
         return None
@@ -76,7 +76,7 @@ def _find_workflow(document: AgentDocument) -> _Workflow | None:
 
 
 def _name_stage(document: AgentDocument, tag: Tag) -> str:
-    """The name of a stage: its attribute, its tag without the number, its title, else how its action begins."""
+    """Return the name of a stage: its attribute, its tag without the number, its title, or its action's first word."""
     title, action = tag.find("name", "title"), tag.find("action")
     suffix = tag.name.partition("_")[2].lstrip("0123456789_")
     named = tag.get("name") or suffix or (document.text_of(title)[:200] if title else "")
@@ -84,7 +84,7 @@ def _name_stage(document: AgentDocument, tag: Tag) -> str:
 
 
 def _classify(name: str) -> str | None:
-    """The one stage of a delegation that a name stands for."""
+    """Return the stage of a call that a name means, or None."""
     words = (_FIRST_WORDS.get(word.lower()) for word in _WORD.findall(name))
     return next((stage for stage in words if stage), None)
 
@@ -108,9 +108,9 @@ def command_stage_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
     if workflow is None or not workflow.stages:
         return
     named = set(map(_classify, workflow.stages))
-    lost = [stage for stage in _STAGES if stage not in named]
-    if lost:
-        yield AgentViolation(f"the workflow has no stage for: {', '.join(lost)}",
+    missing = [stage for stage in _STAGES if stage not in named]
+    if missing:
+        yield AgentViolation(f"the workflow has no stage for: {', '.join(missing)}",
                              "Name a stage for each: prepare, invoke, receive, validate, process.",
                              workflow.span)  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Rules on context loading: how much an agent loads, and whether that is there."""
+"""Rules on context loading: missing, duplicate and too large files, and paths outside of the workspace."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _TABLE = "context_loading"
 FOLDER = -1
-"""The size of what is on disk and is a folder."""
+"""The size that stands for a folder."""
 
 
 def _get_table(document: AgentDocument) -> dict[str, Any]:
@@ -39,10 +39,10 @@ def context_file_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
     Good: `required: ["core/format.md"]`
     """
     document = case.document
-    told: set[str] = set()
+    reported: set[str] = set()
     for file in list_context_files(document) if case.sizes else ():
-        if file.path in case.sizes and case.sizes[file.path] is None and file.path not in told:
-            told.add(file.path)
+        if file.path in case.sizes and case.sizes[file.path] is None and file.path not in reported:
+            reported.add(file.path)
             what = "the index" if file.part == "index" else f"the {file.part} file"
             yield AgentViolation(f"{what} {show(file.path)} doesn't exist", "Correct the path, or create the file.",
                                  document.span_of(file.pointer), file.pointer,

@@ -1,4 +1,4 @@
-"""Rules on delegation: whom an agent may call, how deep, and for how long."""
+"""Rules on delegation: the agents that an agent may call, depth and timeouts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _TABLE = "delegation"
 _TARGETS = "/delegation/can_delegate_to"
 MAX_SLIP = 2
-"""How many letters a misspelt name may be longer or shorter than what was meant."""
+"""Maximum difference in length between a misspelled name and the correct one."""
 
 
 def _get_table(document: AgentDocument) -> dict[str, Any]:
@@ -120,13 +120,13 @@ def timeout_max_over_own(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 
 def _is_slip(name: str, others: Iterable[str]) -> bool:
-    """Whether a name is one of the others, misspelt: that is told where names are looked up."""
+    """Whether a name is a misspelling of one of the others, which another rule reports."""
     meant = find_similar(name, others, least=SURE)
     return meant is not None and abs(len(meant) - len(name)) <= MAX_SLIP
 
 
 def _list_patterns(document: AgentDocument) -> list[tuple[str, tuple[int, int]]]:
-    """The agents for which the body says how they are called, and where it does."""
+    """Return the agents that the body describes how to call, and the places."""
     section = document.outline.get("delegation_patterns")
     tags = section.find_all("delegate_to")[:MAX_TARGETS] if section else ()
     named = [((tag.get("name") or "").strip(), tag.name_span) for tag in tags]
@@ -148,10 +148,10 @@ def pattern_for_target_missing(case: AgentFileContext) -> Iterator[AgentViolatio
     targets = list_targets(document)
     if not described or not isinstance(_get_table(document).get("can_delegate_to"), list):
         return
-    strange = described.difference(name for name, _ in targets)
+    unnamed = described.difference(name for name, _ in targets)
     seen = {ANYONE, *_list_own_names(document)}
     for name, pointer in targets:
-        if name not in described and name not in seen and not _is_slip(name, strange):
+        if name not in described and name not in seen and not _is_slip(name, unnamed):
             yield AgentViolation(
                 f"<delegation_patterns> doesn't describe how to call {show(name)}",
                 f'Add <delegate_to name="{name[:80]}"> with when, context, expected_return and integration.',

@@ -1,4 +1,4 @@
-"""Rules on what goes wrong: does the agent know what to do then."""
+"""Rules on the error handling: error types and their parts."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ _USUAL_WORDS = {
     "validation_failure": "validation", "file_operation_failure": "file", "delegation_failure": "delegation",
     "git_failure": "git",
 }  # fmt: skip
-"""The usual types besides timeout, and the word that a type of another name shares with each: `git_commit_failed`."""
+"""The usual types except timeout, and the word by which another name means the type, such as `git_commit_failed`."""
 _NAMED_TAGS = ("error_type", "error_case", "error", "case", "scenario")
 
 
 class ErrorType(NamedTuple):
-    """A type of error that the agent speaks of."""
+    """An error type that the agent describes."""
 
     tag: Tag
     name: str
     own_tag: bool
-    """Whether its name is that of its tag: `<timeout>` in the place of `<error_type name="timeout">`."""
+    """Whether the tag itself has the name: `<timeout>` instead of `<error_type name="timeout">`."""
 
 
 def find_error_types(document: AgentDocument) -> list[ErrorType]:
-    """Every type of error in the section: what stands directly in it, unless that is the part of one."""
+    """Return the error types in the section: its direct children except parts of an error type."""
     section = document.outline.get("error_handling")
     types = []
     for tag in unfold(section) if section else ():
@@ -82,7 +82,7 @@ _WORD = lazy(r"[a-z]{1,40}")
 
 
 def list_usual_errors(document: AgentDocument) -> list[str]:
-    """The usual types besides timeout that an agent can meet: not all have others to call, or use git."""
+    """Return the usual types except timeout that can occur: not all agents call others or use git."""
     flow = document.outline.get("process_flow")
     can_happen = {
         "delegation_failure": bool(document.get("delegation", "can_delegate_to")),
@@ -92,7 +92,7 @@ def list_usual_errors(document: AgentDocument) -> list[str]:
 
 
 def read_error_names(document: AgentDocument) -> set[str]:
-    """The names of the types of errors, and the usual types that they stand for."""
+    """Return the names of the error types, and the usual types that they mean."""
     names = {each.name for each in find_error_types(document)}
     words = {word for name in names for word in _WORD.findall(name.lower())}
     return names | {name for name, word in _USUAL_WORDS.items() if word in words}
@@ -131,7 +131,7 @@ def _has_part(tag: Tag) -> bool:
 
 
 def _is_other(tag: Tag) -> bool:
-    """Whether a tag has a name of the standard that is no type of errors, or nearly that of a part."""
+    """Whether a tag isn't an error type, because it has another name of the standard or of a part."""
     return tag.name != "error_type" and (tag.name in TAG_NAMES or _is_error_part(tag))
 
 

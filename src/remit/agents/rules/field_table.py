@@ -1,8 +1,8 @@
-"""The checker of fields: what can be wrong with a key of an agent file, for the tables of all profiles.
+"""Checks the fields of agent files by tables, one for each profile.
 
-Owns the shapes of problems: a field that is missing or empty, has the wrong type or a wrong item, is none of its
-choices, is out of range or has the wrong form; a key that is unknown or misspelt. Each profile has a table of its
-fields, with the codes and the words that report them. Rules that compare fields with each other are functions.
+A row of a table says which values a field can have, and has code, message and hint for each problem: a field is missing
+or empty, has the wrong type or an invalid item, isn't one of its choices, is out of range or malformed; a key is
+unknown or misspelled. Rules that compare several fields are functions in other modules.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 
 
 MAX_NUMBER = 1e15
-"""Beyond that nothing in an agent's file is counted, and arithmetic fails."""
+"""Larger numbers are never meant, and arithmetic with them fails."""
 TRUTHS = frozenset({"true", "false", "yes", "no", "on", "off", "y", "n", "1", "0"})
-"""Spellings of true and false; those that are not read have a rule of their own."""
+"""Spellings of true and false. Another rule reports those that some programs don't read."""
 
 
 def is_absent(value: object) -> bool:
-    """Whether a field has no value: the key isn't there, or nothing but space is."""
+    """Whether a field has no value: it is missing, null or blank."""
     return value is None or (isinstance(value, str) and not value.strip())
 
 
@@ -48,7 +48,7 @@ def is_whole(document: AgentDocument) -> bool:
 
 
 def find_title(document: AgentDocument) -> str:
-    """The file's title as YAML; empty if it has none."""
+    """Return the file's title as YAML, or "" without a title."""
     from remit.agents.edits import quote  # noqa: PLC0415 - only for a fix
 
     title = next((text for level, text, _ in document.body.headings if level == 1 and text), "")
@@ -56,18 +56,18 @@ def find_title(document: AgentDocument) -> str:
 
 
 def is_number(value: object) -> TypeGuard[int | float]:
-    """Whether a value is a number that somebody can have meant, and no truth value."""
+    """Whether a value is a number of plausible size, and not a boolean."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < MAX_NUMBER
 
 
 def has_type_diagnostic(document: AgentDocument, pointer: str) -> bool:
-    """Whether another rule speaks of it: a number, a date or a truth value where a text is expected."""
+    """Whether another rule reports that YAML reads an unquoted string as a number, date or boolean."""
     found = document.frontmatter
     return found is not None and found.plain.get(pointer, "null") != "null"
 
 
 def show(value: object, most: int = 60) -> str:
-    """A value of a file in a message: short, on one line."""
+    """Render a value for a message: shortened, on one line."""
     if isinstance(value, dict | list):
         return "a table" if isinstance(value, dict) else "a list"
     if value is None or isinstance(value, bool):
@@ -78,12 +78,12 @@ def show(value: object, most: int = 60) -> str:
 
 
 def guess(word: str, known: Sequence[str]) -> tuple[str, str]:
-    """What was probably meant, else nothing; and the sentence that says so, or that lists what is known."""
+    """Return the similar known word or "", and the hint that names it or lists all known words."""
     from remit.spelling import did_you_mean  # noqa: PLC0415 - only once something is wrong
 
-    told = did_you_mean(word[:80], tuple(known))
-    meant = told.split("'")[1] if told.startswith("did") else ""
-    return meant, f"{told[0].upper()}{told[1:]}{'' if meant else '.'}"
+    hint = did_you_mean(word[:80], tuple(known))
+    meant = hint.split("'")[1] if hint.startswith("did") else ""
+    return meant, f"{hint[0].upper()}{hint[1:]}{'' if meant else '.'}"
 
 
 _WHOLE = lazy(
@@ -92,7 +92,7 @@ _WHOLE = lazy(
 
 
 def read_whole(value: object) -> tuple[int, bool]:
-    """A whole number that is written as something else, 0 if it is none; and whether it can mean nothing else."""
+    """Parse an integer that is written as another type. Returns it, or 0, and whether it is unambiguous."""
     if isinstance(value, float) and 0 < value < math.inf and value.is_integer():
         return int(value), True
     found = _WHOLE.match(value.strip()) if isinstance(value, str) else None
@@ -103,7 +103,7 @@ def read_whole(value: object) -> tuple[int, bool]:
 
 
 def list_names(names: Sequence[str], most: int = 6) -> str:
-    """Names in a message: the first few, and how many more."""
+    """Render names for a message: the first few, and the number of others."""
     shown = ", ".join(name[:40] for name in names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
@@ -114,37 +114,37 @@ _TYPES: Mapping[str, Callable[[object], bool]] = {
     "path": lambda value: isinstance(value, str),
     "number": is_number,
     "whole": lambda value: type(value) is int,
-    "duration": lambda _: True,  # checks say what is wrong with a value
+    "duration": lambda _: True,  # its `checks` find invalid values
     "boolean": lambda value: isinstance(value, bool) or str(value).lower()[:9] in TRUTHS,
     "list": lambda value: isinstance(value, list),
     "table": lambda value: isinstance(value, dict),
 }
 
 EXTENSIONS = ("x-", "x_")
-"""How keys begin that are for other programs."""
+"""Prefixes of keys for other programs."""
 _TEXTS = ("text", "path")
-"""Types of which an empty text is no value; elsewhere it is a wrong one, unless the field counts as missing."""
+"""Types for which "" counts as missing. For other types, it is an invalid value unless the field has `missing`."""
 _UNQUOTED = ("number", "whole", "duration", "list")
-"""Types whose values are written without the quotes of the wrong value."""
+"""Types whose corrected values are written without quotes."""
 
 
 class FieldProblem(NamedTuple):
-    """What is reported about a field. The texts can name {key}, {value}, {default}, {meant} and others."""
+    """The diagnostic of a problem. The texts can contain {key}, {value}, {default}, {meant} and others."""
 
     code: str
     message: str
     hint: str = ""
-    """Empty: the choices, or the choice that was probably meant."""
+    """Empty: the similar choice, or all choices."""
     better: str = ""
-    """The hint if the right value is known."""
+    """The hint if the correct value is known."""
     fix_message: str = ""
     severity: Severity | Callable[[AgentDocument], Severity | None] | None = None
-    """None: that of the rule."""
+    """None: the severity of the rule."""
     applicability: Applicability | None = None
     at_value: bool = False
-    """Whether the place is the value, not its key."""
+    """Whether the diagnostic points to the value instead of the key."""
     when: Callable[[AgentDocument], bool] | None = None
-    """The files in which it is a problem."""
+    """Whether a file can have the problem. None: all files."""
 
 
 class FieldCheck(NamedTuple):
@@ -153,97 +153,97 @@ class FieldCheck(NamedTuple):
     problem: FieldProblem
     is_wrong: Callable[[AgentDocument, Any], bool] | None = None
     correct: Callable[[AgentDocument, Any], str] | None = None
-    """What is meant by a wrong value; empty if nothing is."""
+    """Returns the correct value, or "" if it is unknown."""
     applicability: Callable[[Any], Applicability] | None = None
-    """How safe it is to correct a value; None: as the rule says."""
+    """The safety of the fix. None: as for the rule."""
     words: Callable[[AgentDocument, Any], Mapping[str, object]] | None = None
-    """More words for the texts."""
+    """Returns additional replacements for the texts."""
 
 
 class FieldSpec(NamedTuple):
-    """A key, and the values that it can have."""
+    """A field and its valid values."""
 
     path: str
-    """`timeout`, or `lifecycle/stage` for a key of a table."""
+    """The key, such as `timeout`, or `lifecycle/stage` for a key of a table."""
     type: str = "any"
     choices: tuple[str, ...] = ()
     above: float | None = None
-    """The value is greater."""
+    """The value must be greater."""
     least: float | None = None
     most: float | None = None
     pattern: str = ""
-    """The form of a text, for the JSON schema."""
+    """A regular expression, only for the JSON Schema."""
     required: bool = False
     default: str | Callable[[AgentDocument], str] = ""
-    """What the fix of a missing field writes, as YAML."""
+    """The value that the fix of a missing field writes, as YAML."""
     accepts: Callable[[Any], bool] | None = None
-    """Other values that are read, whatever the type and the choices."""
+    """Whether a value is valid regardless of type and choices."""
     correct: Callable[[AgentDocument, Any], str] | None = None
-    """What is meant by a wrong value; None: the choice that is meant."""
+    """Returns the correct value, or "". None: the similar choice."""
     applicability: Callable[[Any], Applicability] | None = None
     missing: FieldProblem | None = None
     wrong_type: FieldProblem | None = None
     wrong: FieldProblem | None = None
-    """The value is none of the choices, or out of range."""
+    """The value isn't one of the choices, or is out of range."""
     wrong_item: FieldProblem | None = None
     checks: tuple[FieldCheck, ...] = ()
     about: str = ""
-    """For the JSON schema."""
+    """The description in the JSON Schema."""
 
     @property
     def pointer(self) -> str:
-        """Where it is in the file."""
+        """The JSON Pointer to the value."""
         return f"/{self.path}"
 
     @property
     def key(self) -> str:
-        """Its name, without that of its table."""
+        """The key without the name of its table."""
         return self.path.rpartition("/")[2]
 
 
 class FieldTable(NamedTuple):
-    """The fields of one profile's files."""
+    """The fields of a profile's files."""
 
     profile: Profile
     fields: tuple[FieldSpec, ...]
     keys: tuple[str, ...]
-    """The keys that its program reads."""
+    """All valid keys."""
     misspelt: FieldProblem | None = None
     unknown: FieldProblem | None = None
-    """About one key, or about all of them if the message names {keys}."""
+    """For one key, or for all of them if the message contains {keys}."""
     misspelt_inside: FieldProblem | None = None
     unknown_inside: FieldProblem | None = None
-    """The same for the keys of its tables."""
+    """For keys in tables."""
     other_names: Mapping[str, str] = NOTHING
-    """Names that other programs have for its keys."""
+    """Other programs' names of its keys, with the valid key."""
     renamed: Mapping[str, str] = NOTHING
-    """Keys that rules of their own report, and the key that says the same; empty if no key does."""
+    """Keys that other rules report, with the valid key, or ""."""
     foreign: Collection[str] = ()
-    """Keys that other programs read: they are unknown here, and not misspelt."""
+    """Keys of other programs. They are unknown, but not misspelled."""
     by_place: Mapping[Profile, tuple[str, ...]] | None = None
-    """Keys that the harness of a folder reads as well."""
+    """Additional valid keys, by the harness whose folder contains the file."""
     checks_empty: bool = False
-    """Whether a key without a value has a wrong value; otherwise it counts as missing."""
+    """Whether null is an invalid value; otherwise, it counts as missing."""
     ignores_extensions: bool = False
-    """Whether keys that begin with x- do no harm."""
+    """Whether keys that begin with x- are allowed."""
     needs_whole: bool = False
-    """Whether nothing is reported about the fields of a file with a syntax error."""
+    """Whether fields are only checked in files without a syntax error."""
     put: Callable[[AgentDocument, str, str, str], tuple[edits.Change, ...]] = edits.put_value
-    """How a missing field is written."""
+    """Writes a missing field."""
 
     def list_parents(self) -> tuple[str, ...]:
-        """The keys that have tables."""
+        """Return the keys whose values are tables."""
         return tuple(dict.fromkeys(spec.path.partition("/")[0] for spec in self.fields if "/" in spec.path))
 
     def list_keys(self, parent: str) -> tuple[str, ...]:
-        """The keys that are read, or those of one of its tables."""
+        """Return the valid top-level keys, or the valid keys of a table."""
         if not parent:
             return self.keys
         start = f"{parent}/"
         return tuple(spec.path.removeprefix(start) for spec in self.fields if spec.path.startswith(start))
 
     def find_unknown_keys(self, document: AgentDocument, parent: str = "") -> dict[str, str | None]:
-        """Each unknown key, and the key that was meant if one is close and not given: no key is given twice."""
+        """Return each unknown key, with the similar valid key if that is missing in the file, else None."""
         values = document.get(parent) if parent else document.values
         if not isinstance(values, dict):
             return {}
@@ -254,7 +254,7 @@ class FieldTable(NamedTuple):
         read = {*known, *renamed, *here}
         taken = {*values, *(name for old, name in renamed.items() if old in values)}
         found: dict[str, str | None] = {}
-        for key in islice((key for key in values if key not in read), MAX_REPORTS):  # each is compared with every key
+        for key in islice((key for key in values if key not in read), MAX_REPORTS):  # to limit comparisons
             is_foreign = is_top and (key in self.foreign or key.startswith(EXTENSIONS))
             meant = None if is_foreign else others.get(key) or _find_key(key, known)
             found[key] = None if meant in taken else meant
@@ -264,7 +264,7 @@ class FieldTable(NamedTuple):
 
 @lru_cache(maxsize=1000)
 def _find_key(key: str, known: tuple[str, ...]) -> str | None:
-    """The known key that was meant; cached, since the files of a project have the same keys."""
+    """Return the similar valid key. Cached, because the files of a project have the same keys."""
     return find_similar(key, known, least=SURE)
 
 
@@ -272,7 +272,7 @@ def _find_key(key: str, known: tuple[str, ...]) -> str | None:
 
 
 class RuleRow(NamedTuple):
-    """A rule whose check is a table of fields."""
+    """A rule that consists of rows in a table of fields."""
 
     code: str
     name: str
@@ -310,7 +310,7 @@ def _make_check(
 
 
 def is_missing(document: AgentDocument, table: FieldTable, path: str) -> bool:
-    """Whether a field is not given, not even under a misspelt name."""
+    """Whether a field is missing, also under a misspelled name."""
     parent, _, key = path.rpartition("/")
     values = document.get(parent) if parent else document.values
     if not document.has_head or not isinstance(values, dict) or not is_absent(values.get(key)):
@@ -331,7 +331,7 @@ def _check_field(document: AgentDocument, table: FieldTable, spec: FieldSpec, co
     if is_absent(value) and _applies(spec.missing, document, code) and is_missing(document, table, spec.path):
         yield _report_missing(document, table, spec, spec.missing)
     is_empty = is_absent(value) and not table.checks_empty and (value is None or spec.missing or spec.type in _TEXTS)
-    if key not in values or is_empty or _is_settled(document, spec, value):
+    if key not in values or is_empty or _is_excluded(document, spec, value):
         return
     for check in _list_checks(spec, value):
         if _applies(check.problem, document, code) and (check.is_wrong is None or check.is_wrong(document, value)):
@@ -341,7 +341,7 @@ def _check_field(document: AgentDocument, table: FieldTable, spec: FieldSpec, co
 
 
 def _list_checks(spec: FieldSpec, value: Any) -> tuple[FieldCheck, ...]:  # noqa: ANN401 - any YAML value
-    """What there is to report or to check: a value of the wrong type has no other problem."""
+    """Return the checks of a value. A value of the wrong type has no other problem."""
     correct = spec.correct
     if not _TYPES[spec.type](value):
         problem, correct = spec.wrong_type, None if spec.type == "text" else correct
@@ -352,8 +352,8 @@ def _list_checks(spec: FieldSpec, value: Any) -> tuple[FieldCheck, ...]:  # noqa
     return (FieldCheck(problem, None, correct, spec.applicability),) if problem else ()
 
 
-def _is_settled(document: AgentDocument, spec: FieldSpec, value: Any) -> bool:  # noqa: ANN401 - any YAML value
-    """Whether a value is accepted, or rules on YAML report it: a number as a text, a table that is broken."""
+def _is_excluded(document: AgentDocument, spec: FieldSpec, value: Any) -> bool:  # noqa: ANN401 - any YAML value
+    """Whether a value is accepted, or other rules report it: a number as a string, a broken table."""
     if spec.accepts is not None and spec.accepts(value):
         return True
     if spec.type == "text":
@@ -444,23 +444,23 @@ def _check_items(
 
 
 def _check_keys(document: AgentDocument, table: FieldTable, code: str) -> Iterator[AgentViolation]:
-    """Report each key, or all unknown ones in one message; those of its tables have a rule of their own."""
+    """Report unknown keys, one by one or together. Keys in tables have a separate rule."""
     if table.needs_whole and not is_whole(document):
         return
     is_top = code in {problem.code for problem in (table.misspelt, table.unknown) if problem is not None}
     misspelt, unknown = (table.misspelt, table.unknown) if is_top else (table.misspelt_inside, table.unknown_inside)
     for parent in ("",) if is_top else table.list_parents():
         found = table.find_unknown_keys(document, parent)
-        lost = [key for key, meant in found.items() if not meant]
+        unsuggested = [key for key, meant in found.items() if not meant]
         if table.ignores_extensions and is_top:
-            lost = [key for key in lost if not key.startswith(EXTENSIONS)]
-        reported = lost[:1] if unknown is not None and "{keys}" in unknown.message else lost
+            unsuggested = [key for key in unsuggested if not key.startswith(EXTENSIONS)]
+        reported = unsuggested[:1] if unknown is not None and "{keys}" in unknown.message else unsuggested
         for key, meant in found.items():
             problem = misspelt if meant else unknown if key in reported else None
             if problem is None or problem.code != code:
                 continue
             pointer = f"/{parent}/{escape_key(key)}" if parent else f"/{escape_key(key)}"
-            words = {"key": show(key), "meant": meant, "keys": list_names(lost), "table": parent,
+            words = {"key": show(key), "meant": meant, "keys": list_names(unsuggested), "table": parent,
                      "choices": ", ".join(table.list_keys(parent))}  # fmt: skip
             yield AgentViolation(
                 problem.message.format_map(words),
@@ -474,6 +474,6 @@ def _check_keys(document: AgentDocument, table: FieldTable, code: str) -> Iterat
 
 
 def can_judge_type(document: AgentDocument, pointer: str) -> bool:
-    """Whether a table that is none can be told to be so: where the YAML is broken, a table is read as a text."""
+    """Whether the type of a value is known. In broken YAML, a table is read as a string."""
     found = document.frontmatter
     return found is not None and (found.whole or not isinstance(document.values.get(pointer[1:]), str))

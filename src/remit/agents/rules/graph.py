@@ -1,4 +1,4 @@
-"""Rules on the graph: who may call whom, over all agent files together. No single file shows any of this."""
+"""Rules on the call graph of all agent files together: cycles, depth, unknown and unreachable agents."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class GraphViolation(NamedTuple):
-    """What a rule on the graph yields: a sentence about one of its agents."""
+    """A violation of a rule on the graph by one agent."""
 
     agent: Definition
     message: str
@@ -43,7 +43,7 @@ class GraphRule(NamedTuple):
 
 
 MAX_COMPARED = 20_000
-"""So many pairs of names are compared to find out which was meant."""
+"""Maximum pairs of names that are compared to find a similar name."""
 
 GRAPH_RULES: dict[str, GraphRule] = {}
 
@@ -62,7 +62,7 @@ def graph_rule(
 
 
 def check_graph(graph: Graph) -> Iterator[tuple[str, Diagnostic]]:
-    """Every finding on the graph, with the path of the file that it belongs to."""
+    """Return all diagnostics on the graph, each with the path of its file."""
     for each in GRAPH_RULES.values():
         for report in each.check(graph):
             fix = Fix(each.fix, report.hint, (report.edit,)) if report.edit and each.fix else None
@@ -93,7 +93,7 @@ def cycle(graph: Graph) -> Iterator[GraphViolation]:
     """
     for names in graph.cycles:
         agent = graph.agents[names[0]]
-        if len(names) == 2:  # noqa: PLR2004 - it calls itself, which is a rule on its own file
+        if len(names) == 2:  # noqa: PLR2004 - a rule on single files reports a call to itself
             continue
         yield GraphViolation(
             agent,
@@ -146,14 +146,14 @@ def target_unknown(graph: Graph) -> Iterator[GraphViolation]:
     for agent, target in graph.unknown:
         if target.name not in meant:
             meant[target.name] = find_similar(target.name, known) if len(meant) * len(known) < MAX_COMPARED else None
-        name = meant[target.name] if meant[target.name] != agent.name else None  # nobody means to call itself
+        name = meant[target.name] if meant[target.name] != agent.name else None  # never suggest itself
         hint = f"Did you mean {name}?" if name else "Create the agent's file, or remove the name."
         edit = TextEdit(*target.span, name, target.place) if name and _is_plain(name) and target.is_bare else None
         yield GraphViolation(agent, f"the agent {target.name} doesn't exist", hint, target.place, edit)
 
 
 def _is_plain(name: str) -> bool:
-    """Whether a name means itself wherever it is written, with quotes and without."""
+    """Whether a name can be written without quotes."""
     return name.replace("-", "").replace("_", "").isalnum() and name[0].isalpha()
 
 
@@ -202,7 +202,7 @@ def wider_child(graph: Graph) -> Iterator[GraphViolation]:
 
 
 def _find_wider(caller: Definition, child: Definition) -> str | None:
-    """The first thing that a child may do and its caller may not."""
+    """Return the first permission of an agent that its caller doesn't have."""
     if caller.tools is None or child.tools is None:
         return None
     for tool in child.tools:
@@ -265,7 +265,7 @@ def duplicate_name(graph: Graph) -> Iterator[GraphViolation]:
 
     Good: a different name for each.
     """
-    for first, second in graph.twins:
+    for first, second in graph.duplicates:
         yield GraphViolation(
             second,
             f"the name {second.name} is already used by {first.path}",

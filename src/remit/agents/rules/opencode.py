@@ -1,4 +1,7 @@
-"""Rules on other fields of opencode's agents: wrong types, old names, colors, models, the prompt."""
+"""Rules on opencode's agents: fields, permissions, and the prompt. Checked with version 1.18.
+
+If one value in one agent file has the wrong type, opencode doesn't start.
+"""
 
 from __future__ import annotations
 
@@ -40,9 +43,9 @@ RESTRICTIONS = (
     "permissions", "permissionMode", "allowed-tools", "allowedTools", "allowed_tools", "disallowedTools",
     "disallowed-tools", "disallowed_tools", "deny", "allow",
 )  # fmt: skip
-"""Other programs' names of the key that says what an agent may do."""
+"""Keys of other programs that restrict an agent."""
 EDITS = opencode.EDITING_TOOLS
-"""Names of tools under which opencode looks for no permission."""
+"""Names of tools whose permission opencode reads under `edit`."""
 
 
 _ACTIONS = ("allow", "ask", "deny")
@@ -50,12 +53,12 @@ _WITHOUT_PATTERNS = frozenset({"question", "webfetch", "websearch", "doom_loop"}
 
 
 def is_permission(value: object) -> bool:
-    """Whether opencode can read a value as permissions."""
-    return value in _ACTIONS if not isinstance(value, dict) else not any(_find_faults(value))
+    """Whether a value is a valid permission of opencode."""
+    return value in _ACTIONS if not isinstance(value, dict) else not any(_find_invalid_actions(value))
 
 
-def _find_faults(rights: dict[str, object]) -> Iterator[tuple[tuple[str, ...], object]]:
-    """Each place in a table of permissions where no action stands, and what stands there."""
+def _find_invalid_actions(rights: dict[str, object]) -> Iterator[tuple[tuple[str, ...], object]]:
+    """Yield the path and value of each entry that isn't an action."""
     for tool, right in rights.items():
         if isinstance(right, dict) and tool not in _WITHOUT_PATTERNS:
             for pattern, action in right.items():
@@ -82,8 +85,8 @@ def opencode_permission_invalid(case: AgentFileContext) -> Iterator[AgentViolati
     rights = case.get("permission")
     if "permission" not in case.values or rights in _ACTIONS or not can_judge_type(document, "/permission"):
         return
-    faults = list(_find_faults(rights))[:MAX_REPORTS] if isinstance(rights, dict) else [((), rights)]
-    for path, action in faults:
+    invalid = list(_find_invalid_actions(rights))[:MAX_REPORTS] if isinstance(rights, dict) else [((), rights)]
+    for path, action in invalid:
         pointer = "/permission" + "".join(f"/{escape_key(part)}" for part in path)
         name = ".".join(("permission", *path))[:80]
         meant, hint = _find_action(action)
@@ -95,7 +98,7 @@ def opencode_permission_invalid(case: AgentFileContext) -> Iterator[AgentViolati
 
 
 def _find_action(action: object) -> tuple[str, str]:
-    """The action that was meant, and what to say of it."""
+    """Return the similar action or "", and the hint."""
     if isinstance(action, bool):
         meant = "allow" if action else "deny"
         return meant, f"Write {meant}."
@@ -187,10 +190,10 @@ def opencode_permission_overridden(case: AgentFileContext) -> Iterator[AgentViol
     for pointer, table in tables[:MAX_REPORTS]:
         words = list(table)
         at = words.index("*") if "*" in words else 0
-        lost = [word for word in words[:at] if table[word] != table["*"]]
-        if lost and isinstance(table["*"], str):
+        overridden = [word for word in words[:at] if table[word] != table["*"]]
+        if overridden and isinstance(table["*"], str):
             yield AgentViolation(
-                f'"*" is last and overrides {list_names(lost, 3)}',
+                f'"*" is last and overrides {list_names(overridden, 3)}',
                 'Put "*" first: the last match wins.',
                 document.key_span(f"{pointer}/*"),
                 f"{pointer}/*",
@@ -247,7 +250,7 @@ def opencode_deny_rule_bypassable(case: AgentFileContext) -> Iterator[AgentViola
     for denial in denied:
         command = normalize_command(denial.pattern).rstrip("*").rstrip()
         if "*" in command or not command or _may_run(rules, command):
-            continue  # a later rule allows it, as it is written
+            continue  # a later rule allows the same spelling
         others = [each for each in rules if each is not denial]
         if _may_run(others, command) or any(_may_run(rules, way) for way in ways):
             pointer = "/permission" + "".join(f"/{escape_key(part)}" for part in denial.path)
@@ -262,13 +265,13 @@ def opencode_deny_rule_bypassable(case: AgentFileContext) -> Iterator[AgentViola
 
 
 def _may_run(rules: list[_BashRule], command: str) -> bool:
-    """Whether opencode runs a command: the last rule that matches decides, and without one it runs."""
+    """Whether opencode runs a command. The last matching rule decides; without one, the command runs."""
     found = (each.action for each in reversed(rules) if matches_whole(each.pattern, command))
     return next(found, "allow") == "allow"
 
 
 class _BashRule(NamedTuple):
-    """What a line of the permissions says of commands."""
+    """A rule on commands."""
 
     pattern: str
     action: str
@@ -276,7 +279,7 @@ class _BashRule(NamedTuple):
 
 
 def _list_bash_rules(rights: object) -> list[_BashRule]:
-    """Whatever the permissions say of bash, in the order of the text; nothing where an action is none."""
+    """Return the rules on bash commands in the order of the text, without invalid actions."""
     rules: list[_BashRule] = []
     for tool, right in rights.items() if isinstance(rights, dict) else ():
         if not matches_whole(tool, "bash"):
@@ -413,7 +416,7 @@ def opencode_color_unknown(case: AgentFileContext) -> Iterator[AgentViolation]:
     if "color" not in case.values or (isinstance(color, str) and (color in _THEME or _HEX.match(color))):
         return
     if color is None and document.text[document.key_span("/color")[1] :][:9].lstrip(": \t").startswith("#"):
-        return  # the color has become a comment, and has a rule of its own
+        return  # YAML reads the color as a comment, which another rule reports
     short = _SHORT_HEX.match(color) if isinstance(color, str) else None
     digits = short["digits"] if short else ""
     meant = f"#{digits}" if len(digits) == 6 else "#" + "".join(digit * 2 for digit in digits)  # noqa: PLR2004 - digits

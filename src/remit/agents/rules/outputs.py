@@ -1,4 +1,4 @@
-"""Rules on what comes out: the artifacts an agent makes, and the form of its return."""
+"""Rules on an agent's output: its artifacts and the format of its return."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from remit.agents.tags import Tag
 
 ARTIFACT_TYPES = ("implementation", "plan", "research", "summary", "review", "report", "documentation")
-"""The kinds of the standard and, from the standards on returns, two more words that are read (C5)."""
+"""The types of the standard, and two from the standards on returns (C5)."""
 SPEC_ROOTS = (f"{opencode.FOLDER}/specs", f"{claude.FOLDER}/specs", "specs")
 RETURN_FIELDS = ("status", "summary", "artifacts", "metadata", "session_id")
 
@@ -30,12 +30,12 @@ RETURN_FIELDS = ("status", "summary", "artifacts", "metadata", "session_id")
 
 
 def find_spec_root(document: AgentDocument) -> str:
-    """The folder of the tasks, as far as the file shows it."""
+    """Return the folder of tasks that the file uses, or the default."""
     return next((root for root in SPEC_ROOTS[:2] if f"{root}/" in document.text), SPEC_ROOTS[2])
 
 
 def find_artifacts(document: AgentDocument) -> list[Tag]:
-    """Every artifact that the agent says it makes."""
+    """Return the tags of the artifacts that the agent creates."""
     section = document.outline.get("artifact_creation")
     return [tag for tag in section.walk() if tag.name == "artifact"] if section else []
 
@@ -88,14 +88,14 @@ def artifact_path(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 
 def _judge_path(path: str, kind: str) -> str:
-    """What is unusual about a path; empty where nothing is."""
+    """Return how a path differs from the standard's, or ""."""
     root = next((root for root in SPEC_ROOTS if path.startswith(f"{root}/")), None)
     if root is None:
         return "isn't in the tasks folder" if not path.startswith(("{", "$")) else ""
     folder = _TASK_FOLDER.match(path, len(root))
     shape = _SHAPES[kind][0].search(path, folder.end() - 1) if folder else None
     if shape is None:
-        return f"is not where a {kind} {'report ' if kind == 'research' else ''}belongs"
+        return f"isn't the standard's path of a {kind}{' report' if kind == 'research' else ''}"
     return "has no date in its name" if kind == "summary" and shape["date"] is None else ""
 
 
@@ -163,7 +163,7 @@ def return_field_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
     if structure is None or not structure.closed:
         return
     inner = document.text_of(structure)[:20_000]
-    if ":" not in inner:  # it refers to a description elsewhere
+    if ":" not in inner:  # the structure is described elsewhere
         return
     missing = [name for name in RETURN_FIELDS if re.search(rf"\b{name}\b", inner) is None]
     if missing:
@@ -220,7 +220,7 @@ def return_status_word(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 
 def _first_value(line: str) -> str:
-    """The value at the beginning of a line of JSON or of a list of choices: up to the comma behind its last quote."""
+    """Return the first value of a line of JSON or of a list of choices, without the keys after it."""
     line = line.rstrip().rstrip(",")
     if line[:1] in "\"'`":
         other_key = re.search(r"[\"'`][ \t]{0,9},[ \t]{0,9}[\"'`]\w{1,40}[\"'`][ \t]{0,9}:", line)

@@ -1,4 +1,4 @@
-"""Rules on reading: is it a file, is its YAML YAML, does every tag end."""
+"""Rules on parsing: unreadable files, invalid frontmatter, and unclosed tags."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ _LATE_HEAD = lazy(
     r"\ufeff?(?P<space>\s{1,1000})(?P<opening>---)[ \t]{0,80}\r?\n(?:[ \t]{0,80}(?:#[^\n]{0,400})?\r?\n){0,20}"
     r"[\"']?[A-Za-z_][\w.-]{0,80}[\"']?[ \t]{0,9}:(?:\s|\Z)"
 )
-"""A frontmatter below blank lines: a fence, and a key in the first line that says anything."""
+"""Matches a frontmatter below blank lines: a line of dashes, and a key in the first line with content."""
 
 
 @agent_rule("AGT003", profiles=_MARKDOWN, fix="unsafe")
@@ -122,7 +122,7 @@ def frontmatter_syntax(case: AgentFileContext) -> Iterator[AgentViolation]:
     Fix (safe): quotes the text that YAML rejects; the text stays the same.
     """
     if case.document.unclosed_frontmatter:
-        return  # the body is taken for YAML then
+        return  # the body would be parsed as YAML
     for problem in _list_problems(case, "syntax"):
         yield AgentViolation(f"the frontmatter isn't valid YAML: {problem.message}" if case.document.profile != "codex"
                              else f"the file isn't valid TOML: {problem.message}",
@@ -131,7 +131,7 @@ def frontmatter_syntax(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 
 def _quote_around(document: AgentDocument, at: int) -> tuple[edits.Change, ...]:
-    """Quote the plain one-line value of the top-level key on whose line the parser stopped, or the line above."""
+    """Quote the unquoted one-line value of the top-level key at which the parser stopped, or of the line above."""
     found = document.frontmatter
     if found is None or document.profile == "codex":
         return ()
@@ -162,7 +162,7 @@ def duplicate_key(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 
 def _cut_repeated(document: AgentDocument, problem: FrontmatterProblem) -> tuple[edits.Change, ...]:
-    """The later line of a key, where an earlier line of the block is the same to the letter."""
+    """Remove the second line of a duplicate key if the first one is identical."""
     found = document.frontmatter
     if found is None:
         return ()
@@ -205,7 +205,7 @@ def yaml_object_tag(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 
 _WORDS = frozenset({"when", "expected_return", "token_limit", "example", "path", "format", "content"})
-"""Names of parts that any sentence may have between angle brackets, as a blank."""
+"""Names of parts that are also usual blanks in angle brackets."""
 
 
 def _is_structural(name: str) -> bool:
@@ -213,7 +213,7 @@ def _is_structural(name: str) -> bool:
 
 
 def _is_part(tag: Tag) -> bool:
-    """Whether a tag means something; some names do so only where they belong."""
+    """Whether a tag is part of the standard. Some names are only at their place."""
     return _is_structural(tag.name) or (tag.parent is not None and tag.parent.name in ("artifact", "delegate_to"))
 
 
@@ -235,10 +235,10 @@ def tag_unclosed(case: AgentFileContext) -> Iterator[AgentViolation]:
     for tag in document.body.unclosed:
         slip = misspelt.get(id(tag))
         if not _is_part(tag) or tag.inline or (slip and document.profile == "standard"):
-            continue  # in a standard agent a misspelt closing tag is a finding of its own
+            continue  # another rule reports misspelled closing tags of standard agents
         hidden = document.body.hidden
         if hidden is not None and document.text.find(f"</{tag.name}>", *hidden) >= 0:
-            continue  # it is closed where an unclosed fence hides it
+            continue  # its closing tag is hidden by an unclosed code fence
         at, closing = _place_closing(document, tag)
         added = ((at, at, closing),) if hidden is None or at <= hidden[0] else ()
         yield AgentViolation(f"<{tag.name}> is not closed", f"Write </{tag.name}> where it ends.", tag.name_span,
@@ -246,7 +246,7 @@ def tag_unclosed(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 
 def _place_closing(document: AgentDocument, tag: Tag) -> tuple[int, str]:
-    """Where the closing tag goes, and how it looks there: at the end of the line that begins with the tag, or below."""
+    """Return where the closing tag goes, and its text: at the end of the tag's line, or on a line below."""
     end = _find_end(tag)
     line_end = document.text.find("\n", tag.inner_start)
     line_end -= document.text[line_end - 1] == "\r"
@@ -257,7 +257,7 @@ def _place_closing(document: AgentDocument, tag: Tag) -> tuple[int, str]:
 
 
 def _find_end(tag: Tag) -> int:
-    """Where a tag that is not closed ends: before the first of its own kind in it, a section or a step."""
+    """Return where an unclosed tag ends: before the first section or step in it if it is one itself."""
     peers = SECTION_NAMES if tag.name in SECTION_NAMES else ()
     is_step = tag.name.startswith(("step_", "stage_"))
     for child in tag.children:

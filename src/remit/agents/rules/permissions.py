@@ -1,4 +1,4 @@
-"""Rules on permissions: which tools are on, how permissions are written, and what they say of each other."""
+"""Rules on permissions: syntax, contradictions, gaps, and how the kernel enforces them."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
 
 
 _READ: tuple[Profile, ...] = ("standard", "claude", "opencode")
-"""Whose permissions are held to, where a harness calls Remit."""
+"""The profiles whose permissions Remit's hooks enforce."""
 MAX_PATTERNS = 100
-"""Of one tool on one side: each is compared with each, and nobody writes more."""
+"""Maximum patterns of a tool under `allow` or `deny` that are compared with each other."""
 
 
 # --- the form of permissions -----------------------------------------------------------------------------------------
@@ -114,10 +114,10 @@ def permissions_invalid(case: AgentFileContext) -> Iterator[AgentViolation]:
         return
     for side in ("allow", "deny"):
         yield from _check_side(document, side, table.get(side))
-    strange = find_unread(document) if document.profile != "standard" else None  # there it is told by its keys' rule
-    if strange is not None and strange.count("/") == 2 and strange.rpartition("/")[2] not in ("allow", "deny"):  # noqa: PLR2004 - a key of the table
+    unread = find_unread(document) if document.profile != "standard" else None  # AGT024 reports it
+    if unread is not None and unread.count("/") == 2 and unread.rpartition("/")[2] not in ("allow", "deny"):  # noqa: PLR2004 - a key of the table
         yield AgentViolation("permissions has a side that is neither allow nor deny", "Write allow: or deny:.",
-                             document.key_span(strange), strange)  # fmt: skip
+                             document.key_span(unread), unread)  # fmt: skip
 
 
 def _check_side(document: AgentDocument, side: str, rows: object) -> Iterator[AgentViolation]:
@@ -140,7 +140,7 @@ def _check_side(document: AgentDocument, side: str, rows: object) -> Iterator[Ag
 
 
 def _report_item(document: AgentDocument, side: str, pointer: str, item: object) -> AgentViolation:
-    """An item that is no table: one in Claude Code's form is understood all the same."""
+    """Report an item that isn't a table. An item in Claude Code's syntax is still read."""
     tool, found = read_claude_rule(item, side) if isinstance(item, str) else ("", [])
     if not tool:
         return AgentViolation(
@@ -181,7 +181,7 @@ def _check_row(document: AgentDocument, pointer: str, row: dict[str, Any]) -> It
 
 
 def _quote_written(document: AgentDocument, pointer: str, item: object) -> tuple[edits.Change, ...]:
-    """A number as the text that stands there."""
+    """Quote a number as it is written."""
     if isinstance(item, list | dict) or item is None:
         return ()
     start, end = document.span_of(pointer)
@@ -189,7 +189,7 @@ def _quote_written(document: AgentDocument, pointer: str, item: object) -> tuple
 
 
 def _make_rows(document: AgentDocument, pointer: str, rows: dict[str, Any]) -> tuple[edits.Change, ...]:
-    """A dash before each key; between brackets, a list around the table."""
+    """Turn a table into a list: a dash before each key, or brackets around the table."""
     found = document.frontmatter
     if found is None or found.shared or pointer not in found.spans or not rows:
         return ()
@@ -199,7 +199,7 @@ def _make_rows(document: AgentDocument, pointer: str, rows: dict[str, Any]) -> t
     starts = [found.keys[f"{pointer}/{tool}"][0] for tool in rows if f"{pointer}/{tool}" in found.keys]
     if len(starts) < len(rows):
         return ()
-    # the dash moves the key by two; what stands below it must stay at least as far in as the key is then
+    # the dash moves the key by two, and lines below must not be indented less
     column = _column_of(document, starts[0]) + 2
     deep = all(_column_of(document, found.spans[f"{pointer}/{tool}"][0]) >= column for tool in rows)
     return tuple((at, at, "- ") for at in starts) if deep else ()
@@ -249,9 +249,9 @@ def permission_for_disabled_tool(case: AgentFileContext) -> Iterator[AgentViolat
     for tool, pointer, found in islice(read_permissions(document, "allow"), MAX_PATTERNS):
         if tool not in TOOLS or switched.get(tool) is True or not found or isinstance(switched.get(tool), str):
             continue
-        strange = islice((name for name in switched if name not in TOOLS), MAX_PATTERNS)
-        if tool not in switched and any(guess(name, TOOLS)[0] == tool for name in strange):
-            continue  # it is only misspelt there, which is told
+        unknown = islice((name for name in switched if name not in TOOLS), MAX_PATTERNS)
+        if tool not in switched and any(guess(name, TOOLS)[0] == tool for name in unknown):
+            continue  # another rule reports the misspelled tool
         why = "turned off" if tool in switched else "not turned on"
         yield AgentViolation(f"{tool} has permissions, but is {why} in tools",
                              f"Turn {tool} on, or remove its permissions.", document.key_span(pointer), pointer,
@@ -259,18 +259,18 @@ def permission_for_disabled_tool(case: AgentFileContext) -> Iterator[AgentViolat
 
 
 def _remove_tool(document: AgentDocument, pointer: str) -> tuple[edits.Change, ...]:
-    """A whole row, or one of the tools in it."""
+    """Remove a row, or one tool of it."""
     row = pointer.rpartition("/")[0]
     keys = document.frontmatter.keys if document.frontmatter else {}
     alone = sum(key.rpartition("/")[0] == row for key in keys) == 1
     return edits.remove_item(document, row) if alone and row.count("/") > 2 else edits.remove_key(document, pointer)  # noqa: PLR2004 - /permissions/allow/0
 
 
-# --- rules that speak of each other ----------------------------------------------------------------------------------
+# --- contradictions --------------------------------------------------------------------------------------------------
 
 
 class PermissionEntry(NamedTuple):
-    """One pattern of one tool."""
+    """A pattern of a tool."""
 
     tool: str
     pattern: str
@@ -278,7 +278,7 @@ class PermissionEntry(NamedTuple):
 
 
 def list_entries(document: AgentDocument, side: str) -> dict[str, list[PermissionEntry]]:
-    """The patterns of one side, by tool."""
+    """Return the patterns under `allow` or `deny`, by tool."""
     found: dict[str, list[PermissionEntry]] = {}
     for tool, _, rows in islice(read_permissions(document, side), MAX_PATTERNS):
         entries = found.setdefault(tool, [])
@@ -292,13 +292,13 @@ def _pick_comparison(tool: str) -> Callable[[str, str], bool]:
 
 
 def _find_cover(entry: PermissionEntry, others: list[PermissionEntry]) -> PermissionEntry | None:
-    """The first of some entries that covers another wholly."""
+    """Return the first entry that fully covers another one, or None."""
     covers = _pick_comparison(entry.tool)
     return next((other for other in others if covers(other.pattern, entry.pattern)), None)
 
 
 def _list_pairs(document: AgentDocument) -> Iterator[tuple[PermissionEntry, PermissionEntry]]:
-    """Everything allowed that is denied again, and by what: by the same pattern, else by one that covers it."""
+    """Yield each allowed entry with the entry that denies it: the same pattern, else one that covers it."""
     allow, deny = list_entries(document, "allow"), list_entries(document, "deny")
     for tool, entries in allow.items():
         same = {entry.pattern: entry for entry in reversed(deny.get(tool, []))}
@@ -367,7 +367,9 @@ def permission_redundant(case: AgentFileContext) -> Iterator[AgentViolation]:
     document = case.document
     denied = {entry.pointer for entry, _ in _list_pairs(document)}
     for entries in list_entries(document, "allow").values():
-        wide = [entry for entry in entries if entry.pattern != "*"]  # not every harness lets a star cross folders
+        wide = [
+            entry for entry in entries if entry.pattern != "*"
+        ]  # in some harnesses, a star doesn't match across folders
         for at, entry in enumerate(entries):
             cover = next((other for other in wide if _makes_redundant(other, entry, entries, at)), None)
             if cover is not None and entry.pointer not in denied:
@@ -382,7 +384,7 @@ def permission_redundant(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 
 def _makes_redundant(other: PermissionEntry, entry: PermissionEntry, entries: list[PermissionEntry], at: int) -> bool:
-    """Whether one entry covers another one; of two that mean the same, the first stays."""
+    """Whether one entry makes another redundant. Of two equivalent entries, the first is kept."""
     covers = _pick_comparison(entry.tool)
     if other.pattern == entry.pattern or not covers(other.pattern, entry.pattern):
         return False
@@ -419,7 +421,7 @@ def permission_duplicate(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 
 def remove_entry(document: AgentDocument, entry: PermissionEntry) -> tuple[edits.Change, ...]:
-    """One pattern from its list; a text that stands for a list is left alone."""
+    """Remove a pattern from its list. A single string isn't changed."""
     return edits.remove_item(document, entry.pointer) if entry.pointer.rpartition("/")[2].isdigit() else ()
 
 
@@ -427,13 +429,13 @@ PATH_TOOLS = frozenset({"read", "write", "edit", "grep", "glob"})
 
 
 def _is_on(document: AgentDocument, tool: str) -> bool | None:
-    """Whether a tool is switched on; None where the file says nothing of tools."""
+    """Whether a tool is on, or None if the file lists no tools."""
     names = read_tools(document)
     return None if names is None or document.get_section("tools") is None else tool in names
 
 
 def _can_be_read(document: AgentDocument) -> bool:
-    """Whether what the permissions do not say can be called missing: their YAML is whole, and no cap cut it short."""
+    """Whether the permissions were read completely, so that rules can report what is missing."""
     found = document.frontmatter
     cut = found is not None and any(problem.kind == "limit" for problem in found.problems)
     return not cut and not isinstance(document.values.get("permissions"), str)
@@ -458,14 +460,14 @@ def bash_unrestricted(case: AgentFileContext) -> Iterator[AgentViolation]:
     if allowed is not None and everything is None:
         return
     pointer = everything.pointer if everything else "/tools/bash"
-    told = "bash can run every command" if everything else "bash is on, and no list limits its commands"
+    message = "bash can run every command" if everything else "bash is on, and no list limits its commands"
     yield AgentViolation(
-        told, "List under allow the commands that the agent needs.", document.key_span(pointer), pointer
+        message, "List under allow the commands that the agent needs.", document.key_span(pointer), pointer
     )
 
 
 class ProtectedSample(NamedTuple):
-    """What an agent should not change: a path in it, and the pattern that keeps it from there."""
+    """A protected path: an example, and the pattern that denies it."""
 
     sample: str
     pattern: str
@@ -479,7 +481,7 @@ _SETTINGS = {
 
 
 def _list_protected(document: AgentDocument) -> Iterator[ProtectedSample]:
-    """What runs or rules the agents: git's hooks, Remit's own files, the agent's file, the harness's settings."""
+    """Yield the protected paths: git's hooks, Remit's files, the agent's folder, the harness's settings."""
     yield ProtectedSample(".git/hooks/pre-commit", ".git/**/*")
     yield ProtectedSample(".remit/ledger.db", ".remit/**/*")
     yield ProtectedSample("remit.toml", "remit.toml")
@@ -511,7 +513,7 @@ def protected_path_writable(case: AgentFileContext) -> Iterator[AgentViolation]:
     for tool in ("write", "edit"):
         allowed = allow.get(tool)
         if _is_on(document, tool) is False or (allowed is None and (tool == "edit" or not _is_on(document, tool))):
-            continue  # edit goes where write may, if nothing else is said
+            continue  # by default, edit has the patterns of write
         wide = [entry for entry in allowed or () if not entry.pattern.startswith("!")]
         denied = [entry.pattern.removeprefix("!") for entry in [*deny.get(tool, []), *(allowed or ())]
                   if entry in deny.get(tool, []) or entry.pattern.startswith("!")]  # fmt: skip
@@ -542,7 +544,7 @@ def _report_open(
 
 
 def add_denials(document: AgentDocument, tool: str, denied: list[str]) -> tuple[edits.Change, ...]:
-    """Add patterns to what a tool is denied: to its list, or as a row of their own."""
+    """Deny patterns of a tool: add them to its list, or add a row."""
     found = document.frontmatter
     texts = [edits.quote(pattern) for pattern in denied]
     if found is None or not isinstance(document.get("permissions", "deny"), list):
@@ -588,11 +590,11 @@ def _climbs(pattern: str) -> bool:
     return False
 
 
-# --- whether denials hold --------------------------------------------------------------------------------------------
+# --- gaps in deny rules ----------------------------------------------------------------------------------------------
 
 
 def _read_bash(document: AgentDocument) -> tuple[list[PermissionEntry], list[PermissionEntry] | None]:
-    """What bash is denied, and what it is allowed; None where nothing limits it. Nothing where it is off."""
+    """Return the denied and allowed commands. Allowed is None without a list; both are empty if bash is off."""
     if _is_on(document, "bash") is False:
         return [], []
     allowed = list_entries(document, "allow").get("bash")
@@ -647,12 +649,12 @@ def deny_rule_bypassable(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 
 def _is_part(command: str, pattern: str) -> bool:
-    """Whether a pattern matches a command and others, too."""
+    """Whether a pattern also matches other commands."""
     return covers_command(pattern, command) and normalize_command(pattern) != command
 
 
 _HARMLESS_REST = {"find": ["find *-exec", "find *-execdir", "find *-ok", "find *-okdir"], "git": ["git -*"]}
-"""What to deny so that the rest of a program runs nothing else."""
+"""The options to deny so that a program can't run others."""
 
 
 @agent_rule("AGT065", severity="warning", fix="unsafe")
@@ -725,13 +727,13 @@ def pattern_negated(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 _WRITING = ("write", "edit")
 _EXACT = (["**"], ["**", "*"], ["**", "**"])
-"""The ends of a pattern that mean a folder with everything in it."""
+"""Ends of a pattern that match a folder with all its content."""
 _PROTECTED = frozenset({claude.SETTINGS_PATTERN, opencode.SETTINGS_PATTERN})
-"""Files that Remit protects from every agent, also those that don't exist yet."""
+"""Files that Remit protects from all agents, including missing ones."""
 
 
 class _Form(NamedTuple):
-    """A pattern as the kernel could enforce it: the path before its first star, and whether the rest is all of it."""
+    """A pattern as the kernel can enforce it: the path before its first star, and whether it covers a whole folder."""
 
     path: str
     has_stars: bool
@@ -773,8 +775,8 @@ def permission_not_enforceable(case: AgentFileContext) -> Iterator[AgentViolatio
     if all(tool in allow for tool in _WRITING):
         write, edit = ({entry.pattern for entry in allow[tool]} for tool in _WRITING)
         if write != edit and allow["edit"]:
-            told = "write and edit are allowed different patterns; commands may write what one of the two allows"
-            yield _report(document, allow["edit"][0], told, "Allow both the same.")
+            message = "write and edit are allowed different patterns; commands may write what one of the two allows"
+            yield _report(document, allow["edit"][0], message, "Allow both the same.")
     reading = allow.get("read", [])
     if reading and not any(entry.pattern in EVERYTHING for entry in reading):
         yield _report(document, reading[0], "the kernel doesn't limit commands to the files that read is allowed",
@@ -784,22 +786,26 @@ def permission_not_enforceable(case: AgentFileContext) -> Iterator[AgentViolatio
         form = _read_form(entry.pattern)
         if entry.pattern not in seen | _PROTECTED and form.has_stars and not form.is_folder:
             does = "hides" if entry.tool == "read" else "protects"
-            told = f"the kernel {does} what matches {show(entry.pattern)} when the agent starts, not what is made later"
-            yield _report(document, entry, told, "Deny a whole folder, or review the files that the agent makes.")
+            message = (
+                f"the kernel {does} what matches {show(entry.pattern)} when the agent starts, not what is made later"
+            )
+            yield _report(document, entry, message, "Deny a whole folder, or review the files that the agent makes.")
         seen.add(entry.pattern)
 
 
 def _check_allowed(document: AgentDocument, entry: PermissionEntry) -> Iterator[AgentViolation]:
-    """Report what the kernel makes of a pattern that may be written."""
+    """Report how the kernel enforces a pattern that is allowed to be written."""
     form = _read_form(entry.pattern)
     if form.has_stars and not form.is_folder:
         where = "the workspace" if form.path == "." else show(form.path)
-        told = f"the kernel can't enforce {show(entry.pattern)}; commands may write everything in {where}"
-        yield _report(document, entry, told, "Allow a whole folder that contains only what the agent may write.")
+        message = f"the kernel can't enforce {show(entry.pattern)}; commands may write everything in {where}"
+        yield _report(document, entry, message, "Allow a whole folder that contains only what the agent may write.")
     elif not form.has_stars:
-        told = f"the kernel lets commands change {show(entry.pattern)} in place; a program that replaces the file fails"
+        message = (
+            f"the kernel lets commands change {show(entry.pattern)} in place; a program that replaces the file fails"
+        )
         hint = f"Allow its folder if programs have to replace it. If it is a folder, write {show(f'{form.path}/**')}."
-        yield _report(document, entry, told, hint)
+        yield _report(document, entry, message, hint)
 
 
 def _report(document: AgentDocument, entry: PermissionEntry, message: str, hint: str) -> AgentViolation:

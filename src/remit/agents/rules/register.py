@@ -1,8 +1,8 @@
-"""Register of the rules on agent files (AGT…), and the modules that have them.
+"""Register of the rules on agent files (AGT…), and of the modules that define them.
 
-A rule yields violations, and the register adds code and severity. Each rule has a published page: what is wrong, why
-it matters, bad, good, and its fix. The page of a decorated function is its docstring; the page of a rule from a table
-is `agents/pages/CODE.md`. Codes are stable: a retired code is never used again.
+A rule yields violations, and the register adds code and severity. Each rule has a published page: the problem, why it
+matters, a bad and a good example, and the fix. The page of a decorated function is its docstring; the page of a table
+row is `agents/pages/CODE.md`. Codes are stable: a retired code is never reused.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ class AgentViolation(NamedTuple):
     """The fix: (start, end, new text), as offsets in the file."""
     fix_message: str = ""
     applicability: Applicability | None = None
-    """Set if this fix is more or less safe than the rule's other fixes."""
+    """The safety of this fix if it differs from the rule's."""
 
 
 class AgentFileContext(NamedTuple):
-    """What a rule can read: one document, and facts about files as values."""
+    """The input of a rule: a document, and facts about files."""
 
     document: AgentDocument
     sizes: Mapping[str, int | None] = NOTHING
-    """Size in bytes of each context file, None if it doesn't exist. Paths that weren't checked have no entry."""
+    """The size of each context file in bytes, None if it doesn't exist. Unchecked paths have no entry."""
 
     @property
     def values(self) -> Mapping[str, Any]:
@@ -56,7 +56,7 @@ class AgentFileContext(NamedTuple):
         return self.document.values
 
     def get(self, *keys: str) -> Any:  # noqa: ANN401 - any YAML value
-        """The frontmatter's value at a path of keys."""
+        """Return the frontmatter's value at a path of keys, or None."""
         return self.document.get(*keys)
 
 
@@ -69,16 +69,16 @@ class AgentRule(NamedTuple):
     check: Callable[[AgentFileContext], Iterator[AgentViolation]]
     profiles: tuple[Profile, ...]
     fix: Applicability | None
-    """Whether the rule has a fix, and how safe it is."""
+    """The safety of the rule's fix, or None without a fix."""
 
     @property
     def documentation(self) -> str:
-        """The rule's page: its function's docstring, or the file of a rule that is a table row."""
+        """The rule's page: the docstring of its function, or the page file of a table row."""
         return self.check.__doc__ or read_page(self.code)
 
 
 def read_page(code: str) -> str:
-    """The page of a rule that is a table row."""
+    """Return the page of a rule that is a table row."""
     from pathlib import Path  # noqa: PLC0415 - only for explanations
 
     return (Path(__file__).parents[1] / "pages" / f"{code}.md").read_text("utf-8").strip()
@@ -126,11 +126,11 @@ def add_rule(
 
 
 def run_agent_rules(case: AgentFileContext) -> list[Diagnostic]:
-    """Run every rule of the document's profile."""
+    """Run all rules of a document's profile."""
     profile = case.document.profile
     if profile not in _BY_PROFILE:
         load_rules(profile)
-        # By code: in which order the modules were loaded must not show.
+        # Sorted by code, so that the order of imports doesn't matter.
         _BY_PROFILE[profile] = tuple(each for _, each in sorted(AGENT_RULES.items()) if profile in each.profiles)
     findings = []
     for each in _BY_PROFILE[profile]:
@@ -139,7 +139,7 @@ def run_agent_rules(case: AgentFileContext) -> list[Diagnostic]:
 
 
 def make_diagnostic(rule: AgentRule, report: AgentViolation, document: AgentDocument) -> Diagnostic:
-    """A report as a finding."""
+    """Make a diagnostic of a violation."""
     fix = None
     if report.edits:
         edits = tuple(TextEdit(*edit, document.locate(edit[:2])) for edit in sorted(report.edits))
@@ -161,15 +161,15 @@ MODULES: dict[Profile, tuple[str, ...]] = {
     "codex": ("parsing", "codex"),
     "command": (*_MARKDOWN, "command"),
 }  # fmt: skip
-"""The modules that have rules for each profile."""
+"""The modules with rules for each profile."""
 _loaded: set[Profile] = set()
 
 
 def load_rules(profile: Profile) -> None:
-    """Load the modules that have rules for files of a profile."""
+    """Import the modules with rules for a profile."""
     if profile in _loaded:
         return
-    from importlib import import_module  # noqa: PLC0415 - only once a file has to be judged
+    from importlib import import_module  # noqa: PLC0415 - only once a file is checked
 
     for name in MODULES[profile]:
         import_module(f"{__package__}.{name}")
@@ -177,7 +177,7 @@ def load_rules(profile: Profile) -> None:
 
 
 def load_all_rules() -> dict[str, AgentRule]:
-    """Load every rule on a single file and return all by code."""
+    """Import all rules on single files, and return them by code."""
     for profile in MODULES:
         load_rules(profile)
     return AGENT_RULES
@@ -185,24 +185,24 @@ def load_all_rules() -> dict[str, AgentRule]:
 
 RETIRED = {
     "AGT089": (
-        "It looked for words such as `session`, `depth` and `deadline` in the context of a delegation. Remit "
+        "It searched the context of a delegation for words such as `session`, `depth` and `deadline`. Remit "
         "passes the session id, depth, path and timeout on itself."
     ),
     "AGT153": (
-        "It looked for words such as `check` and `status` in the preflight step. AGT142 and AGT145 check that"
+        "It searched the preflight step for words such as `check` and `status`. AGT142 and AGT145 check that"
         " the step is there and complete; Remit validates the inputs and moves the status itself."
     ),
     "AGT154": (
-        "It looked for words such as `status` and `commit` in the postflight step. AGT142 and AGT146 check "
+        "It searched the postflight step for words such as `status` and `commit`. AGT142 and AGT146 check "
         "that the step is there and complete; Remit does what a postflight leaves out."
     ),
     "AGT155": (
-        "It looked for words such as `format` and `verify` in the return step. AGT142 and AGT147 check that "
+        "It searched the return step for words such as `format` and `verify`. AGT142 and AGT147 check that "
         "the step is there and complete; Remit validates each return."
     ),
     "AGT159": (
-        "It looked for words such as `phase`, `estimate` and `registry` in the body of an agent of each kind."
+        "It searched the body of each type of agent for words such as `phase`, `estimate` and `registry`."
         " Remit checks the artifacts of each kind when a command ends."
     ),
 }
-"""What each rule looked for, and what checks it now."""
+"""Codes that aren't used any more, each with the old rule and its replacement. Using them isn't an error."""

@@ -1,7 +1,7 @@
-"""The checker of sections: what can be wrong with a section, its parts, its names and its attributes.
+"""Checks the sections of standard agents by classes of checks, which the rows of the table in `sections` combine.
 
-Owns the shapes of problems: a section, a part or an attribute that is missing or empty, a usual name that is missing,
-an attribute that is none of its choices, a text that is too short or too long. `sections` has the table.
+The checks find missing or empty sections, parts and attributes, missing usual names, attributes with an invalid choice,
+and texts that are too short or too long.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from remit.model import Severity
 
 Named = tuple["Tag", str]
-"""A tag, and how a message calls it."""
+"""A tag, and its label in messages."""
 
 
 def find_top(document: AgentDocument) -> Span:
-    """Where a finding points when the thing it speaks of is not there: the title, else the body's beginning."""
+    """Return the span for diagnostics on missing sections: the title, else the body's start."""
     if document.outline.title is not None:
         return document.outline.title[1]
     end = len(document.text)
@@ -42,19 +42,19 @@ def find_top(document: AgentDocument) -> Span:
 
 
 def find_kind(document: AgentDocument) -> str:
-    """What the agent is for; empty where the file does not say it."""
+    """Return the agent's type, or ""."""
     kind = document.get("agent_type")
     return kind if isinstance(kind, str) else ""
 
 
 def shorten(text: str) -> str:
-    """A text of the file for a message."""
+    """Shorten a text of the file for a message."""
     text = " ".join(text[:200].split())
     return text if len(text) <= 60 else f"{text[:59]}…"  # noqa: PLR2004 - what fits in a message
 
 
 def is_empty(document: AgentDocument, tag: Tag | None) -> bool:
-    """Whether a section says nothing; comments do not count."""
+    """Whether a section is empty or has only comments."""
     if tag is None:
         return True
     inner = document.text_of(tag)
@@ -68,7 +68,7 @@ _WHOLE_BLANK = lazy(
 
 
 def find_blank(text: str) -> str:
-    """The blank that is all of a text; one inside a longer text is meant for the agent."""
+    """Return the blank that a text consists of. A blank inside a longer text is for the agent."""
     whole = _WHOLE_BLANK.match(text[:4000])
     return whole[0].strip().split("\n")[0] if whole else ""
 
@@ -77,7 +77,7 @@ def find_missing_parts(
     document: AgentDocument, tag: Tag, parts: Iterable[str], *, filled: bool = False,
     other_names: Mapping[str, tuple[str, ...]] = NOTHING,
 ) -> list[str]:  # fmt: skip
-    """The parts that a tag doesn't have, not even under a misspelt name; `filled` counts empty ones."""
+    """Return the parts that a tag lacks, also under a misspelled name. `filled` includes empty parts."""
     slipped, children = document.outline.slipped(tag), map_parts(tag)
     missing = []
     for part in parts:
@@ -90,19 +90,19 @@ def find_missing_parts(
 
 
 def list_tags(parts: Iterable[str]) -> str:
-    """Parts as the tags to add, for a hint."""
+    """Render parts as tags for a hint."""
     return " and ".join(f"<{part}>" for part in parts)
 
 
 class SectionNeeded(NamedTuple):
-    """A section that every agent has: missing, empty, or without the tags that it is for."""
+    """Reports a required section that is missing, empty, or without its tags."""
 
     name: str
     hint: str
     default: Callable[[AgentDocument], str] | None = None
-    """What the fix writes into it; empty if only its author knows."""
+    """The content that the fix writes, or "" if only the author knows it."""
     item: str = ""
-    """The tag that has to be in it."""
+    """The tag that it must contain."""
     item_hint: str = ""
     message: str = "<{name}> is missing"
     when: Callable[[AgentDocument], bool] | None = None
@@ -138,11 +138,11 @@ class SectionNeeded(NamedTuple):
 
 
 ARTIFACT_WORDS = {kind: word for kind, (word, _) in ARTIFACTS.items()} | {"research": "report"}
-"""What an agent of a kind makes."""
+"""The artifact of an agent's type."""
 
 
 class PartsNeeded(NamedTuple):
-    """The parts that tags have to have: missing or, if they have to be filled, empty."""
+    """Reports required parts of tags that are missing or, with `filled`, empty."""
 
     find: Callable[[AgentDocument], Iterable[Named]]
     parts: tuple[str, ...]
@@ -155,10 +155,10 @@ class PartsNeeded(NamedTuple):
     filled: bool = False
     severity: Callable[[list[str]], Severity | None] | None = None
     default: Callable[[AgentDocument, Tag, list[str]], str] | None = None
-    """What the fix adds; empty if only the author knows."""
+    """The text that the fix adds, or "" if only the author knows it."""
 
     def check(self, document: AgentDocument) -> Iterator[AgentViolation]:
-        """Report each tag that lacks some of its parts, once."""
+        """Report each tag that lacks parts, once."""
         attributes = [part[1:] for part in self.parts if part.startswith("@")]
         parts = [part for part in self.parts if not part.startswith("@")]
         for tag, label in self.find(document):
@@ -177,7 +177,7 @@ class PartsNeeded(NamedTuple):
 
 
 class AttributeNeeded(NamedTuple):
-    """An attribute that tags have to have."""
+    """Reports tags without a required attribute."""
 
     find: Callable[[AgentDocument], Iterable[Named]]
     attribute: str
@@ -186,10 +186,10 @@ class AttributeNeeded(NamedTuple):
     hint: str
     severity: Severity | None = None
     default: Callable[[str], str] | None = None
-    """The value that the fix adds to a tag of a name; empty if only the author knows."""
+    """The value that the fix adds, by the tag's name, or "" if only the author knows it."""
 
     def check(self, document: AgentDocument) -> Iterator[AgentViolation]:
-        """Report each tag without it."""
+        """Report each tag without the attribute."""
         for tag, label in self.find(document):
             written = tag.get(self.attribute)
             if (written or "").strip():
@@ -206,7 +206,7 @@ class AttributeNeeded(NamedTuple):
 
 
 class AttributeChoice(NamedTuple):
-    """An attribute that is none of its choices. A blank in braces is left alone."""
+    """Reports attributes with an invalid choice. Blanks in braces are skipped."""
 
     find: Callable[[AgentDocument], Iterable[Named]]
     attribute: str
@@ -214,14 +214,14 @@ class AttributeChoice(NamedTuple):
     message: str
     """With {value}."""
     other_words: Mapping[str, str] = NOTHING
-    """What the choices are called elsewhere."""
+    """Other names of the choices."""
     accepted: Collection[str] = ()
-    """Other words that are read, in small letters."""
+    """Other valid words, in lower case."""
     is_first_word: bool = False
-    """Whether only the first word decides, as in `array[string]`."""
+    """Whether only the first word is compared, as in `array[string]`."""
 
     def check(self, document: AgentDocument) -> Iterator[AgentViolation]:
-        """Report each value that is none, with the one that was meant."""
+        """Report each invalid value, with the similar choice."""
         for tag, _ in self.find(document):
             written, span = tag.get(self.attribute) or "", tag.find_value(self.attribute)
             if not written.strip() or span is None or "{" in written:
@@ -245,13 +245,13 @@ _VALUE = lazy(r"\S(?:.*\S)?")
 
 
 class UsualNames(NamedTuple):
-    """Names that a section usually has."""
+    """Reports usual names that a section lacks."""
 
     section: str
     names: Callable[[AgentDocument], list[str]]
-    """The usual ones that this agent needs."""
+    """The usual names for this agent."""
     given: Callable[[AgentDocument], Collection[str]]
-    """Those that the section has."""
+    """The names in the section."""
     message: str
     """With {names}, {s} and {are}."""
     hint: str
@@ -259,7 +259,7 @@ class UsualNames(NamedTuple):
     severity: Callable[[list[str]], Severity | None] | None = None
 
     def check(self, document: AgentDocument) -> Iterator[AgentViolation]:
-        """Report the names that are missing, unless the section has none at all or a misspelt tag."""
+        """Report missing names, unless the section has no names or a misspelled tag."""
         section = document.outline.get(self.section)
         given = self.given(document)
         if section is None or not given or document.outline.slipped(section):
@@ -277,17 +277,17 @@ class UsualNames(NamedTuple):
 
 
 class SentenceRange(NamedTuple):
-    """How many sentences a section has. In a section of several, the items of a list count as sentences."""
+    """Reports a section with too few or too many sentences. The items of a list count as sentences."""
 
     section: str
     least: int
     most: int
     hint: str
     most_items: int = 0
-    """How many a list may have; 0: no more than sentences."""
+    """Maximum items of a list. 0: as for sentences."""
 
     def check(self, document: AgentDocument) -> Iterator[AgentViolation]:
-        """Report a section with fewer or more; one that is empty or a blank is reported elsewhere."""
+        """Report the section. Other rules report empty sections and blanks."""
         tag = document.outline.get(self.section)
         text = document.text_of(tag) if tag is not None and tag.closed and not tag.children else ""
         if tag is None or not text or is_empty(document, tag) or find_blank(text):
@@ -303,17 +303,17 @@ class SentenceRange(NamedTuple):
 
 
 class OtherName(NamedTuple):
-    """Tags that go by another name than the standard's. All are one finding."""
+    """Reports tags with an alternative name, all of them once."""
 
     find: Callable[[AgentDocument], Iterable[Named]]
-    """With the standard's name of each."""
+    """The tags, each with the standard's name."""
     hint: str
     message: str = "<{tag}> is read as <{name}>"
     more: str = ""
-    """What the message adds if one name is there many times, with {count}."""
+    """The addition to the message if one name occurs several times, with {count}."""
 
     def check(self, document: AgentDocument) -> Iterator[AgentViolation]:
-        """Report the first tag, and rename them all."""
+        """Report the first tag; the fix renames all."""
         found = list(self.find(document))
         if found:
             pairs = dict.fromkeys((tag.name, name) for tag, name in found)
@@ -324,18 +324,18 @@ class OtherName(NamedTuple):
 
 
 class Repeated(NamedTuple):
-    """Tags that are there twice."""
+    """Reports duplicate tags."""
 
     find: Callable[[AgentDocument], Iterable[Named]]
-    """With what is the same of both; tags without it are left alone."""
+    """The tags, each with the label that must be unique. Tags without a label are skipped."""
     message: str
     """With {label}."""
     hint: str
     is_same: Callable[[AgentDocument, Tag, Tag], bool]
-    """Whether the second can be removed."""
+    """Whether the fix can remove the second tag."""
 
     def check(self, document: AgentDocument) -> Iterator[AgentViolation]:
-        """Report each tag after the first one."""
+        """Report each tag except the first."""
         seen: dict[str, Tag] = {}
         for tag, label in self.find(document):
             first = seen.setdefault(label, tag)
@@ -347,7 +347,7 @@ class Repeated(NamedTuple):
 
 
 def cut_tag(document: AgentDocument, tag: Tag) -> edits.Change:
-    """A tag with all it holds, and the line breaks behind it where it has its lines for itself."""
+    """Return the span of a tag with its content, extended to whole lines if possible."""
     text = document.text
     start = text.rfind("\n", 0, tag.start) + 1
     if text[start : tag.start].strip():
@@ -369,7 +369,7 @@ Shape = (
 
 
 def make_check(shapes: tuple[Shape, ...]) -> Callable[[AgentFileContext], Iterator[AgentViolation]]:
-    """The check of a rule that is a table row."""
+    """Return the check of a rule that is a table row."""
 
     def check(case: AgentFileContext) -> Iterator[AgentViolation]:
         for shape in shapes:

@@ -1,4 +1,4 @@
-"""The table of the standard's sections: what each has to have, and what is reported if it hasn't.
+"""Rules on the standard's sections: the table of required sections, parts, attributes and names.
 
 Rules that compare sections with each other, with the frontmatter or with the steps are functions in other modules.
 """
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 
 class SectionRule(NamedTuple):
-    """A rule whose check is made of shapes. Its page is `agents/pages/CODE.md`."""
+    """A row of the table. Its page is `agents/pages/CODE.md`."""
 
     code: str
     name: str
@@ -67,10 +67,10 @@ class SectionRule(NamedTuple):
     fix: Applicability | None = None
 
 
-# --- what the rows look at -------------------------------------------------------------------------------------------
+# --- tags that the rows check ----------------------------------------------------------------------------------------
 
 CORE_INPUTS = ("task_number", "session_id", "delegation_depth", "delegation_path")
-"""Without these a delegation cannot be told from another; language and timeout may be left out."""
+"""Inputs that identify a run. Language and timeout are optional."""
 
 
 def _find_context(document: AgentDocument) -> Iterator[Named]:
@@ -96,7 +96,7 @@ def _find_runs(document: AgentDocument) -> Iterator[Named]:
     section = document.outline.get("delegation_patterns")
     for tag in unfold(section) if section else ():
         if tag.name == "delegate_to":
-            yield tag, shorten((tag.get("name") or "").strip()) or "nobody"
+            yield tag, shorten((tag.get("name") or "").strip()) or "an unnamed agent"
 
 
 def _find_artifacts(document: AgentDocument) -> Iterator[Named]:
@@ -140,7 +140,7 @@ def _find_checkpoint_aliases(document: AgentDocument) -> Iterator[Named]:
             yield other, "checkpoint"
 
 
-# --- what the fixes write --------------------------------------------------------------------------------------------
+# --- texts that the fixes write --------------------------------------------------------------------------------------
 
 
 def _describe_context(document: AgentDocument, context: Tag, missing: list[str]) -> str:
@@ -158,7 +158,7 @@ def _describe_role(document: AgentDocument) -> str:
 
 
 def _list_usual_inputs(document: AgentDocument) -> list[str]:
-    """The usual inputs of an agent; a utility serves any task, or none."""
+    """Return the usual inputs of an agent. A utility may serve no task."""
     if find_kind(document) == "utility":
         return ["session_id", "delegation_depth", "delegation_path"]
     return list(USUAL_INPUTS)
@@ -353,7 +353,7 @@ TABLE = (
             AttributeNeeded(
                 _find_runs, "name", "<delegate_to> has no agent name", 'Write <delegate_to name="…">.', "error"
             ),
-            PartsNeeded(_find_runs, DELEGATE_PARTS, "the delegation to {label} lacks {missing}"),
+            PartsNeeded(_find_runs, DELEGATE_PARTS, "the call to {label} lacks {missing}"),
         ),
         "warning",
     ),

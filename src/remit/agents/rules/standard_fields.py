@@ -1,4 +1,4 @@
-"""The fields of a standard agent: identity, limits, and the tables of its frontmatter."""
+"""Rules on the fields of a standard agent: identity, limits, and the tables of its frontmatter."""
 
 from __future__ import annotations
 
@@ -45,17 +45,17 @@ if TYPE_CHECKING:
 RETURN_FORMAT = "subagent-return-format.md"
 MAX_SENTENCES, MAX_DESCRIPTION, MAX_NAME = 2, 500, 64
 MAX_TARGETS = 200
-"""Agents that one file can name: nobody writes more."""
+"""Maximum agents in `can_delegate_to` that are checked."""
 
 
 def get_kind(document: AgentDocument) -> str | None:
-    """What the agent is for; None if that is unknown."""
+    """Return the agent's type, or None if it is unknown."""
     kind = document.get("agent_type")
     return kind if isinstance(kind, str) and kind in TIMEOUTS_S else None
 
 
 def get_limit_s(document: AgentDocument) -> int:
-    """How long an agent of this kind can take."""
+    """Return the default timeout of an agent's type."""
     return TIMEOUTS_S.get(get_kind(document) or "", DEFAULT_TIMEOUT_S)
 
 
@@ -81,7 +81,7 @@ _TARGETS = "/delegation/can_delegate_to"
 
 
 def list_targets(document: AgentDocument) -> list[tuple[str, str]]:
-    """The agents that may be called, and the pointer to each."""
+    """Return the agents that may be called, each with its pointer."""
     named = document.get("delegation", "can_delegate_to")
     if isinstance(named, str):
         return [(named.strip(), _TARGETS)] if named.strip() else []
@@ -89,7 +89,7 @@ def list_targets(document: AgentDocument) -> list[tuple[str, str]]:
     return [(name.strip(), f"{_TARGETS}/{at}") for at, name in items if isinstance(name, str) and name.strip()]
 
 
-# --- what is meant by a wrong value ----------------------------------------------------------------------------------
+# --- corrections of invalid values -----------------------------------------------------------------------------------
 
 
 def _is_name(text: str) -> bool:
@@ -97,7 +97,7 @@ def _is_name(text: str) -> bool:
 
 
 def _is_odd_name(document: AgentDocument, name: str) -> bool:
-    """Whether a name is odd, and no other rule says how the agent should be called."""
+    """Whether a name has an invalid form, and AGT027 doesn't suggest another name."""
     return not _is_name(name.strip()) and (name.strip() == document.stem or not _is_name(document.stem))
 
 
@@ -126,19 +126,19 @@ def _read_whole(_: AgentDocument, value: object) -> str:
 
 
 def _find_depth(_: AgentDocument, value: object) -> str:
-    """The allowed depth that is nearest to what is written."""
+    """Return the valid depth closest to the value."""
     if isinstance(value, str) and value.strip()[:4].isdecimal():
         value = int(value.strip()[:4])
     return str(max(1, min(MAX_DEPTH, int(value)))) if is_number(value) else ""
 
 
 def get_seconds(value: object) -> float | None:
-    """A number of seconds; None if it is none."""
+    """Return a number of seconds, or None."""
     return value if is_number(value) and value > 0 else None
 
 
 def _guess_seconds(document: AgentDocument, key: str) -> str:
-    """How long a call may take: less than half of what the agent itself has."""
+    """Return a timeout of calls: at most half of the agent's own timeout."""
     own = get_seconds(document.get("timeout")) or DEFAULT_TIMEOUT_S
     most = max(1, int(min(600, own / 2)))
     if key == "timeout_default":
@@ -148,7 +148,7 @@ def _guess_seconds(document: AgentDocument, key: str) -> str:
 
 
 def get_budget(document: AgentDocument) -> int | None:
-    """How many bytes the strategy may load; None if it is unknown."""
+    """Return how many bytes the strategy may load, or None if it is unknown."""
     strategy = document.get("context_loading", "strategy")
     return CONTEXT_BUDGETS.get(strategy) if isinstance(strategy, str) else None
 
@@ -179,7 +179,7 @@ def _is_other_format(document: AgentDocument, written: object) -> bool:
     return not known and is_absent(document.get("return"))
 
 
-# --- when a field is needed ------------------------------------------------------------------------------------------
+# --- conditions ------------------------------------------------------------------------------------------------------
 
 
 def _delegates(document: AgentDocument) -> bool:
@@ -187,7 +187,7 @@ def _delegates(document: AgentDocument) -> bool:
 
 
 def _list_called(document: AgentDocument) -> list[str]:
-    """The agents that the body says it delegates to."""
+    """Return the agents that the body calls."""
     patterns = document.body.find("delegation_patterns")
     named = [(tag.get("name") or "").strip() for tag in patterns.find_all("delegate_to")[:50]] if patterns else []
     return list(dict.fromkeys(name for name in named if name and "{" not in name))
@@ -447,7 +447,7 @@ FIELDS = (
         about="What the agent is for: its kind.",
     ),
     FieldSpec("owner", "text", ("agent", "remit"), wrong_type=_NO_TEXT, about="Who moves the task and commits."),
-    FieldSpec("model", "text", wrong_type=_NO_TEXT, about="The model, where the harness should not choose."),
+    FieldSpec("model", "text", wrong_type=_NO_TEXT, about="The model. Default: the harness's own."),
     FieldSpec("retry", "text", ("safe", "never"), about="Whether a lost run may be started again."),
     FieldSpec("return", "text", ("standard", "hyper", "manifest"), about="The format of the return."),
     FieldSpec(

@@ -1,4 +1,4 @@
-"""Rules on the process flow: is every step there, in its place, under its name, and does it say enough."""
+"""Rules on the process flow: missing steps and parts, names, numbers and order."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 MIN_STEPS = 3
 MIN_WORDS = 8
-"""A process of fewer words is a heading, not a description."""
+"""A shorter process is a heading and not a description."""
 
 _HEADING = lazy(r"(?:step|stage|phase)\s{0,3}\d", re.IGNORECASE)
 
 
 def _find_headings(document: AgentDocument) -> list[tuple[int, int]]:
-    """Where headings name steps."""
+    """The headings that name steps."""
     return [span for _, title, span in document.body.headings if _HEADING.match(title)]
 
 
@@ -75,7 +75,7 @@ def _wrap(document: AgentDocument, steps: list[ProcessStep]) -> tuple[edits.Chan
 
 
 def _render_name(number: int, step: ProcessStep) -> str:
-    """The name that a step should have."""
+    """Return the standard's name of a step."""
     suffix = "" if step.suffix.isdigit() else step.suffix
     if step.role is not None and not (step.named and suffix):
         suffix = step.role
@@ -114,7 +114,7 @@ def stage_name(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 
 def _count_stages(group: list[ProcessStep]) -> list[tuple[ProcessStep, int]]:
-    """The number that each stage has as a step: its own, or one less where a preflight was the first."""
+    """Return the step number of each stage: its own, or one less if the first stage is a preflight."""
     stages = [step for step in group if step.word in ("stage", "phase")]
     whole = [step.number for step in group] == list(range(1, len(group) + 1)) and stages == group
     if whole and group[0].role == "preflight":
@@ -129,12 +129,12 @@ def _count_stages(group: list[ProcessStep]) -> list[tuple[ProcessStep, int]]:
 
 
 def _is_settled_elsewhere(document: AgentDocument) -> bool:
-    """Whether somebody else moves the status and commits (C19)."""
+    """Whether Remit or the caller updates the status and commits (C19)."""
     return bool(document.get("owner") == "remit")
 
 
 def _report_missing_step(case: AgentFileContext, role: Role) -> Iterator[AgentViolation]:
-    """That a flow has no step of a role; one that is only not named so is told elsewhere."""
+    """Report a flow without a step of a role, unless a step has the role but another name."""
     document, outline = case.document, case.document.outline
     flow = outline.get("process_flow")
     if flow is None or not outline.steps or any(step.role == role for step in outline.steps):
@@ -153,7 +153,7 @@ def _report_missing_step(case: AgentFileContext, role: Role) -> Iterator[AgentVi
 
 
 def _add_step(document: AgentDocument, role: Role, kind: str, last: int) -> tuple[edits.Change, ...]:
-    """The step itself, before the first one, before the return, or at the end."""
+    """Insert a step before the first one, before the return, or at the end."""
     groups = document.outline.groups
     flow = document.outline.get("process_flow")
     if flow is None or len(groups) != 1 or groups[0][0].tag.parent is not flow:
@@ -247,7 +247,7 @@ def preflight_not_first(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 
 def _renumber(group: list[ProcessStep]) -> tuple[edits.Change, ...]:
-    """Every step counted in the order of the text: from 0 with a preflight, else from where they begin."""
+    """Number the steps in the order of the text: from 0 with a preflight, else from the first number."""
     start = 0 if group[0].role == "preflight" else min(1, group[0].number if group[0].number is not None else 1)
     return tuple(change for number, step in enumerate(group, start) for change in _rename(step, number))
 
@@ -266,7 +266,7 @@ def step_numbers(case: AgentFileContext) -> Iterator[AgentViolation]:
     """
     for group in case.document.outline.groups:
         if any(step.word in ("stage", "phase") for step in group) or (group[0].role == "preflight" and group[0].number):
-            continue  # they are counted anew once they are steps, or once the preflight is number 0
+            continue  # other fixes come first: they make steps of stages, or number the preflight 0
         numbered = [step for step in group if step.number is not None]
         for before, step in pairwise(numbered):
             if step.number == (before.number or 0) + 1 and not step.suffix.isdigit():

@@ -1,8 +1,7 @@
-"""Rules on tokens: the blanks of the manifest protocol, `{{TASK_ID}}` and its like.
+"""Rules on tokens of the manifest protocol, such as `{{TASK_ID}}`.
 
-A file that uses the protocol is looked at as a whole: one with a token in it that no other template language has. In
-any other file only what can hardly be anything but such a token, not well written, is spoken of. What stands in
-programs is left alone where it may be something else.
+A file with a token that no other template language has is checked completely. In other files, only blanks that are
+certainly misspelled tokens are reported. Code is skipped if its braces can mean something else.
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ TOKENS = (
     *REQUIRED_TOKENS, "EPIC_ID", "SESSION_ID", "OUTPUT_DIR", "MANIFEST_PATH", "TITLE", "NEXT_TASK_IDS", "RESEARCH_ID",
     "TASK_SHOW_CMD", "TASK_FOCUS_CMD", "TASK_COMPLETE_CMD", "TASK_LINK_CMD",
 )  # fmt: skip
-"""What is put in when an agent of the protocol is started."""
+"""Tokens that are replaced when an agent of the protocol starts."""
 _COMMON = frozenset({"DATE", "TITLE", "SESSION_ID"})
-"""Names that any template may use: they alone make no file one of the protocol."""
+"""Names that other templates use, too, so that they don't show that a file uses the protocol."""
 _OWN = frozenset(TOKENS) - _COMMON
 
 _BLANK = lazy(
@@ -38,11 +37,11 @@ _BLANK = lazy(
 _CODE_WITHOUT_BRACES = frozenset(
     {"", "json", "jsonl", "md", "markdown", "text", "txt", "yaml", "yml", "bash", "sh", "shell", "console"}
 )
-"""Languages of code fences in which a word between single braces is a blank, and nothing of the language."""
+"""Languages of code fences in which a word in single braces is a blank and not code."""
 
 
 class Blank(NamedTuple):
-    """A word between braces."""
+    """A word in braces."""
 
     name: str
     start: int
@@ -53,19 +52,19 @@ class Blank(NamedTuple):
 
     @property
     def whole(self) -> bool:
-        """Whether it is written as the protocol writes tokens."""
+        """Whether it has the form of the protocol's tokens."""
         return self.opened == self.closed == 2 and not self.spaced  # noqa: PLR2004 - two braces
 
 
 def _list_blanks(document: AgentDocument) -> list[Blank]:
-    """Every word between braces, in a file that uses the protocol; in any other, those that must be meant as tokens."""
+    """Return all words in braces of a file that uses the protocol; in other files, only certain tokens."""
     text = document.text
     if "{{" not in text:
         return []
     blanks = []
     for found in _BLANK.finditer(text):
         if text[found.start() - 1 : found.start()] in ("$", "%", "#", "\\"):
-            continue  # a variable of a shell, or of another template language
+            continue  # a variable of a shell or of another template language
         spaced = bool(found["lead"] or (found["tail"] and found["close"]))
         end = found.end() if found["close"] else found.end("name")
         blanks.append(Blank(found["name"], found.start(), end, len(found["open"]), len(found["close"]), spaced))
@@ -74,14 +73,14 @@ def _list_blanks(document: AgentDocument) -> list[Blank]:
 
 
 def _pick_meant(blanks: list[Blank]) -> list[Blank]:
-    """The blanks that resemble the protocol's own tokens to a letter or two, in a file that has none of them right."""
+    """Return blanks that are similar to tokens, in a file without any correct token."""
     meant = [blank for blank in blanks if blank.opened == 2 and blank.name.isupper() and _find_own(blank.name)]  # noqa: PLR2004 - two braces
     others = {blank.name for blank in blanks if blank.spaced and blank.opened == 2} - _OWN  # noqa: PLR2004
-    return [blank for blank in meant if not (blank.spaced and others)]  # else another language's, which has spaces
+    return [blank for blank in meant if not (blank.spaced and others)]  # other template languages write spaces
 
 
 def _find_own(name: str) -> str | None:
-    """The token that is the same but for underscores, swapped letters, or one letter of many."""
+    """Return the token that differs only in underscores, swapped letters, or one letter of a long name."""
     letters = sorted(normalize_name(name))
     for token in _OWN if name not in _OWN else (name,):
         if letters == sorted(normalize_name(token)):
@@ -91,7 +90,7 @@ def _find_own(name: str) -> str | None:
 
 
 _SHORT, _ALIKE = 8, 0.9
-"""A word that is no longer is close to too many others; the others are one letter of many away."""
+"""Minimum length of a word for comparison: shorter words are similar to too many others."""
 
 
 @agent_rule("AGT090", severity="warning", profiles=_MARKDOWN, fix="unsafe")
@@ -159,12 +158,12 @@ def token_format(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 
 def show_blank(document: AgentDocument, blank: Blank) -> str:
-    """A blank as it is written."""
+    """Render a blank as it is written."""
     return document.text[blank.start : blank.end]
 
 
 def _is_token(document: AgentDocument, blank: Blank) -> bool:
-    """Whether a blank that is not well written must have been meant as a token."""
+    """Whether a malformed blank is certainly a token."""
     if not blank.closed or max(blank.opened, blank.closed) > 2:  # noqa: PLR2004 - two braces
         return False
     if blank.opened == blank.closed == 1:
@@ -175,7 +174,7 @@ def _is_token(document: AgentDocument, blank: Blank) -> bool:
 
 
 def _is_program(document: AgentDocument, at: int) -> bool:
-    """Whether braces belong to a programming language there: in its code fence, or in a text that it formats."""
+    """Whether braces are code: in a code fence of a programming language, or in a format string."""
     fences = document.body.fences
     index = bisect_right([start for start, _ in fences], at) - 1
     if index >= 0 and fences[index][0] <= at < fences[index][1]:

@@ -1,4 +1,4 @@
-"""Rules on the tools that an agent of Claude Code's is given or denied."""
+"""Rules on `tools` of standard agents, Claude Code and opencode."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def tools_invalid(case: AgentFileContext) -> Iterator[AgentViolation]:
     document = case.document
     value = document.get_section("tools")
     if value is None or isinstance(value, dict) or is_read_by_claude(document.path):
-        return  # Claude Code has a list of its own
+        return  # in Claude Code, tools is a list
     listed = isinstance(value, list)
     yield AgentViolation("tools is a list, expected a table of tools with true or false" if listed
                          else "tools isn't a table of tools with true or false",
@@ -53,7 +53,7 @@ def tools_invalid(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 
 def _make_table(document: AgentDocument, value: object) -> tuple[edits.Change, ...]:
-    """Each tool of a list, or of a text with commas, as a key with true."""
+    """Turn a list, or a string with commas, into a table with true for each tool."""
     names = value.replace(",", " ").split() if isinstance(value, str) else value
     if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
         return ()
@@ -76,7 +76,7 @@ def _rewrite_items(document: AgentDocument, names: list[str]) -> tuple[edits.Cha
         return ((start, start + 1, "{"), *inner, (end - 1, end, "}"))
     text = document.text
     dashes = [text.rfind("-", 0, at) for at, _ in spans]
-    indent = "" if text[dashes[0] - 1] in " \t" else "  "  # a list may stand right under its key, a table may not
+    indent = "" if text[dashes[0] - 1] in " \t" else "  "  # unlike a list, a table must be indented below its key
     return tuple((dash, to, f"{indent}{name}: true") for dash, (_, to), name in zip(dashes, spans, names, strict=True))
 
 
@@ -96,25 +96,25 @@ def tool_unknown(case: AgentFileContext) -> Iterator[AgentViolation]:
     document = case.document
     value = document.get_section("tools")
     for name, pointer in _list_standard_tools(value):
-        known = name if isinstance(value, dict) else name.lower()  # in a list, capitals are understood
+        known = name if isinstance(value, dict) else name.lower()  # in a list, case is ignored
         if known in TOOLS or not name or _is_foreign(name):
             continue
         harness = "opencode" if name in opencode.ALL_TOOLS else "Claude Code" if name in claude.ALL_TOOLS else ""
         if not harness or name.lower() in TOOLS:
             yield report_unknown_tool(document, name, pointer, is_key=isinstance(value, dict))
-        elif not isinstance(value, dict) or value[name] is not False:  # what is off need not be known
+        elif not isinstance(value, dict) or value[name] is not False:  # an unknown tool that is off has no effect
             yield AgentViolation(f"{name} is a tool of {harness}, not of the standard",
                                  f"Keep it if the agent runs in {harness} only.", document.key_span(pointer), pointer,
                                  severity="note")  # fmt: skip
 
 
 def _is_foreign(name: str) -> bool:
-    """Whether a name is that of a server's tool, or of several."""
+    """Whether a name is a tool of an MCP server or a pattern."""
     return "*" in name or name.startswith("mcp")
 
 
 def _list_standard_tools(value: object) -> Iterator[tuple[str, str]]:
-    """Each name, and the pointer to it."""
+    """Yield each name with its pointer."""
     if isinstance(value, dict):
         yield from ((name, f"/tools/{name}") for name in value)
     elif isinstance(value, list):
@@ -169,18 +169,18 @@ _COMMA = lazy(r"[ \t]{0,20},?[ \t]{0,20}")
 
 
 class _ClaudeTool(NamedTuple):
-    """A tool that a file names."""
+    """A tool in a file of Claude Code."""
 
     name: str
     pattern: str
     span: Span
     pointer: str
     exact: bool
-    """Whether the span is that of the entry itself, so that it can be edited."""
+    """Whether the span covers only the entry, so that it can be edited."""
 
     @property
     def name_span(self) -> Span:
-        """Where the name stands, without what is in parentheses."""
+        """The span of the name without parentheses."""
         return (self.span[0], self.span[0] + len(self.name)) if self.exact else self.span
 
 
@@ -189,7 +189,7 @@ _MAX_ENTRIES = 300
 
 
 def _list_claude_tools(document: AgentDocument, key: str) -> list[_ClaudeTool]:
-    """The tools under a key: a text with commas or spaces between them, or a list of such texts."""
+    """Return the tools under a key: a string with commas or spaces, or a list of such strings."""
     value = document.get(key)
     texts = [(f"/{key}", value)]
     if isinstance(value, list):
@@ -226,18 +226,18 @@ def claude_tools_invalid(case: AgentFileContext) -> Iterator[AgentViolation]:
     Fix (unsafe): writes the names of the tools that are true.
     """
     document = case.document
-    for key, told in (("tools", "the agent has no tools at all"), ("disallowedTools", "nothing is denied")):
+    for key, effect in (("tools", "the agent has no tools at all"), ("disallowedTools", "nothing is denied")):
         value = case.get(key)
         if not isinstance(value, dict):
             continue
         names = _render_tools(value)
-        yield AgentViolation(f"{key} is a table, so {told}", f"Write {key}: {names or 'Read, Grep'}.",
+        yield AgentViolation(f"{key} is a table, so {effect}", f"Write {key}: {names or 'Read, Grep'}.",
                              document.key_span(f"/{key}"), f"/{key}",
                              edits=edits.replace_value(document, f"/{key}", names) if names else ())  # fmt: skip
 
 
 def _render_tools(tools: dict[str, object]) -> str:
-    """A table of tools as Claude Code's names; empty where one cannot be translated."""
+    """Render a table of tools with Claude Code's names, or "" if a name is unknown."""
     if not all(isinstance(on, bool) for on in tools.values()) or len(tools) > _MAX_ENTRIES:
         return ""
     known = {name.lower(): name for name in claude.ALL_TOOLS}
@@ -330,7 +330,7 @@ def claude_tool_conflict(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 
 def _cut_entry(document: AgentDocument, entry: _ClaudeTool) -> tuple[edits.Change, ...]:
-    """Remove a tool: the item of a list that is nothing else, or a word with the comma after or before it."""
+    """Remove a tool: its item of a list, or its part of a string with a comma."""
     start, end = entry.span
     text = document.text
     whole = document.span_of(entry.pointer)
@@ -357,11 +357,11 @@ def claude_tool_pattern(case: AgentFileContext) -> Iterator[AgentViolation]:
 
     Good: `tools: Read, Bash`, and a permission rule or a `PreToolUse` hook for its commands
     """
-    for key, told in (("tools", "may use all of"), ("disallowedTools", "loses all of")):
+    for key, effect in (("tools", "may use all of"), ("disallowedTools", "loses all of")):
         for entry in _list_claude_tools(case.document, key)[:MAX_REPORTS]:
             if entry.pattern and entry.pattern not in ("()", "(*)") and entry.name not in _WITH_NAMES:
                 yield AgentViolation(
-                    f"the pattern {show(entry.pattern)} is ignored: the agent {told} {entry.name[:40]}",
+                    f"the pattern {show(entry.pattern)} is ignored: the agent {effect} {entry.name[:40]}",
                     "Keep patterns in the permissions of the settings, or in a hook.",
                     entry.span,
                     entry.pointer,
@@ -411,7 +411,7 @@ def opencode_tools_invalid(case: AgentFileContext) -> Iterator[AgentViolation]:
     tools = case.get("tools")
     if "tools" not in case.values or document.place != "opencode" or not can_judge_type(document, "/tools"):
         return
-    is_standard = document.profile == "standard"  # which has rules and a fix of its own for what stands in the table
+    is_standard = document.profile == "standard"  # other rules check the values of a standard agent's table
     if isinstance(tools, dict):
         for name, on in tools.items() if not is_standard else ():
             pointer = f"/tools/{escape_key(name)}"
@@ -429,7 +429,7 @@ def opencode_tools_invalid(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 
 def _can_take_permission(document: AgentDocument) -> bool:
-    """Whether a fix may write `permission`: it is not given, and no other fix writes it."""
+    """Whether a fix may add `permission`: it is missing, and no other fix adds it."""
     from remit.agents.rules.opencode import TABLE  # noqa: PLC0415 - not for standard files
 
     given = {"permission", "permissions"} & document.values.keys()
@@ -437,7 +437,7 @@ def _can_take_permission(document: AgentDocument) -> bool:
 
 
 def _make_permission(document: AgentDocument, tools: object) -> tuple[edits.Change, ...]:
-    """A list of tools as permissions; none where one of them is unknown."""
+    """Convert a list of tools to permissions. Returns no changes if a tool is unknown."""
     texts = tools.split(",") if isinstance(tools, str) else tools if isinstance(tools, list) else []
     known = {name.lower(): "edit" if name in opencode.EDITING_TOOLS else name for name in opencode.ALL_TOOLS}
     names = [known.get(text.strip().lower(), "") if isinstance(text, str) else "" for text in texts[:100]]
@@ -472,14 +472,14 @@ def opencode_tools_deprecated(case: AgentFileContext) -> Iterator[AgentViolation
 
 
 def _convert_switches(document: AgentDocument, tools: dict[str, bool]) -> tuple[edits.Change, ...]:
-    """Write each true as allow and each false as deny, in its place; write and patch are edit, once."""
+    """Write each true as allow and each false as deny. write and patch become edit."""
     names = ["edit" if name in ("write", "patch") else name for name in tools]
     found = document.frontmatter
     if (
         len(set(names)) < len(names)
         and len({on for name, on in tools.items() if name in ("write", "edit", "patch")}) > 1
     ):
-        return ()  # the last of them wins: that should be seen
+        return ()  # they contradict each other, so the author has to decide
     changes = list(edits.rename_key(document, "/tools", "permission"))
     seen: set[str] = set()
     for name, (tool, on) in zip(names, tools.items(), strict=True):

@@ -1,7 +1,7 @@
-"""Rules on single values of a frontmatter: what YAML makes of a word that its author meant otherwise.
+"""Rules on single YAML values that parsers read differently from what the author meant.
 
-Readers of YAML differ here: `no`, `1:30` and `0755` are one thing to YAML 1.1 and another to YAML 1.2, and every
-harness brings its own reader. What is reported is what at least one of them misreads.
+`no`, `1:30` and `0755` have other meanings in YAML 1.1 than in YAML 1.2, and each harness has its own parser. The rules
+report values that at least one of the parsers misreads.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Expected = Literal["text", "truth", "number", "anything"]
 
 
 def _expect(pointer: str) -> Expected:
-    """What a frontmatter's value should be."""
+    """The expected type of a frontmatter's value."""
     if pointer in _TEXTS:
         return "text"
     if pointer in _NUMBERS:
@@ -57,7 +57,7 @@ def _expect(pointer: str) -> Expected:
 
 
 class _Word(NamedTuple):
-    """A value without quotes that is read as something else than text."""
+    """An unquoted value that isn't read as a string."""
 
     pointer: str
     kind: str
@@ -66,14 +66,14 @@ class _Word(NamedTuple):
 
     @property
     def name(self) -> str:
-        """How the field is called in a message."""
+        """The field's name in messages."""
         return self.pointer[1:].replace("/", ".")[:80]
 
 
 def _find_words(document: AgentDocument, *kinds: str) -> Iterator[_Word]:
     found = document.frontmatter
     for pointer, kind in found.plain.items() if found else ():
-        # the patterns of permissions are texts all, and have a rule of their own
+        # another rule checks the patterns of permissions, which are all strings
         if kind in kinds and found and pointer not in found.shared and not pointer.startswith("/permissions/"):
             start, end = found.spans[pointer]
             yield _Word(pointer, kind, document.text[start:end], _expect(pointer))
@@ -97,7 +97,7 @@ def _quote_word(document: AgentDocument, word: _Word) -> tuple[edits.Change, ...
 
 
 def _is_refused(document: AgentDocument, pointer: str) -> bool:
-    """Whether the harness refuses a value of the wrong type: opencode doesn't start, Claude Code drops the agent."""
+    """Whether the harness rejects a value of the wrong type: opencode doesn't start, Claude Code drops the agent."""
     if document.place == "opencode":
         return pointer in ("/description", "/mode", "/model", "/color", "/variant", "/disable", "/hidden")
     return document.profile == "claude" and pointer in ("/name", "/description")
@@ -138,7 +138,7 @@ _COLOR = lazy(r"[ \t]{1,40}(?P<text>#[0-9A-Fa-f]{3,8})(?=\s|\Z)")
 
 
 def _find_plain(document: AgentDocument, pointer: str) -> tuple[int, int] | None:
-    """Where a value of one line stands without quotes, or would stand if it had not become a comment."""
+    """Return the span of an unquoted one-line value, including a part that is read as a comment."""
     found = document.frontmatter
     if found is None or pointer not in found.keys or pointer in found.shared:
         return None
@@ -172,11 +172,11 @@ def unquoted_number(case: AgentFileContext) -> Iterator[AgentViolation]:
             continue
         read = str(_get_value(document, word.pointer))
         if read == word.source and word.pointer.split("/")[1] not in KEYS[document.profile]:
-            continue  # nothing is lost, and nobody here asks for a text
+            continue  # the value is unambiguous, and no string is expected
         is_error = read != word.source or (document.profile == "standard" and word.pointer == "/version")
         is_error = is_error or _is_refused(document, word.pointer)
-        told = f"is read as {read[:40]}" if read != word.source else "is a number"
-        yield AgentViolation(f"{word.source[:40]} {told}, but {word.name} is a string", "Quote it.",
+        reading = f"is read as {read[:40]}" if read != word.source else "is a number"
+        yield AgentViolation(f"{word.source[:40]} {reading}, but {word.name} is a string", "Quote it.",
                              document.span_of(word.pointer), word.pointer, "error" if is_error else None,
                              _quote_word(document, word))  # fmt: skip
 
@@ -245,8 +245,8 @@ def unquoted_boolean(case: AgentFileContext) -> Iterator[AgentViolation]:
     for word in _find_words(document, "bool"):
         if word.expected == "text":
             read = "true" if _get_value(document, word.pointer) else "false"
-            told = "isn't a string" if read == word.source else f"is read as {read}"
-            yield AgentViolation(f"{word.source} {told}, but {word.name} is a string", "Quote it.",
+            reading = "isn't a string" if read == word.source else f"is read as {read}"
+            yield AgentViolation(f"{word.source} {reading}, but {word.name} is a string", "Quote it.",
                                  document.span_of(word.pointer), word.pointer,
                                  "error" if _is_refused(document, word.pointer) else None,
                                  _quote_word(document, word))  # fmt: skip
@@ -277,8 +277,8 @@ def boolean_spelling(case: AgentFileContext) -> Iterator[AgentViolation]:
         start, end = document.span_of(pointer)
         source = document.text[start:end]
         meant = _WORDS.get(source.strip("\"'").lower())
-        is_told = pointer.startswith("/tools/") and not isinstance(_get_value(document, pointer), bool)
-        if document.profile == "standard" and is_told:  # AGT052 has more to say of it
+        is_reported = pointer.startswith("/tools/") and not isinstance(_get_value(document, pointer), bool)
+        if document.profile == "standard" and is_reported:  # AGT052 reports it
             continue
         if meant is not None and source.lower() != meant:
             name = pointer[1:].replace("/", ".")[:80]
@@ -293,7 +293,7 @@ def boolean_spelling(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 
 def _list_truths(document: AgentDocument) -> Iterator[str]:
-    """The places where a truth value is expected and something stands."""
+    """Return the pointers to values that should be boolean."""
     found = document.frontmatter
     if found is None:
         return

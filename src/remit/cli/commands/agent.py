@@ -262,7 +262,7 @@ def _show_graph(found: Graph) -> None:
         return
     for line in graph_render.render_tree(found):
         text = escape(line.text)
-        shown = paint("error", text) if line.fault else text if line.lead else paint("strong", text)
+        shown = paint("error", text) if line.is_problem else text if line.lead else paint("strong", text)
         print_lines(f"{paint('frame', line.lead)}{shown}")
     calls = sum(len(targets) for targets in found.edges.values())
     print_lines(f"\n{count(len(found.agents), 'agent')}, {count(calls, 'call')}, {count(len(found.cycles), 'cycle')}")
