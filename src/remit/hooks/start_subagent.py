@@ -512,8 +512,7 @@ def _add_places(config: RunConfig, root: str, environ: Mapping[str, str]) -> Run
         config = config._replace(workspace_root=find_workspace_root(root, environ))
     if config.format != "manifest" and not config.any_format:
         return config
-    from remit.manifest.places import place_manifest
-    from remit.manifest.prefix_check import read_prefix
+    from remit.manifest.manifest_file import place_manifest, read_prefix
     from remit.storage.settings import load_settings
 
     manifest = f"{root}/{place_manifest(root, load_settings(root))}"

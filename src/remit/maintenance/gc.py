@@ -15,7 +15,7 @@ from remit.ledger.home import Home
 from remit.ledger.retention import DeletedRuns, delete_old_runs
 from remit.ledger.runs import list_runs
 from remit.maintenance import leftovers
-from remit.manifest.places import place_manifest
+from remit.manifest.manifest_file import place_manifest
 from remit.runs.admission.run_config import read_run_config
 from remit.runs.results.full_result import load_report
 from remit.storage import trust

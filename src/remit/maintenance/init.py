@@ -11,7 +11,7 @@ from remit.errors import InputError, RemitError, StorageError
 from remit.git.attributes import UNION, UNSPECIFIED, add_union, find_merge, load_attributes
 from remit.git.head import find_branch
 from remit.ledger.home import Home
-from remit.manifest.places import CLEO_FOLDER, find_manifest, place_manifest
+from remit.manifest.manifest_file import CLEO_FOLDER, find_manifest, place_manifest
 from remit.storage.files import storage_error
 from remit.storage.safe_path import replace_inside
 from remit.storage.settings import find_workspace, is_inside, load_settings

@@ -59,7 +59,7 @@ def _list_agents() -> Iterator[dict[str, Any]]:
 
 
 def _list_entries() -> Iterator[dict[str, Any]]:
-    from remit.manifest.places import find_manifest
+    from remit.manifest.manifest_file import find_manifest
     from remit.runs.workspace_findings import Manifest, make_query
 
     if find_manifest() is None:

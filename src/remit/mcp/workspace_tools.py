@@ -30,7 +30,7 @@ _SINGLE = ("title", "status", "actionable", "file", "date")
 def find_findings(asked: Call) -> FindingPageObject:
     """Find entries of the manifest."""
     from remit.manifest import parse_day
-    from remit.manifest.places import find_manifest
+    from remit.manifest.manifest_file import find_manifest
     from remit.runs.workspace_findings import Manifest, make_query
     from remit.views.stores import NO_FINDINGS, load_finding_page, parse_page_cursor
 

@@ -201,7 +201,7 @@ def schema(name: str) -> dict[str, Any]:
 def _find_manifest(root: Path | None, manifest: Path | None) -> Path | None:
     if manifest is not None or root is None:
         return manifest
-    from remit.manifest.places import PLACES  # noqa: PLC0415 - only where no folder is named
+    from remit.manifest.manifest_file import PLACES  # noqa: PLC0415 - only where no folder is named
 
     return next((root / place for place in PLACES if (root / place).is_file()), None)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from remit.errorlog import FILE as ERROR_LOG
 from remit.light_namedtuple import NamedTuple
-from remit.manifest.places import find_place
+from remit.manifest.manifest_file import find_place
 from remit.storage.spec_root import ARCHIVE, ARCHIVED_TEXTS, FOLDERS, STATE, TODO, find_folder
 
 TYPE_CHECKING = False

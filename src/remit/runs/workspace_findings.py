@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from remit.errors import InputError, RemitError, UsageError
 from remit.light_namedtuple import NamedTuple
-from remit.manifest.places import find_manifest, place_manifest
+from remit.manifest.manifest_file import find_manifest, place_manifest
 from remit.model import ArtifactFacts
 from remit.spelling import find_similar
 from remit.storage.settings import find_root, find_workspace, is_inside, load_settings

@@ -150,7 +150,7 @@ def _load_runs(home: Home) -> tuple[tuple[RunSnapshot, ...], tuple[Run, ...]]:
 
 
 def _load_manifest(home: Home, settings: Settings) -> ManifestOverview | None:
-    from remit.manifest.places import place_manifest
+    from remit.manifest.manifest_file import place_manifest
 
     path = place_manifest(home.root, settings)
     check_open(f"{home.root}/{path}")

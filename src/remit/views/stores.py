@@ -15,7 +15,7 @@ from remit.errorlog.workspace_errors import load_errors
 from remit.errors import UsageError
 from remit.git.head import find_branch
 from remit.ledger.queries import RunFilter, count_by_state, count_by_task, list_page
-from remit.manifest.places import find_manifest
+from remit.manifest.manifest_file import find_manifest
 from remit.runs.tasks.workspace_tasks import Tasks, check_sync, parse_marker
 from remit.runs.workspace_findings import Manifest, make_query
 from remit.storage.secrets import redact_all

@@ -10,7 +10,7 @@ import pytest
 
 from remit.evidence.take_tree import take_tree
 from remit.ledger.home import Home
-from remit.manifest.prefix_check import read_prefix
+from remit.manifest.manifest_file import read_prefix
 from remit.model import Expectation
 from remit.runners import ToolUse
 from remit.runs.judging.attempt import EarlierClaims

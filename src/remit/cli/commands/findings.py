@@ -331,7 +331,7 @@ def validate(files: tuple[str, ...], *, with_pages: bool, baseline: str | None, 
     append-only manifest can be checked from now on: the first run records today's problems in FILE, and later runs
     report new ones. Exit code 0: no errors, 1: errors, 2: could not run.
     """
-    from remit.manifest.places import find_manifest
+    from remit.manifest.manifest_file import find_manifest
     from remit.runs.workspace_findings import Validated
 
     show = DIAGNOSTIC_OUTPUTS[output_format]()

@@ -18,7 +18,7 @@ from remit.ledger.events import read_clock_ms
 from remit.ledger.runs import Run, add_run, begin_attempt, load_run, mirror_remote_run
 from remit.ledger.slots import claim, take_slot
 from remit.ledger.texts import store_texts
-from remit.manifest.prefix_check import read_prefix
+from remit.manifest.manifest_file import read_prefix
 from remit.runs.admission.run_config import read_run_config
 from remit.runs.supervisor.supervisor import NO_LIMITS
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from remit.errors import RemitError
 from remit.maintenance.doctor import HealthCheck
-from remit.manifest.places import place_manifest
+from remit.manifest.manifest_file import place_manifest
 from remit.storage.settings import SIGNS
 
 if TYPE_CHECKING:

@@ -118,7 +118,7 @@ def _check_manifest(context: DoctorContext) -> Iterator[HealthCheck]:
     """Report invalid lines and duplicate ids of the manifest, of a large one only in its first part."""
     from remit.ledger.home import Home
     from remit.manifest.counts import count_quickly
-    from remit.manifest.places import place_manifest
+    from remit.manifest.manifest_file import place_manifest
     from remit.storage.settings import check_open
 
     path = place_manifest(context.root, context.settings)

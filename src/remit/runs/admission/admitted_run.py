@@ -11,8 +11,7 @@ from remit.evidence.workspace_root import find_workspace_root
 from remit.ledger.events import add_event, read_clock_ms
 from remit.ledger.runs import Run, add_run, load_run
 from remit.ledger.texts import store_texts
-from remit.manifest.places import place_manifest
-from remit.manifest.prefix_check import read_prefix
+from remit.manifest.manifest_file import place_manifest, read_prefix
 from remit.runners.registry import get_runner
 from remit.runs.admission.draft import make_instruction_facts, read_agent_body
 from remit.runs.admission.guard import admit, make_session_id

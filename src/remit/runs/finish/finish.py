@@ -15,7 +15,7 @@ from remit.evidence.artifacts import inspect_artifacts
 from remit.ledger.home import Home
 from remit.ledger.runs import advance, load_run
 from remit.ledger.texts import load_text, store_texts
-from remit.manifest.places import place_manifest
+from remit.manifest.manifest_file import place_manifest
 from remit.model import ERROR_CODES, AgentError, Diagnostic
 from remit.runs.admission.run_config import read_run_config
 from remit.runs.finish.steps import (

@@ -18,7 +18,7 @@ from remit.evidence.artifact_grades import CONTRADICTED, PROVED, WRITE, grade_ar
 from remit.evidence.artifacts import find_written_path, inspect_artifacts
 from remit.evidence.return_facts import find_bases, find_facts, follow_to_file, load_findings
 from remit.light_namedtuple import NamedTuple
-from remit.manifest.prefix_check import ManifestPrefix, has_prefix
+from remit.manifest.manifest_file import ManifestPrefix, has_prefix
 from remit.model import ACCEPTABLE, NOTHING, Diagnostic
 from remit.returns.formats import MANIFEST
 from remit.runs.judging.conclusion import RunEvidence

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from remit.manifest.prefix_check import ManifestPrefix, has_prefix, read_prefix
+from remit.manifest.manifest_file import ManifestPrefix, has_prefix, read_prefix
 
 OLD = b'{"id":"a-2026-01-19"}\n' * 60_000  # more than one block
 
