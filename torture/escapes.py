@@ -132,7 +132,7 @@ def load(site: Site, path: str) -> str:
 def note(site: Site, path: str) -> str:
     """What was done to it is noted in its frontmatter."""
     noted = write_activity(str(site.root), path, [FileActivity("s", None, "edit", "2026-01-19T00:00:00Z")])
-    return str(noted.finding)
+    return str(noted.diagnostic)
 
 
 def change(site: Site, path: str) -> str:

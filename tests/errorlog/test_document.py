@@ -60,8 +60,8 @@ def test_every_dialect_is_read(text: str, count: int) -> None:
     [
         ("", "ERR001", "is empty", None),
         (" \n", "ERR001", "is empty", None),
-        (FOREIGN[:200], "ERR001", "was cut off", 8),
-        (FOREIGN[:-6], "ERR001", "was cut off", 15),
+        (FOREIGN[:200], "ERR001", "is truncated", 8),
+        (FOREIGN[:-6], "ERR001", "is truncated", 15),
         (FOREIGN + FOREIGN, "ERR001", "more than one object", 17),
         (FOREIGN.replace('"type"', "'type'"), "ERR001", "isn't valid JSON", 9),
         (FOREIGN.replace("  ],", "<<<<<<< HEAD\n  ],\n=======\n  ],\n>>>>>>> other"), "ERR001", "unfinished merge", 14),

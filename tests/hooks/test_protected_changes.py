@@ -69,14 +69,14 @@ def test_a_link_or_a_folder_in_a_files_place_is_replaced(child: Child, root: Pat
     assert "a symbolic link" in told
     assert (root / "remit.toml").read_text() == SETTINGS
     assert not (root / "remit.toml").is_symlink()
-    assert "is no file now" in run(child, "rm remit.toml && mkdir remit.toml")
+    assert "isn't a file now" in run(child, "rm remit.toml && mkdir remit.toml")
     assert (root / "remit.toml").read_text() == SETTINGS
 
 
 def test_a_file_in_the_place_of_a_folder_is_moved_away(child: Child, root: Path) -> None:
     prepare(root)
     told = run(child, "rm -rf .git; echo x > .git")
-    assert "'.git/hooks/pre-commit' is no file now" in told
+    assert "'.git/hooks/pre-commit' isn't a file now" in told
     assert "'.git/config' was removed" in told
     assert told.count("Remit restored it") >= 2
     assert (root / ".git/hooks/pre-commit").stat().st_mode & 0o777 == 0o755
@@ -136,7 +136,7 @@ def test_a_command_whose_end_no_hook_reported_is_compared_at_the_return(child: C
 def test_kept_bytes_that_are_gone_are_told(child: Child, root: Path) -> None:
     prepare(root)
     told = run(child, "rm -r .remit/kept; echo evil > remit.toml")
-    assert "Remit could not restore it (the kept bytes are gone)" in told
+    assert "Remit could not restore it (the copy is gone)" in told
     assert list_quarantine(root) == []
     assert (root / "remit.toml").read_text() == "evil\n"
 

@@ -137,9 +137,9 @@ def test_what_cannot_be_read_is_told_and_left_alone(head: str) -> None:
     text = f"---\n{head}\n---\nbody\n"
     edited = add_activity(text, [ONE])
     assert edited.text == text
-    assert edited.finding is not None
-    assert edited.finding.code == "ACT001"
-    assert edited.finding.place is not None
+    assert edited.diagnostic is not None
+    assert edited.diagnostic.code == "ACT001"
+    assert edited.diagnostic.place is not None
 
 
 @pytest.mark.parametrize(
@@ -152,8 +152,8 @@ def test_what_is_no_plain_list_is_told_and_left_alone(head: str) -> None:
     text = f"---\n{head}\n---\nbody\n"
     edited = add_activity(text, [ONE])
     assert edited.text == text
-    assert edited.finding is not None
-    assert (edited.finding.code, edited.finding.pointer) == ("ACT002", "/activity")
+    assert edited.diagnostic is not None
+    assert (edited.diagnostic.code, edited.diagnostic.pointer) == ("ACT002", "/activity")
 
 
 @pytest.mark.slow
@@ -164,15 +164,15 @@ def test_a_list_does_not_grow_without_an_end() -> None:
     assert len(read_head(text)["activity"]) == 500
     edited = add_activity(text, [ONE])
     assert edited.text == text
-    assert edited.finding is not None
-    assert "more than 500" in edited.finding.message
+    assert edited.diagnostic is not None
+    assert "more than 500" in edited.diagnostic.message
 
 
 def test_records_that_are_too_large_are_left_out() -> None:
     text = "---\na: 1\n---\n"
     records = [TWO._replace(path=f"{number}{'x' * 5000}") for number in range(100)]
     edited = add_activity(text, records)
-    assert (edited.text, edited.finding and edited.finding.code) == (text, "ACT002")
+    assert (edited.text, edited.diagnostic and edited.diagnostic.code) == (text, "ACT002")
     assert len(add_activity(text, records[:1]).text) < 1200
 
 
@@ -262,9 +262,9 @@ def test_links_out_of_the_root_are_refused_and_those_inside_followed(tmp_path: P
     (root / "link").symlink_to("docs/in.md")
     for path in ("out", "up/outside.md", "../outside.md", str(tmp_path / "outside.md"), "."):
         noted = write_activity(str(root), path, [ONE])
-        assert noted.finding is not None
-        assert (noted.changed, noted.finding.code) == (False, "ACT003")
-        assert "outside the workspace" in noted.finding.message
+        assert noted.diagnostic is not None
+        assert (noted.changed, noted.diagnostic.code) == (False, "ACT003")
+        assert "outside the workspace" in noted.diagnostic.message
     assert (tmp_path / "outside.md").read_bytes() == TEXT
     assert write_activity(str(root), "link", [ONE]).changed
     assert (root / "link").is_symlink()
@@ -281,7 +281,7 @@ def test_what_is_no_file_is_refused_and_nobody_waits_for_it(tmp_path: Path) -> N
 import sys
 from remit.storage.activity_frontmatter import FileActivity, write_activity
 for path in ("pipe", "folder", "giant", "a\\0b", "n" * 300):
-    print(write_activity(sys.argv[1], path, [FileActivity("s", None, "edit", "t")]).finding.code)
+    print(write_activity(sys.argv[1], path, [FileActivity("s", None, "edit", "t")]).diagnostic.code)
 """
     command = [sys.executable, "-c", program, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=20)
@@ -300,8 +300,8 @@ def test_a_disk_that_fails_is_told_and_the_file_is_as_it_was(tmp_path: Path, mon
     monkeypatch.setattr(os, "fsync", fail)
     noted = write_activity(str(tmp_path), "notes.md", [ONE])
     assert failed
-    assert noted.finding is not None
-    assert "no space left" in noted.finding.message
+    assert noted.diagnostic is not None
+    assert "no space left" in noted.diagnostic.message
     assert (tmp_path / "notes.md").read_bytes() == TEXT
 
 
@@ -325,4 +325,4 @@ def test_a_file_that_changes_meanwhile_is_read_again(
     assert changes
     assert noted.changed is (times == 1)
     assert file.read_bytes().endswith(b"more")
-    assert (noted.finding is None) is (times == 1)
+    assert (noted.diagnostic is None) is (times == 1)

@@ -51,7 +51,7 @@ def test_the_strategy_says_what_is_loaded_now(
     write(tmp_path, docs__a_md="A", docs__b_md="B", docs__index_md="I")
     context = load_context(str(tmp_path), plan(strategy=strategy, **NAMED))
     assert paths(context) == (loaded, named)
-    assert context.findings == ()
+    assert context.diagnostics == ()
     assert all(not each.reason and each.size_bytes == 1 for each in context.named)
 
 
@@ -77,7 +77,7 @@ def test_what_does_not_fit_is_named_whole_and_the_next_one_is_tried(tmp_path: Pa
     write(tmp_path, a_md="x" * 60, b_md="y" * 60, c_md="z" * 40)
     context = load_context(str(tmp_path), plan(required="[a.md, b.md, c.md]", max_context_size=100))
     assert paths(context) == (["a.md", "c.md"], ["b.md"])
-    (finding,) = context.findings
+    (finding,) = context.diagnostics
     assert (finding.code, finding.severity) == ("INP021", "warning")
     assert context.named[0].size_bytes == 60
     assert "40 bytes were left" in context.named[0].reason
@@ -87,13 +87,13 @@ def test_an_optional_file_that_does_not_fit_is_no_finding(tmp_path: Path) -> Non
     write(tmp_path, a_md="x" * 60, b_md="y" * 60)
     context = load_context(str(tmp_path), plan(strategy="eager", optional="[a.md, b.md]", max_context_size=100))
     assert paths(context) == (["a.md"], ["b.md"])
-    assert context.findings == ()
+    assert context.diagnostics == ()
 
 
 def test_a_required_file_that_is_missing_is_told_and_an_optional_one_is_not(tmp_path: Path) -> None:
     context = load_context(str(tmp_path), plan(required="[a.md]", optional="[b.md]", index="c.md"))
     assert paths(context) == ([], ["a.md"])
-    (finding,) = context.findings
+    (finding,) = context.diagnostics
     assert (finding.code, finding.severity) == ("INP020", "warning")
 
 
@@ -116,7 +116,7 @@ def test_nothing_outside_and_nothing_of_ours_is_read(tmp_path: Path) -> None:
     context = load_context(str(root), plan(required=wanted))
     assert [each.text for each in context.loaded] == ["A"]
     assert [each.path for each in context.named] == wanted[:-1]
-    assert {finding.code for finding in context.findings} == {"INP020"}
+    assert {finding.code for finding in context.diagnostics} == {"INP020"}
 
 
 def test_a_link_inside_is_followed_and_its_file_loaded_once(tmp_path: Path) -> None:
@@ -134,8 +134,8 @@ def test_pipes_folders_and_what_is_no_text_are_not_opened_or_not_kept(tmp_path: 
     context = load_context(str(tmp_path), plan(required="[pipe.md, folder.md, binary.md, latin.md]"))
     assert time.monotonic() - started < 5
     assert context.loaded == ()
-    assert [each.reason for each in context.named] == ["it isn't a file"] * 2 + ["it is not text"] * 2
-    assert len(context.findings) == 4
+    assert [each.reason for each in context.named] == ["it isn't a file"] * 2 + ["it isn't text"] * 2
+    assert len(context.diagnostics) == 4
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is unreadable for root")
@@ -163,7 +163,7 @@ def test_a_forbidden_input_does_not_come_in_as_a_file(tmp_path: Path, name: str)
     wanted = plan(required=[name, "harmless.md"])
     context = load_context(str(tmp_path), wanted, forbidden=["conversation_history"])
     assert context.loaded == ()
-    assert [finding.code for finding in context.findings] == ["INP022", "INP022"]
+    assert [finding.code for finding in context.diagnostics] == ["INP022", "INP022"]
     assert len(load_context(str(tmp_path), wanted).loaded) == 1
 
 

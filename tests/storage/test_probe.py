@@ -84,7 +84,7 @@ def test_a_model_says_where_it_is_and_writes_its_requests_at_the_end(tmp_path: P
 def test_a_model_that_does_not_start_is_one_sentence(script: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(probe, "_MODEL_SECONDS", 0.5)
     monkeypatch.setattr(probe, "_GRACE_SECONDS", 0.2)
-    with pytest.raises(RunnerError, match="does not start"), play_model(["/bin/sh", "-c", script]):
+    with pytest.raises(RunnerError, match="doesn't start"), play_model(["/bin/sh", "-c", script]):
         pass
 
 

@@ -112,7 +112,7 @@ def test_nothing_is_moved_through_a_link_or_in_the_place_of_what_was_found(root:
         move_away(str(root), change)
     (root / ".gemini").unlink()
     make_file(root, ".gemini/settings.json")  # another file: whoever made it, it isn't what was found
-    with pytest.raises(FileNotFoundError, match="something else is there by now"):
+    with pytest.raises(FileNotFoundError, match="it was replaced meanwhile"):
         move_away(str(root), change)
     assert (outside / "settings.json").read_text() == "the user's\n"
     assert (root / ".gemini" / "settings.json").exists()

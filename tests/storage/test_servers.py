@@ -29,7 +29,7 @@ while True:
 def test_a_second_server_is_refused(tmp_path: Path) -> None:
     first = Announcement(Home(str(tmp_path)))
     first.write("http://127.0.0.1:1", "secret")
-    with pytest.raises(UsageError, match=r"served already at http://127.0.0.1:1, by process"):
+    with pytest.raises(UsageError, match=r"already has a server at http://127.0.0.1:1, by process"):
         Announcement(Home(str(tmp_path)))
     first.end()
     Announcement(Home(str(tmp_path))).end()

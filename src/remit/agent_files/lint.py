@@ -306,11 +306,11 @@ class _LintRun:
             file, linted.diagnostics, load_lines, root=self.root, is_asked=lambda path, code: sieves[path](code)
         )
         return linted._replace(
-            diagnostics=compared.findings,
+            diagnostics=compared.diagnostics,
             known=compared.known,
-            baseline=file if compared.made or compared.shorter else None,
-            made=compared.made,
-            held=compared.held,
+            baseline=file if compared.created or compared.shorter else None,
+            made=compared.created,
+            held=compared.remaining,
         )
 
     def _find_baseline(self) -> str | None:

@@ -25,7 +25,7 @@ from remit.storage.safe_path import (
     MAX_HASHED_BYTES,
     PENDING,
     UNREADABLE,
-    choose_waiting,
+    choose_staging,
     find_inside,
     hash_target,
     move_if_unchanged,
@@ -155,7 +155,7 @@ def _plan(home: Home, stack: ExitStack, files: list[tuple[str, bytes | None, byt
                 raise PermissionError(errno.EPERM, "it is outside the workspace")
             target = stack.enter_context(open_target(home.root, below, make=True))
             mark = f".remit-{sha256(path.encode('utf-8', 'surrogateescape')).hexdigest()[:12]}"
-            steps.append(_StagedFile(path, choose_waiting(target, own, mark), target, before, after))
+            steps.append(_StagedFile(path, choose_staging(target, own, mark), target, before, after))
     except OSError as error:
         raise storage_error(path, error) from error
     return steps

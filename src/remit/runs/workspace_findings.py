@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from remit.manifest.search import EntryPage, EntryQuery
     from remit.model import Diagnostic
     from remit.returns.manifest_lines import LineDiagnostic
-    from remit.storage.baselines import Weighed
+    from remit.storage.baselines import BaselineResult
 
 _MAX_FINDINGS_BYTES = 1024 * 1024
 _PAGES = ("docs", "doc", "research", "findings", "reports", "notes")
@@ -109,7 +109,7 @@ class Validated:
         for page in validate_findings_files(manifest) if with_pages else ():
             self.rows[page.file] = [Row(finding, page.file, page.text, 1) for finding in page.findings]
 
-    def subtract(self, baseline: str) -> Weighed:
+    def subtract(self, baseline: str) -> BaselineResult:
         """Leave out the diagnostics that the baseline has; it is created if there is none."""
         from remit.storage.baselines import subtract_baseline  # noqa: PLC0415 - only for this
 
@@ -118,7 +118,7 @@ class Validated:
         found = {path: tuple(row.finding for row in self.rows[file]) for path, file in files.items()}
         weighed = subtract_baseline(baseline, found, lambda path: _list_lines(self.rows[files[path]]), root=root)
         for path, file in files.items():
-            new = {id(finding) for finding in weighed.findings[path]}
+            new = {id(finding) for finding in weighed.diagnostics[path]}
             self.rows[file] = [row for row in self.rows[file] if id(row.finding) in new]
         return weighed
 

@@ -46,40 +46,40 @@ class FileActivity(NamedTuple):
 
 
 class Edited(NamedTuple):
-    """A text with the records in it, or as it was, and why."""
+    """A text with the records, or unchanged with the reason."""
 
     text: str
-    finding: Diagnostic | None = None
+    diagnostic: Diagnostic | None = None
 
 
 class Noted(NamedTuple):
-    """Whether a file has changed, and what hindered it."""
+    """Whether a file has changed, and the reason if it couldn't be."""
 
     changed: bool
-    finding: Diagnostic | None = None
+    diagnostic: Diagnostic | None = None
 
 
-# --- what is said ----------------------------------------------------------------------------------------------------
+# --- diagnostics ------------------------------------------------------------------------------------------------------
 
 
 def frontmatter_unreadable(reason: str, text: str, start: int, end: int) -> Diagnostic:
-    """A file's frontmatter is not YAML, so the activity on it is kept in the ledger only.
+    """A file's frontmatter isn't valid YAML, so the activity on it is stored in the ledger only.
 
-    Why: what can't be read cannot be added to without a guess.
+    Why: without parsing the frontmatter, Remit could only guess where a record belongs.
 
     Bad: `title: one: two`
 
     Good: `title: "one: two"`
     """
-    hint = "Put the YAML right; the ledger has the records."
+    hint = "Fix the YAML; the ledger has the records."
     place = LineIndex(text).locate(start, end)
     return Diagnostic("ACT001", "warning", f"the frontmatter can't be read: {reason}", hint, place=place)
 
 
 def activity_left_alone(reason: str) -> Diagnostic:
-    """A file's frontmatter has no room for a list `activity`, so the activity on it is kept in the ledger only.
+    """A file's frontmatter has no usable list `activity`, so the activity on it is stored in the ledger only.
 
-    Why: the key may be somebody's own, with another meaning; and a list without an end would outgrow its file.
+    Why: the key may have another meaning in this file, and a list without a limit would outgrow its file.
 
     Bad: `activity: hiking`
 
@@ -90,18 +90,17 @@ def activity_left_alone(reason: str) -> Diagnostic:
 
 
 def file_left_alone(path: str, reason: str) -> Diagnostic:
-    """A file could not be changed, so the activity on it is kept in the ledger only.
+    """A file couldn't be changed, so the activity on it is stored in the ledger only.
 
-    Why: a path that leads out of the workspace is not the workspace's to write to; a pipe is no file; a disk can be
-    full.
+    Why: Remit doesn't write through links that lead out of the workspace or into pipes, and a disk can be full.
 
-    Bad: `notes.md`, a link to a file in somebody's home.
+    Bad: `notes.md`, a link to a file in your home folder.
 
     Good: `notes.md`, a file that can be written.
     """
     shown = "".join(char if char.isprintable() else "?" for char in path[:200])
     return Diagnostic("ACT003", "warning", f"no activity was added to '{shown}': {reason}",
-                      "See what is there; the ledger has the records.")  # fmt: skip
+                      "Check the path; the ledger has the records.")  # fmt: skip
 
 
 DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
@@ -111,45 +110,45 @@ DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
 }
 
 
-# --- the text --------------------------------------------------------------------------------------------------------
+# --- the text ---------------------------------------------------------------------------------------------------------
 
 
 def add_activity(text: str, records: Iterable[FileActivity]) -> Edited:
-    """Put records into the list `activity` of a file's frontmatter; those that are there already are not put twice."""
+    """Add records to the list `activity` of a file's frontmatter; existing records aren't added again."""
     if not text.removeprefix("\ufeff").startswith(_FENCE):
         return Edited(text)
     from remit.agents.frontmatter import find_frontmatter, parse_frontmatter  # noqa: PLC0415 - YAML costs 20 ms
 
     place = find_frontmatter(text)
-    if place is None or place[1] >= place[2]:  # none, or a line of dashes that nothing closes
+    if place is None or place[1] >= place[2]:  # none, or an unclosed fence
         return Edited(text)
     found = parse_frontmatter(text, place[0], place[1])
-    finding = _check(found, text)
+    diagnostic = _check(found, text)
     present = found.values.get(KEY) or []
-    missing = [] if finding else _find_missing(present, records)
+    missing = [] if diagnostic else _find_missing(present, records)
     if not missing:
-        return Edited(text, finding)
+        return Edited(text, diagnostic)
     if len(present) + len(missing) > MAX_RECORDS:
         return Edited(text, activity_left_alone(f"the list would have more than {MAX_RECORDS} records"))
     after = _insert(text, found, [_render(record) for record in missing])
     if after is None or not _holds(after, text[place[1] :], {**found.values, KEY: [*present, *missing]}):
-        return Edited(text, activity_left_alone("the frontmatter is written in a way that cannot be added to"))
+        return Edited(text, activity_left_alone("the layout of the frontmatter doesn't allow an addition"))
     return Edited(after)
 
 
 def _check(found: Frontmatter, text: str) -> Diagnostic | None:
-    """Why nothing can be added to a frontmatter."""
+    """Return why a frontmatter can't be extended; None if it can."""
     if not found.whole or any(problem.kind == "limit" for problem in found.problems):
         problem = found.problems[0]
         return frontmatter_unreadable(problem.message, text, problem.start, problem.end)
     twice = any(problem.pointer == f"/{KEY}" for problem in found.problems)
     if twice or not isinstance(found.values.get(KEY), list | None):
-        return activity_left_alone("the key is there, and not as one list")
+        return activity_left_alone("the key exists, but isn't a single list")
     return None
 
 
 def _find_missing(present: Sequence[Any], records: Iterable[FileActivity]) -> list[dict[str, str]]:
-    """The records that are not in the list, as tables, each once. What is not known is left out of a table."""
+    """Return the records that aren't in the list, as tables without unknown values, each once."""
     missing: list[dict[str, str]] = []
     for record in records:
         values = {key: _clean(value) for key, value in record._asdict().items() if value is not None}
@@ -159,25 +158,25 @@ def _find_missing(present: Sequence[Any], records: Iterable[FileActivity]) -> li
 
 
 def _clean(value: str) -> str:
-    """A value that YAML can hold: no half characters, no end."""
+    """Return a value that YAML can contain: limited, and without lone surrogates."""
     return value[:_MAX_VALUE_CHARS].encode("utf-8", "replace").decode()
 
 
 def _is_same(present: Any, values: dict[str, str]) -> bool:  # noqa: ANN401 - any YAML value
-    """Whether an item of the list is this record: whatever else a person has added to it."""
+    """Return whether an item of the list is this record, also if a user has added keys to it."""
     return isinstance(present, dict) and all(present.get(key) == values.get(key) for key in FileActivity._fields)
 
 
 def _render(values: dict[str, str]) -> str:
     from remit.agents.edits import quote, render_scalar  # noqa: PLC0415 - with the YAML
 
-    # A time is one in YAML only while nobody quotes it, and then each reader makes something else of it.
+    # Quoted: YAML parsers disagree on unquoted times.
     pairs = (f"{key}: {quote(value) if key == 'time' else render_scalar(value)}" for key, value in values.items())
     return f"{{{', '.join(pairs)}}}"
 
 
 def _insert(text: str, found: Frontmatter, items: list[str]) -> str | None:
-    """The text with the items: in the list that is there, or in a new one at the end of the frontmatter."""
+    """Return the text with the items in the existing list, or in a new one at the end of the frontmatter."""
     if sum(map(len, items)) > MAX_ADDED_CHARS:
         return None
     if f"/{KEY}" not in found.keys:
@@ -198,7 +197,7 @@ def _insert(text: str, found: Frontmatter, items: list[str]) -> str | None:
 
 
 def _append_list(text: str, found: Frontmatter, items: list[str]) -> str | None:
-    """A new list right before the closing fence, where no text that is kept to its last blank line is cut short."""
+    """Return the text with a new list right before the closing fence, so that the last value keeps its blank lines."""
     head = text[found.start : found.end]
     if head.lstrip().startswith("{"):
         return None
@@ -211,7 +210,7 @@ def _append_list(text: str, found: Frontmatter, items: list[str]) -> str | None:
 
 
 def _make_document(text: str, found: Frontmatter) -> AgentDocument:
-    """What the edits of agent files work on, of any file."""
+    """Return a document for the edit functions of agent files; works for any file."""
     from remit.agents.document import make_unreadable  # noqa: PLC0415 - with the YAML
 
     document = make_unreadable("", "")
@@ -220,51 +219,51 @@ def _make_document(text: str, found: Frontmatter) -> AgentDocument:
 
 
 def _holds(after: str, rest: str, expected: dict[str, Any]) -> bool:
-    """Whether a text, read again, has the values it should have, and ends as it did."""
+    """Return whether the new text parses to the expected values and has the same body."""
     from remit.agents.frontmatter import find_frontmatter, parse_frontmatter  # noqa: PLC0415 - with the YAML
 
     place = find_frontmatter(after)
     if place is None or after[place[1] :] != rest:
         return False
     found = parse_frontmatter(after, place[0], place[1])
-    # As texts, for a value that is no number equals nothing, not even itself.
+    # As texts, because NaN isn't equal to itself.
     return found.whole and repr(sorted(found.values.items())) == repr(sorted(expected.items()))
 
 
-# --- the file --------------------------------------------------------------------------------------------------------
+# --- the file ---------------------------------------------------------------------------------------------------------
 
 
 def write_activity(root: str, path: str, records: Iterable[FileActivity]) -> Noted:
-    """Put records into a file of the workspace. A file that is gone, or has no frontmatter, is left as it is."""
+    """Add records to a file of the workspace. A missing file, or one without frontmatter, stays as it is."""
     try:
         return _write(root, path, tuple(records))
     except (FileNotFoundError, NotADirectoryError):
         return Noted(changed=False)
     except (OSError, ValueError) as error:
         reason = (getattr(error, "strerror", None) or str(error)).lower()
-        return Noted(changed=False, finding=file_left_alone(path, reason))
+        return Noted(changed=False, diagnostic=file_left_alone(path, reason))
 
 
 def _write(root: str, path: str, records: tuple[FileActivity, ...]) -> Noted:
     below = find_inside(root, path)
     if below is None:
-        return Noted(changed=False, finding=file_left_alone(path, "it lies outside the workspace"))
+        return Noted(changed=False, diagnostic=file_left_alone(path, "it is outside the workspace"))
     for _ in range(_ATTEMPTS):
-        with open_target(root, below) as spot:
-            data = _load(spot)
+        with open_target(root, below) as target:
+            data = _load(target)
         edited = add_activity(data.decode("utf-8", "surrogateescape"), records)
         after = edited.text.encode("utf-8", "surrogateescape")
         if after == data:
-            return Noted(changed=False, finding=edited.finding)
+            return Noted(changed=False, diagnostic=edited.diagnostic)
         with suppress(EditedError):
             replace_inside(root, below, after, before=data)
             return Noted(changed=True)
-    return Noted(changed=False, finding=file_left_alone(path, "it changes all the time"))
+    return Noted(changed=False, diagnostic=file_left_alone(path, "it keeps changing"))
 
 
-def _load(spot: FileTarget) -> bytes:
-    """The content of a file that opens with a fence, else its first bytes."""
-    handle = os.open(spot.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=spot.folder)
+def _load(target: FileTarget) -> bytes:
+    """Return the content of a file that starts with a fence, else only its first bytes."""
+    handle = os.open(target.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=target.folder)
     with os.fdopen(handle, "rb") as stream:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode):

@@ -1,4 +1,4 @@
-"""Baselines on disk: created once, then only made shorter. Linting and the check of manifests share them."""
+"""Baselines on disk, for linting and for checking manifests: created once, then only shortened."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from remit.model import Diagnostic
 
 
-class Weighed(NamedTuple):
-    """What is left of the diagnostics of each file once a baseline was subtracted."""
+class BaselineResult(NamedTuple):
+    """The diagnostics of each file without those of a baseline."""
 
-    findings: Mapping[str, tuple[Diagnostic, ...]]
+    diagnostics: Mapping[str, tuple[Diagnostic, ...]]
     known: int
-    """How many diagnostics are left out because the baseline has them."""
-    held: int
-    """How many diagnostics the baseline has now, those of other files included."""
-    made: bool = False
+    """The number of diagnostics that the baseline removed."""
+    remaining: int
+    """The number of diagnostics in the baseline now, including those of other files."""
+    created: bool = False
     """Whether the baseline was created."""
     shorter: bool = False
-    """Whether it was made shorter."""
+    """Whether it was shortened."""
 
 
 def subtract_baseline(
@@ -35,24 +35,24 @@ def subtract_baseline(
     *,
     root: str,
     is_asked: Callable[[str, str], bool] | None = None,
-) -> Weighed:
-    """Leave out what the baseline has. If there is no such file yet, it is created; it never grows by itself.
+) -> BaselineResult:
+    """Remove the diagnostics that the baseline has. A missing baseline is created; it never grows by itself.
 
-    `found` has every file that was checked, by its path below `root`. Of other files the baseline keeps what it has,
-    unless they are gone. `is_asked` says whether a code was looked for in a file.
+    `found` has every file that was checked, by its path below `root`. The entries of other files stay in the baseline
+    unless the files are gone. `is_asked` says whether a code was checked in a file.
     """
     from remit.agents.baseline import count_known, make_baseline, parse_baseline, render_baseline, subtract  # noqa: PLC0415 - rare
     from remit.storage.files import load_bytes, write_text  # noqa: PLC0415
 
     if os.path.isdir(file):
-        raise InputError(f"the baseline '{file}' is a folder", hint="name a file: one that is not there is made")
+        raise InputError(f"the baseline '{file}' is a folder", hint="name a file; a missing one is created")
     total = sum(len(each) for each in found.values())
     if not os.path.lexists(file):
-        if os.environ.get("CI"):  # a name that is misspelt there must not excuse everything
-            hint = "make it once where you work, and commit it"
-            raise InputError(f"there is no baseline '{file}', and CI makes none", hint=hint)
+        if os.environ.get("CI"):  # a misspelled name must not hide all diagnostics
+            hint = "create it locally, and commit it"
+            raise InputError(f"there is no baseline '{file}', and none is created in CI", hint=hint)
         write_text(file, render_baseline(make_baseline(found, load_lines)))
-        return Weighed(dict.fromkeys(found, ()), known=total, held=total, made=True)
+        return BaselineResult(dict.fromkeys(found, ()), known=total, remaining=total, created=True)
     old = parse_baseline(load_bytes(file).decode("utf-8", "replace"), file)
     is_there = {path: os.path.lexists(os.path.join(root, path)) for path in old if path not in found}
     gone: dict[str, tuple[Diagnostic, ...]] = {path: () for path in is_there if not is_there[path]}
@@ -65,6 +65,6 @@ def subtract_baseline(
     shorter = render_baseline(rest) != render_baseline(old)
     if shorter:
         write_text(file, render_baseline(rest))
-    findings = {path: new[path] for path in found}
-    known = total - sum(len(each) for each in findings.values())
-    return Weighed(findings, known=known, held=count_known(rest), shorter=shorter)
+    left = {path: new[path] for path in found}
+    known = total - sum(len(each) for each in left.values())
+    return BaselineResult(left, known=known, remaining=count_known(rest), shorter=shorter)

@@ -14,7 +14,7 @@ _MAX_STEPS = 64
 
 
 def find_main_checkout(folder: str) -> str | None:
-    """The same folder in the main checkout; None where the folder lies in no linked worktree."""
+    """Return the same folder in the main checkout; None if the folder isn't in a linked worktree."""
     here = os.path.realpath(folder)
     for _ in range(_MAX_STEPS):
         pointer = f"{here.rstrip('/')}/.git"
@@ -33,7 +33,10 @@ def find_main_checkout(folder: str) -> str | None:
 
 
 def mark_checkout(folder: str) -> str:
-    """What tells one repository at a place from another that is put there later; "" where there is none."""
+    """Return a mark of the repository at a path; "" without one.
+
+    It differs from that of another repository that is created at the same path later.
+    """
     here = os.path.realpath(folder)
     for _ in range(_MAX_STEPS):
         pointer = f"{here.rstrip('/')}/.git"
@@ -51,7 +54,7 @@ def mark_checkout(folder: str) -> str:
 
 
 def _follow(worktree: str, pointer: str) -> str | None:
-    """The main checkout that a `.git` file leads to, if it is known there."""
+    """Return the main checkout to which a `.git` file refers, if that repository lists the worktree."""
     git_pointer = _load_pointer(pointer)
     if git_pointer is None or not git_pointer.startswith("gitdir:"):
         return None
@@ -68,7 +71,7 @@ def _follow(worktree: str, pointer: str) -> str | None:
 
 
 def _load_pointer(file: str) -> str | None:
-    """The one line of a small file; None for anything else: a folder, a link, a pipe, a big file."""
+    """Return the single line of a small file; None for anything else: a folder, a link, a pipe, a large file."""
     try:
         handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError):

@@ -23,56 +23,56 @@ if TYPE_CHECKING:
     from remit.model import Severity
 
 _SHOWN = 200
-NOT_THERE = "it is not there"
+NOT_THERE = "it doesn't exist"
 _REFUSED = "its name is forbidden"
 
 
 class LoadedFile(NamedTuple):
-    """A file that was loaded, whole."""
+    """A file that was loaded whole."""
 
     path: str
-    """Below the root, where it was found."""
+    """The path below the root where it was found."""
     part: str
     text: str
     size_bytes: int
 
 
 class SkippedFile(NamedTuple):
-    """A file that was not loaded."""
+    """A file that wasn't loaded."""
 
     path: str
-    """Below the root, where it was found; as the agent's file writes it, where it was not."""
+    """The path below the root where it was found; otherwise as the agent file spells it."""
     part: str
     reason: str = ""
-    """Why it was not; empty where it is there to be read when it is needed."""
+    """Why it couldn't be loaded; empty if the agent can read it when needed."""
     size_bytes: int | None = None
 
 
 class LoadedContext(NamedTuple):
-    """What an agent begins with, and what it can ask for."""
+    """The loaded context files, and those that the agent can read itself."""
 
     loaded: tuple[LoadedFile, ...] = ()
     named: tuple[SkippedFile, ...] = ()
-    findings: tuple[Diagnostic, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
 
 
 def context_missing(path: str, reason: str) -> Diagnostic:
-    """A context file that the agent requires could not be loaded.
+    """A context file that the agent requires couldn't be loaded.
 
-    Why: the agent begins without what its author counted on. It is told so, and the work goes on.
+    Why: the agent starts without a file that its author relied on. Its instructions say so, and the run continues.
 
-    Bad: `required: ["core/format.md"]`, and there is no such file, or it lies outside of the workspace.
+    Bad: `required: ["core/format.md"]`, and there is no such file, or it is outside of the workspace.
 
-    Good: the file is where its path says, is text, and may be read.
+    Good: the file is at this path, is text, and is readable.
     """
     return Diagnostic("INP020", "warning", f"the required context file {_show(path)} was not loaded: {reason}",
                       "Correct the path in the agent's file, or write the file.")  # fmt: skip
 
 
 def context_too_large(path: str, size_bytes: int, left_bytes: int) -> Diagnostic:
-    """A context file that the agent requires does not fit into what may be loaded.
+    """A context file that the agent requires exceeds the size limit.
 
-    Why: half of a file misleads more than none. The agent is told its path and size, and can read it in parts.
+    Why: half of a file misleads more than none. The agent gets its path and size, and can read it in parts.
 
     Bad: a required file of 80,000 bytes and the strategy lazy, which loads 50,000.
 
@@ -83,16 +83,16 @@ def context_too_large(path: str, size_bytes: int, left_bytes: int) -> Diagnostic
 
 
 def context_forbidden(path: str) -> Diagnostic:
-    """A context file is called like an input that the agent's file forbids.
+    """A context file has the name of an input that the agent file forbids.
 
-    Why: what must not be given as an input must not come in as a file either. It is not loaded.
+    Why: a forbidden input must not come in as a file either. The file isn't loaded.
 
     Bad: `required: ["context/conversation_history.md"]` and `<forbidden>conversation_history</forbidden>`
 
-    Good: one of the two is taken out.
+    Good: one of the two is removed.
     """
     return Diagnostic("INP022", "warning", f"the context file {_show(path)} was not loaded: {_REFUSED}",
-                      "Take it out of context_loading, or out of inputs_forbidden.")  # fmt: skip
+                      "Remove it from context_loading, or from inputs_forbidden.")  # fmt: skip
 
 
 DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
@@ -103,26 +103,29 @@ DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
 
 
 def load_context(root: str, plan: ContextPlan, *, forbidden: Collection[str] = ()) -> LoadedContext:
-    """Load what a plan wants now, and name the rest. `forbidden` are names of inputs, as the agent's file has them."""
+    """Load the files that a plan wants now, and list the rest.
+
+    `forbidden`: the input names that the agent file forbids.
+    """
     loading = _Loading(root, plan, forbidden)
     for wanted in plan.files:
         if plan.strategy != "minimal" or wanted.part == "required":
             loading.take(wanted)
-    return LoadedContext(tuple(loading.loaded), tuple(loading.named), tuple(loading.findings))
+    return LoadedContext(tuple(loading.loaded), tuple(loading.named), tuple(loading.diagnostics))
 
 
 def render_context(context: LoadedContext) -> str:
-    """Which files an agent begins with and which it was only told of, as JSON for whoever looks later."""
+    """Return the files that an agent started with, and the listed ones, as JSON."""
     loaded = [{"name": each.path, "part": each.part, "chars": len(each.text)} for each in context.loaded]
     named = [{"name": each.path, "part": each.part, "chars": None, "reason": each.reason} for each in context.named]
     return json.dumps([*loaded, *named], ensure_ascii=False)
 
 
 class _Loading:
-    """What was loaded so far, and how many bytes are left."""
+    """The files loaded so far, and the remaining size in bytes."""
 
     def __init__(self, root: str, plan: ContextPlan, forbidden: Collection[str]) -> None:
-        from remit.agents.inputs import normalize_input_name  # noqa: PLC0415 - unicodedata, for who loads a context only
+        from remit.agents.inputs import normalize_input_name  # noqa: PLC0415 - loads unicodedata
 
         self.root = root
         self.left_bytes = plan.budget_bytes
@@ -132,14 +135,14 @@ class _Loading:
         self.seen: set[str] = set()
         self.loaded: list[LoadedFile] = []
         self.named: list[SkippedFile] = []
-        self.findings: list[Diagnostic] = []
+        self.diagnostics: list[Diagnostic] = []
 
     def take(self, wanted: ContextPath) -> None:
-        """Load a file, or name it."""
+        """Load a file, or list it."""
         if self._is_forbidden(wanted.path):
             self._refuse(wanted)
             return
-        reason = NOT_THERE if wanted.places else "it does not name a file inside the workspace"
+        reason = NOT_THERE if wanted.places else "it isn't a path inside the workspace"
         for place in wanted.places:
             below = find_inside(self.root, place)
             if below is None:
@@ -162,39 +165,39 @@ class _Loading:
 
     def _refuse(self, wanted: ContextPath) -> None:
         self.named.append(SkippedFile(wanted.path, wanted.part, _REFUSED))
-        self.findings.append(context_forbidden(wanted.path))
+        self.diagnostics.append(context_forbidden(wanted.path))
 
     def _miss(self, path: str, part: str, reason: str) -> None:
         if part == "required":
             self.named.append(SkippedFile(path, part, reason))
-            self.findings.append(context_missing(path, reason))
+            self.diagnostics.append(context_missing(path, reason))
 
     def _take_at(self, below: str, wanted: ContextPath) -> str | None:
-        """Take the file at a place; why not, where the next place has to be looked at."""
+        """Load the file at a path; return why not, if the next path has to be tried."""
         try:
-            with open_target(self.root, below) as spot:
-                found = os.stat(spot.name, dir_fd=spot.folder, follow_symlinks=False)
+            with open_target(self.root, below) as target:
+                found = os.stat(target.name, dir_fd=target.folder, follow_symlinks=False)
                 if not stat.S_ISREG(found.st_mode):
                     return "it isn't a file"
                 self.seen.add(below)
                 if wanted.part not in self.loads:
                     self.named.append(SkippedFile(below, wanted.part, size_bytes=found.st_size))
                     return None
-                data = read_target(spot, max_bytes=self.left_bytes) if found.st_size <= self.left_bytes else None
+                data = read_target(target, max_bytes=self.left_bytes) if found.st_size <= self.left_bytes else None
         except FileNotFoundError:
             return NOT_THERE
         except (OSError, InputError) as error:
             return f"it can't be read ({(getattr(error, 'strerror', '') or str(error)).lower()})"
-        if data is None or len(data) > self.left_bytes:  # it may have grown since
+        if data is None or len(data) > self.left_bytes:  # it may have grown meanwhile
             self._pass_over(below, wanted.part, max(found.st_size, len(data or b"")))
         else:
             self._keep(below, wanted.part, data)
         return None
 
     def _pass_over(self, below: str, part: str, size_bytes: int) -> None:
-        self.named.append(SkippedFile(below, part, f"it does not fit: {self.left_bytes:,} bytes were left", size_bytes))
+        self.named.append(SkippedFile(below, part, f"it is too large: {self.left_bytes:,} bytes were left", size_bytes))
         if part == "required":
-            self.findings.append(context_too_large(below, size_bytes, self.left_bytes))
+            self.diagnostics.append(context_too_large(below, size_bytes, self.left_bytes))
 
     def _keep(self, below: str, part: str, data: bytes) -> None:
         try:
@@ -202,7 +205,7 @@ class _Loading:
         except UnicodeDecodeError:
             text = "\0"
         if "\0" in text:
-            self._miss(below, part, "it is not text")
+            self._miss(below, part, "it isn't text")
             return
         self.left_bytes -= len(data)
         self.loaded.append(LoadedFile(below, part, text, len(data)))

@@ -48,7 +48,7 @@ def load_stdin() -> bytes:
 
 
 def load_tail(path: Path) -> str:
-    """The end of a file of lines: enough for any last line; empty where there is no file yet."""
+    """Return the end of a file of lines, enough for any last line; empty if the file doesn't exist."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             raise InputError(f"{path} isn't a file", hint="name the manifest's file")
@@ -63,7 +63,10 @@ def load_tail(path: Path) -> str:
 
 
 def load_appended(path: str, offset: int) -> str:
-    """What stands behind an offset of a file of lines, or its end where that is too much; all of a shorter file."""
+    """Return the content of a file of lines from an offset on, or all of a shorter file.
+
+    If that is too long, only its end is returned.
+    """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         try:
@@ -82,9 +85,9 @@ def load_appended(path: str, offset: int) -> str:
 
 
 def load_lines(path: str, *, max_bytes: int) -> Iterator[tuple[bytes, bool]]:
-    """The lines of a file that the user named, one at a time: the line without its end, and whether it has one.
+    """Yield the lines of a file that the user named: each line without its end, and whether it has one.
 
-    Of a line over the cap one byte more than the cap is given, which shows that there was more.
+    A line over the cap is truncated to one byte more than the cap.
     """
     with _open_filled(path) as file:
         while line := file.readline(max_bytes + 1):
@@ -97,7 +100,7 @@ def load_lines(path: str, *, max_bytes: int) -> Iterator[tuple[bytes, bool]]:
 
 
 def load_blocks(path: str, *, max_line_bytes: int) -> Iterator[bytes]:
-    """The same file in blocks of whole lines. A line over the cap may lack what stands behind the cap."""
+    """Yield the same file in blocks of whole lines. A line over the cap may be truncated."""
     with _open_filled(path) as file:
         while block := file.read(_BLOCK_BYTES):
             end = b"" if block.endswith(b"\n") else file.readline(max_line_bytes + 1)
@@ -109,7 +112,7 @@ def load_blocks(path: str, *, max_line_bytes: int) -> Iterator[bytes]:
 
 @contextmanager
 def _open_filled(path: str) -> Iterator[BinaryIO]:
-    """Open a file that the user named; what is wrong with it is an error in a sentence."""
+    """Open a file that the user named, with its errors translated."""
     try:
         found = os.stat(path)
         if not _is_openable(path, found.st_mode):
@@ -125,29 +128,33 @@ def _open_filled(path: str) -> Iterator[BinaryIO]:
 
 
 def check_filled(path: str, found: os.stat_result) -> None:
-    """Refuse a giant that is mostly holes: to read a terabyte of nothing takes as long as to read a terabyte."""
+    """Raise `InputError` for a large file that is mostly holes.
+
+    Reading a terabyte of zeros takes as long as reading a terabyte of data.
+    """
     if found.st_size > _MAX_HOLES_BYTES and found.st_blocks * 512 < found.st_size // 2:
         raise InputError(
-            f"'{path}' claims {found.st_size:,} bytes and has hardly any of them", hint="move it away, or restore it"
+            f"'{path}' is {found.st_size:,} bytes long, but nearly all of it is a hole",
+            hint="move it away, or restore it",
         )
 
 
 def _is_openable(name: str, mode: int) -> bool:
-    """A regular file, or a pipe that the shell itself handed over: `remit check <(command)`."""
+    """Return whether it is a regular file, or a pipe from the shell: `remit check <(command)`."""
     return stat.S_ISREG(mode) or (stat.S_ISFIFO(mode) and name.startswith(("/dev/fd/", "/dev/stdin", "/proc/self/fd/")))
 
 
 def write_bytes(path: str, data: bytes, *, durable: bool = True) -> None:
-    """Replace a file at once: whoever opens it sees the old content or the new one, also after a crash.
+    """Replace a file atomically: readers see either the old or the new content, also after a crash.
 
-    What is not `durable` may be lost or torn when the machine itself stops: for what can be made again.
-    A link stays a link: what it leads to is replaced. The file keeps its permissions.
+    A file that isn't `durable` may be lost or torn if the machine crashes: for content that can be recreated. A link
+    stays a link: its target is replaced. The file keeps its permissions.
     """
     write_blocks(path, (data,), durable=durable)
 
 
 def write_blocks(path: str, blocks: Iterable[bytes], *, durable: bool = True) -> None:
-    """Replace a file at once, as `write_bytes` does, with more than should be in memory at a time."""
+    """Replace a file atomically, as `write_bytes` does, without having all of it in memory."""
     target = os.path.realpath(path)
     folder, name = os.path.split(target)
     temporary = os.path.join(folder, name_half_written(name))
@@ -162,17 +169,17 @@ def write_blocks(path: str, blocks: Iterable[bytes], *, durable: bool = True) ->
 
 
 def name_half_written(name: str) -> str:
-    """What a file is called until it is whole: a name that nobody else gives, with the process that writes it."""
+    """Return a unique temporary name, with the id of this process."""
     return f".remit-{os.getpid()}-{os.urandom(4).hex()}-{name[:40]}"
 
 
 def _write_beside(temporary: str, blocks: Iterable[bytes], *, target: str, durable: bool = True) -> None:
-    """Write the bytes that a file shall have under another name, with the file's permissions; nothing if it fails."""
+    """Write a file's new content under a temporary name, with the file's permissions; remove it on failure."""
     try:
         mode = stat.S_IMODE(os.stat(target).st_mode)
     except FileNotFoundError:
         mode = None
-    # A file that others may not read is not shown to them while it is written.
+    # While it is written, a file must not be readable for more users than before.
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666 if mode is None else 0o600)
     try:
         try:
@@ -190,29 +197,29 @@ def _write_beside(temporary: str, blocks: Iterable[bytes], *, target: str, durab
 
 
 def write_all(handle: int, data: bytes) -> None:
-    """Write all of some bytes, however many writes that takes."""
+    """Write all bytes, with as many calls as necessary."""
     view = memoryview(data)
-    while view:  # a disk that fills up takes a part first
+    while view:  # a nearly full disk first takes a part
         view = view[os.write(handle, view) :]
 
 
 def close_handle(handle: int) -> None:
-    """Close what nothing was written through: a folder, a lock. It is gone whatever the system says."""
+    """Close a handle that nothing was written through, such as a folder or a lock. Errors don't matter."""
     with suppress(OSError):
         os.close(handle)
 
 
 def remove(path: str) -> None:
-    """Remove a file if it is there and can be removed."""
+    """Remove a file if it exists and can be removed."""
     with suppress(OSError):
         os.unlink(path)
 
 
 def append_line(path: str, line: bytes) -> int:
-    """Append a line to a file with one write, see it on disk, and return where it begins.
+    """Append a line to a file with one write, sync it, and return its offset.
 
-    The caller holds the file's lock. A line that somebody left unfinished is ended first, so that it spoils nothing but
-    itself. What can't be written whole is taken back.
+    The caller has the file's lock. An unfinished last line is ended first, so that it damages only itself. A partial
+    write is undone.
     """
     is_new = not os.path.lexists(path)
     handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, 0o666)
@@ -231,19 +238,19 @@ def append_line(path: str, line: bytes) -> int:
             raise
         end = os.lseek(handle, 0, os.SEEK_CUR)
     finally:
-        close_handle(handle)  # what was written is on disk already, or was reported to have failed
+        close_handle(handle)  # written data is synced already, or its failure was reported
     if is_new:
         sync_folder(os.path.dirname(os.path.abspath(path)))
     return end - len(line) - 1
 
 
 def _write_once(handle: int, data: bytes) -> None:
-    if os.write(handle, data) < len(data):  # a second write could land behind somebody else's
+    if os.write(handle, data) < len(data):  # a second write could be separated from the first
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def _take_back(handle: int, size: int, data: bytes) -> None:
-    """Cut off what a failed write left, unless somebody has written behind it meanwhile."""
+    """Truncate a failed write, unless another process has appended since."""
     with suppress(OSError):
         rest = os.pread(handle, len(data) + 1, size)
         if data.startswith(rest):
@@ -251,17 +258,17 @@ def _take_back(handle: int, size: int, data: bytes) -> None:
 
 
 def write_text(path: str, text: str, *, make_folders: bool = False) -> None:
-    """Write a text that the user asked for. Of one that was read, every byte comes back."""
+    """Write a text to a path that the user named. Bytes that were decoded with surrogates are restored."""
     write_texts(path, (text,), make_folders=make_folders)
 
 
 def write_texts(path: str, texts: Iterable[str], *, make_folders: bool = False) -> None:
-    """Write a text that the user asked for, part by part; a regular file is there once the last part is."""
+    """Write a text in parts to a path that the user named; a regular file is replaced after the last part."""
     try:
         if make_folders:
             os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
         blocks = (text.encode("utf-8", "surrogateescape") for text in texts)
-        if os.path.exists(path) and not os.path.isfile(path):  # a device or a pipe stays what it is
+        if os.path.exists(path) and not os.path.isfile(path):  # a device or a pipe is written in place
             with open(path, "wb") as file:
                 file.writelines(blocks)
         else:
@@ -273,7 +280,7 @@ def write_texts(path: str, texts: Iterable[str], *, make_folders: bool = False) 
 
 
 def sync_folder(folder: str) -> None:
-    """See the names in a folder on disk."""
+    """Sync the names in a folder to disk."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(handle)
@@ -282,7 +289,7 @@ def sync_folder(folder: str) -> None:
 
 
 def storage_error(path: str, error: OSError) -> StorageError:
-    """What to say when a file of the workspace could not be written."""
+    """Return the error for a file of the workspace that couldn't be written."""
     reason = (error.strerror or str(error)).lower()
     full = error.errno in {errno.ENOSPC, errno.EDQUOT}
     hint = (
@@ -292,10 +299,10 @@ def storage_error(path: str, error: OSError) -> StorageError:
 
 
 def make_private_folder(folder: str) -> None:
-    """Make a folder of Remit's own below `.remit`, which tells git to leave it alone and nobody else may look into."""
+    """Create a folder below `.remit`, readable only for the user and ignored by git."""
     head, found, _ = folder.rpartition("/.remit")
     own = f"{head}{found}" if found else folder
-    for place in dict.fromkeys((own, folder)):  # what agents were told and said is kept there word for word
+    for place in dict.fromkeys((own, folder)):  # it has the prompts and answers of agents
         os.makedirs(place, mode=0o700, exist_ok=True)
     marker = os.path.join(own, ".gitignore")
     if not os.path.lexists(marker):

@@ -14,20 +14,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
 MAX_ENTRIES = 20_000
-"""How many entries of folders a search by a hook examines: some 20 ms."""
+"""How many folder entries a search by a hook examines, which takes about 20 ms."""
 _LARGE = frozenset({"node_modules", "objects", "__pycache__"})
-"""Folders with more files than all others, and none that a rule is about."""
+"""Folders with very many files, to which no rule applies."""
 
 
 def make_search(root: str, home: str, protected: Sequence[str]) -> Callable[[str], list[str]]:
-    """A search for all names of a file: first in the places that rules are about, then in the whole workspace."""
+    """Return a function that finds all names of a file.
+
+    It searches the folders that rules name first, then the whole workspace.
+    """
 
     def search(path: str) -> list[str]:
         try:
             own = os.stat(path)
-        except (OSError, ValueError):  # not there, or no name at all
+        except (OSError, ValueError):  # missing, or not a valid path
             return []
-        if own.st_nlink < 2 or not S_ISREG(own.st_mode):  # noqa: PLR2004 - another name besides its own
+        if own.st_nlink < 2 or not S_ISREG(own.st_mode):  # noqa: PLR2004 - it has another name
             return []
         places = _list_places(root, home, protected)
         return find_names((own.st_dev, own.st_ino), own.st_nlink, places, most=MAX_ENTRIES, left_out=_LARGE)
@@ -36,7 +39,7 @@ def make_search(root: str, home: str, protected: Sequence[str]) -> Callable[[str
 
 
 def _list_places(root: str, home: str, protected: Sequence[str]) -> list[tuple[str, bool]]:
-    """Folders, and whether what is below them counts; the workspace itself comes last."""
+    """Return folders, and whether to search below them; the workspace itself comes last."""
     found: dict[tuple[str, bool], None] = {}
     for pattern in protected:
         plain = pattern.partition("*")[0]
@@ -49,10 +52,10 @@ def _list_places(root: str, home: str, protected: Sequence[str]) -> list[tuple[s
 def find_names(
     node: tuple[int, int], links: int, places: Iterable[tuple[str, bool]], *, most: int, left_out: frozenset[str]
 ) -> list[str]:
-    """The names of a file in some places, as far as they are found among so many entries.
+    """Return the names of a file in some places, as far as they are among the first `most` entries.
 
-    `node`: its device and inode. `links`: how many names it has. A place is a folder, and whether the folders below it
-    are searched, too. `left_out`: names and paths of folders that aren't.
+    `node`: its device and inode. `links`: the number of its names. A place is a folder, and whether the folders below
+    it are searched, too. `left_out`: names and paths of folders that aren't.
     """
     found: dict[str, None] = {}
     seen: set[str] = set()
@@ -78,13 +81,13 @@ def _scan(folder: str) -> Iterator[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as entries:
             yield from entries
-    except OSError:  # it is not there, or not ours to read
+    except OSError:  # missing, or unreadable
         return
 
 
 def _is_same(entry: os.DirEntry[str], node: tuple[int, int]) -> bool:
     try:
         other = entry.stat(follow_symlinks=False)
-    except OSError:  # it has just gone
+    except OSError:  # it has just been deleted
         return False
     return (other.st_dev, other.st_ino) == node

@@ -29,7 +29,7 @@ _COMMENT = r"//[^\r\n]*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/)?+"
 _TOKEN = re.compile(rf'"(?:[^"\\]++|\\.)*+"?+|{_COMMENT}|[{{}}\[\],]|[^\s"/{{}}\[\],]++|/', re.DOTALL)
 _COMMENT_OR_COMMA = re.compile(rf"{_COMMENT}|,")
 _REST_OF_LINE = re.compile(r"(?P<comma>[ \t]*+,)?+(?:[ \t]*+(?://[^\r\n]*+|/\*(?:[^*\r\n]++|\*(?!/))*+\*/))*+")
-"""Behind the last part: a trailing comma, and comments on its line."""
+"""After the last part: a trailing comma, and comments on its line."""
 _TRAILING_COMMA = re.compile(rf"(?:[ \t\r\n]++|{_COMMENT})*+,")
 _NEXT_LINE = re.compile(r"[ \t]*+[\r\n]")
 _SEPARATORS = frozenset(" \t\r\n,")
@@ -55,7 +55,7 @@ class RawJson(str):
 
 
 class Member(NamedTuple):
-    """One member of an object, or one item of a list, which has no key: its value, and where both stand."""
+    """A member of an object, or an item of a list, which has no key: its value and offsets."""
 
     key: str
     value: Any
@@ -65,7 +65,7 @@ class Member(NamedTuple):
 
 
 class Breakage(NamedTuple):
-    """Why a text isn't valid JSON, a hint, and the place; None means the whole text."""
+    """Why a text isn't valid JSON, a hint, and the position; None means the whole text."""
 
     message: str
     hint: str
@@ -73,14 +73,14 @@ class Breakage(NamedTuple):
 
 
 def _read_int(digits: str) -> int | str:
-    return int(digits) if len(digits) <= _MAX_INT_DIGITS else digits  # Python refuses to read very long ones
+    return int(digits) if len(digits) <= _MAX_INT_DIGITS else digits  # Python refuses to parse very long ones
 
 
 DECODER = json.JSONDecoder(parse_int=_read_int)
 
 
 def walk_members(text: str, at: int) -> Iterator[Member]:
-    """The members of an object."""
+    """Yield the members of an object."""
     at = skip_space(text, at + 1)
     while text[at] != "}":
         key, end = DECODER.raw_decode(text, at)
@@ -91,7 +91,7 @@ def walk_members(text: str, at: int) -> Iterator[Member]:
 
 
 def walk_items(text: str, at: int) -> Iterator[Member]:
-    """The items of a list."""
+    """Yield the items of a list."""
     at = skip_space(text, at + 1)
     while text[at] != "]":
         value, end = DECODER.raw_decode(text, at)
@@ -100,12 +100,12 @@ def walk_items(text: str, at: int) -> Iterator[Member]:
 
 
 def skip_space(text: str, at: int) -> int:
-    """The next place that is no space."""
+    """Return the next offset that isn't whitespace."""
     return _SPACE.match(text, at).end()  # type: ignore[union-attr] # it matches nothing, too
 
 
 def skip_back(text: str, at: int, spaces: str = " \t\r\n") -> int:
-    """The end of what stands before some space."""
+    """Return the end of the text before some whitespace."""
     while at > 0 and text[at - 1] in spaces:
         at -= 1
     return at
@@ -117,7 +117,7 @@ def _skip_comma(text: str, at: int) -> int:
 
 
 def blank_comments(text: str) -> str:
-    """The text with spaces in place of comments and trailing commas, so that it is JSON with the same offsets."""
+    """Return the text with spaces in place of comments and trailing commas: JSON with the same offsets."""
     blanks: list[tuple[int, int]] = []
     before, comma = "[", -1
     for token in _TOKEN.finditer(text):
@@ -133,7 +133,7 @@ def blank_comments(text: str) -> str:
 
 
 def measure_depth(text: str) -> int:
-    """How deep a text nests its objects and lists, whether it is JSON or not."""
+    """Return how deeply a text nests objects and lists, also if it isn't valid JSON."""
     depth = deepest = 0
     for token in _TOKEN.finditer(text):
         if token[0] in "{[":
@@ -145,7 +145,7 @@ def measure_depth(text: str) -> int:
 
 
 def explain_breakage(error: Exception, text: str, name: str, *, offset: int = 0) -> Breakage:
-    """Say of a file by its name where it stops being JSON, and why, as its decoder has found from `offset` on."""
+    """Return where and why a file isn't valid JSON, from its decoder's error. The decoder started at `offset`."""
     restore = "Correct it, or restore it from git."
     if isinstance(error, RecursionError):
         return Breakage(f"{name} is nested too deeply", restore)
@@ -159,12 +159,12 @@ def explain_breakage(error: Exception, text: str, name: str, *, offset: int = 0)
     end = len(text.rstrip())
     at, reason = offset + getattr(error, "pos", 0), getattr(error, "msg", str(error))
     if at >= end or reason.startswith("Unterminated string"):
-        return Breakage(f"{name} was cut off: it ends in the middle", restore, (end - 1, end))
+        return Breakage(f"{name} is truncated", restore, (end - 1, end))
     if reason == "Extra data" and text[at] in "{[":
-        message = f"{name} has more than one object: a second one begins here"
+        message = f"{name} has more than one object: a second one starts here"
         return Breakage(message, "Join them into one object.", (at, at + 1))
     if text[at] in "}]" and text[skip_back(text, at) - 1] == ",":
-        reason = "a comma too many"
+        reason = "an extra comma"
     elif text.startswith(("//", "/*"), at):
         reason = "a comment"
     return Breakage(f"{name} isn't valid JSON: {reason[:1].lower()}{reason[1:]}", restore, (at, at + 1))
@@ -174,9 +174,9 @@ def explain_breakage(error: Exception, text: str, name: str, *, offset: int = 0)
 
 
 def remember(read: Callable[[str], _Answer]) -> Callable[[str], _Answer]:
-    """Keep the last answer about a text, for an edit asks many times. It is known by being the same object.
+    """Cache the last result for a text, because an edit asks many times. The text is compared by identity.
 
-    To compare a large text with another that is equal takes long.
+    Comparing a large text with an equal one would take long.
     """
     last: tuple[str, _Answer] | None = None
 
@@ -210,15 +210,15 @@ def apply(text: str, changes: Iterable[TextChange]) -> str:
 
 
 def same(one: object, other: object) -> bool:
-    """True if two values are the same JSON; 1, 1.0 and true are different."""
+    """Return whether two values are the same JSON; 1, 1.0 and true are different."""
     return one == other and json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
 def set_members(text: str, start: int, values: Mapping[str, object], *, plain: str | None = None) -> list[TextChange]:
-    """The changes that set members of the object that begins at `start`, or take them away (`REMOVE`).
+    """Return the changes that set or remove (`REMOVE`) members of the object that starts at `start`.
 
-    A new member is the last one. None is changed that has its value already; of a key that is given twice the last is.
-    `plain` is the text without comments, if it may have any.
+    A new member becomes the last one. A member that has its value already isn't changed; of a duplicate key the last
+    one is changed. `plain` is the text without comments, if it may have any.
     """
     members = list(walk_members(plain or text, start))
     known = {member.key: member for member in members}
@@ -226,7 +226,7 @@ def set_members(text: str, start: int, values: Mapping[str, object], *, plain: s
     changes = remove_parts(text, members, gone)
     layout = _read_layout(text, start, members)
     colon = _read_colon(text, members[-1]) if members else ": "
-    inner = layout.lead or colon[1:]  # an object without members tells nothing of the spaces in a value
+    inner = layout.lead or colon[1:]  # an empty object doesn't show the spaces in a value
     new = []
     for key, value in values.items():
         if key in known and value is not REMOVE:
@@ -239,7 +239,7 @@ def set_members(text: str, start: int, values: Mapping[str, object], *, plain: s
 
 
 def set_value(text: str, member: Member, value: object, unit: str = UNIT) -> list[TextChange]:
-    """The change that gives a member another value, none where it has it."""
+    """Return the change that gives a member another value; empty if it has the value."""
     if same(member.value, value):
         return []
     lead = text[skip_back(text, member.key_start) : member.key_start]
@@ -249,14 +249,14 @@ def set_value(text: str, member: Member, value: object, unit: str = UNIT) -> lis
 def add_items(
     text: str, start: int, items: Sequence[Member], new: Sequence[object], *, first: bool = False
 ) -> TextChange:
-    """The change that puts new items behind the last one of a list that begins at `start`, or before the first.
+    """Return the change that adds items after the last one of the list that starts at `start`, or before the first.
 
-    `items` are those that are there; the first and the last of them are enough.
+    `items` are the existing ones; the first and the last of them are enough.
     """
     layout = _read_layout(text, start, items)
     lead, inner = layout.lead, layout.lead or " "
     if items and "\n" not in text[items[-1].start + 1 : skip_space(text, items[-1].start + 1)]:
-        inner = lead.rpartition("\n")[2][:1]  # the last item is on one line, so a new one is, too
+        inner = lead.rpartition("\n")[2][:1]  # like the last item, on one line
     shown = [each if isinstance(each, RawJson) else render(text, each, inner, layout.unit) for each in new]
     if first and items:
         return TextChange(items[0].start, items[0].start, "".join(f"{each},{lead}" for each in reversed(shown)))
@@ -264,7 +264,7 @@ def add_items(
 
 
 def _append(text: str, start: int, parts: Sequence[Member], shown: Sequence[str], layout: _Layout) -> TextChange:
-    """The change that puts parts behind the last one, and behind the comments on its line."""
+    """Return the change that adds parts after the last one, and after the comments on its line."""
     joined = "".join(f",{layout.lead}{each}" for each in shown)
     if not parts:
         return TextChange(start + 1, start + 1, f"{joined[1:]}{layout.tail}")
@@ -277,7 +277,7 @@ def _append(text: str, start: int, parts: Sequence[Member], shown: Sequence[str]
 
 
 def remove_parts(text: str, parts: Sequence[Member], gone: Sequence[int]) -> list[TextChange]:
-    """The changes that take members or items away by their numbers, each with one comma. Comments beside them stay."""
+    """Return the changes that remove members or items by index, each with one comma. Comments beside them stay."""
     numbers = {*gone}
     left = [index for index in range(len(parts)) if index not in numbers]
     changes = []
@@ -306,7 +306,7 @@ def _has_comment(text: str, start: int, end: int) -> bool:
 
 
 def _remove_gap(text: str, start: int, end: int) -> list[TextChange]:
-    """The change that takes away what separates two parts: the comma, and the space if no comment is there."""
+    """Return the change that removes the separator of two parts: the comma, and the space unless there is a comment."""
     if not _has_comment(text, start, end):
         return [TextChange(start, end, "")]
     commas = [found.start() for found in _COMMENT_OR_COMMA.finditer(text, start, end) if found[0] == ","]
@@ -317,7 +317,7 @@ def _remove_gap(text: str, start: int, end: int) -> list[TextChange]:
 
 
 class _Layout(NamedTuple):
-    """What stands before each part of an object or a list, how far a level is indented, and what ends an empty one."""
+    """The text before each part of an object or list, the indentation of a level, and the end of an empty one."""
 
     lead: str
     unit: str = UNIT
@@ -330,16 +330,16 @@ def _read_colon(text: str, member: Member) -> str:
 
 
 def _read_layout(text: str, start: int, parts: Sequence[Member]) -> _Layout:
-    """How an object or a list is laid out; the first and the last of its parts are enough.
+    """Return the layout of an object or list; the first and the last of its parts are enough.
 
-    An empty one is laid out as the whole text is.
+    An empty one gets the layout of the whole text.
     """
     indent = _INDENT.match(text, text.rfind("\n", 0, start) + 1)[0]  # type: ignore[index] # it matches nothing, too
     if parts:
         lead = text[skip_back(text, parts[-1].key_start) : parts[-1].key_start]
         if "\n" in lead:
             return _Layout(lead.lstrip(" \t"), lead.rpartition("\n")[2].removeprefix(indent) or UNIT)
-        return _Layout(" " if len(parts) == 1 else lead)  # the first of one line tells nothing of what comes between
+        return _Layout(" " if len(parts) == 1 else lead)  # a single part shows no separator
     inside = text[start + 1 : skip_space(text, start + 1)]
     whole = text.strip("\ufeff \t\r\n")
     if "\n" not in whole and whole[1:-1].strip():
@@ -353,7 +353,7 @@ def _read_layout(text: str, start: int, parts: Sequence[Member]) -> _Layout:
 
 
 def render(text: str, value: object, lead: str, unit: str = UNIT) -> str:
-    """A value as the file would have it, where `lead` stands before it. Items that are a `Source` stay as they are."""
+    """Return a value in the file's format, with `lead` before it. Items that are `RawJson` stay as they are."""
     items = value if isinstance(value, list) else []
     sources = [each for each in items if isinstance(each, RawJson)]
     if sources:
@@ -371,12 +371,12 @@ def render(text: str, value: object, lead: str, unit: str = UNIT) -> str:
 
 @remember
 def _is_escaped(text: str) -> bool:
-    """Whether the file writes letters beyond ASCII as escapes. Asked for each value that an edit renders."""
+    """Return whether the file escapes non-ASCII characters. Called for each value that an edit renders."""
     return text.isascii() and "\\u" in text
 
 
 def _dump(value: object, *, ensure_ascii: bool, **layout: Any) -> str:  # noqa: ANN401 - as json has them
     dumped = json.dumps(value, ensure_ascii=ensure_ascii, allow_nan=False, **layout)
-    if _SURROGATE.search(dumped):  # half a pair can't be written as UTF-8
+    if _SURROGATE.search(dumped):  # a lone surrogate can't be encoded as UTF-8
         return json.dumps(value, allow_nan=False, **layout)
     return dumped

@@ -100,7 +100,7 @@ def _take(handle: int, file: str) -> bool:
         hint = "move the workspace to a file system with file locks; some network file systems have none"
         raise StorageError(f"'{file}' can't be locked: {reason}", hint=hint) from error
     own = b"%-10d\n" % os.getpid()
-    with suppress(OSError):  # only for users who look who has it; an unchanged pid saves a write in the next fsync
+    with suppress(OSError):  # only for users who look up its owner; an unchanged pid saves a write in the next fsync
         if os.pread(handle, len(own) + 1, 0) != own:
             os.pwrite(handle, own, 0)
     return True
@@ -114,7 +114,7 @@ def _wait(handle: int, file: str, seconds: float) -> None:
     """
     if _take(handle, file):
         return
-    from threading import Thread  # noqa: PLC0415 - only where there is a queue
+    from threading import Thread  # noqa: PLC0415 - only if the lock is taken
 
     waiter = Thread(target=_queue_up, args=(os.dup(handle),), daemon=True)
     waiter.start()
@@ -128,6 +128,6 @@ def _wait(handle: int, file: str, seconds: float) -> None:
 
 
 def _queue_up(handle: int) -> None:
-    with suppress(OSError):  # the waiting thread tries again and reports the error
+    with suppress(OSError):  # the waiting thread retries and reports the error
         fcntl.flock(handle, fcntl.LOCK_EX)
     os.close(handle)

@@ -23,39 +23,39 @@ _FLEETING = frozenset({"tmpfs", "ramfs"})
 
 
 class Mount(NamedTuple):
-    """The file system that a folder lies on."""
+    """The file system of a folder."""
 
     point: str
     kind: str
 
     @property
     def is_network(self) -> bool:
-        """Whether another machine keeps the files: locks and shared memory do not reach that far."""
+        """True if the files are on another machine: locks and shared memory don't work across machines."""
         return self.kind in _NETWORK
 
     @property
     def is_fleeting(self) -> bool:
-        """Whether everything on it is gone when the machine stops."""
+        """True if its content is lost when the machine stops."""
         return self.kind in _FLEETING
 
 
 class FoundProgram(NamedTuple):
-    """A program on the path."""
+    """A program in PATH."""
 
     file: str
     is_foreign: bool
-    """Whether it lies in the workspace, where anybody may have put it."""
+    """True if it is in the workspace, where anyone may have put it."""
 
 
 class ProgramOutput(NamedTuple):
-    """What a program answered: how it ended, None if it took too long, and the beginning of its two outputs."""
+    """The exit code of a program, None after a timeout, and the start of its output."""
 
     code: int | None
     text: str
 
 
 def find_mount(folder: str, *, table: str = _MOUNTS) -> Mount | None:
-    """The file system of a folder; None where the machine has no table of them."""
+    """Return the file system of a folder; None if the system has no mount table."""
     here = os.path.realpath(folder)
     point, kind = "", ""
     try:
@@ -66,17 +66,17 @@ def find_mount(folder: str, *, table: str = _MOUNTS) -> Mount | None:
     for line in lines:
         facts, _, rest = line.partition(b" - ")
         words = facts.split(b" ")
-        if len(words) < 5:  # noqa: PLR2004 - the fifth is where it is mounted
+        if len(words) < 5:  # noqa: PLR2004 - the fifth is the mount point
             continue
         place = _unescape(words[4])
-        # Of two at one place the later hides the other.
+        # A later mount at the same point hides the earlier one.
         if f"{here}/".startswith(f"{place.rstrip('/')}/") and len(place) >= len(point):
             point, kind = place, os.fsdecode(rest.split(b" ")[0])
     return Mount(point, kind) if point else None
 
 
 def _unescape(name: bytes) -> str:
-    """A mount point without the octal escapes for spaces and the like."""
+    """Return a mount point without the octal escapes for spaces and the like."""
     first, *rest = name.split(b"\\")
     parts = [first]
     for part in rest:
@@ -86,21 +86,21 @@ def _unescape(name: bytes) -> str:
 
 
 class FreeSpace(NamedTuple):
-    """What is free on a file system."""
+    """The free space of a file system."""
 
     free_bytes: int
     free_files: int | None
-    """None where the file system does not count them."""
+    """None if the file system doesn't count them."""
 
 
 def measure_free_space(folder: str) -> FreeSpace:
-    """How much can still be written below a folder."""
+    """Return how much can still be written below a folder."""
     found = os.statvfs(folder)
     return FreeSpace(found.f_bavail * found.f_frsize, found.f_favail if found.f_files else None)
 
 
 def find_program(name: str, *, root: str) -> FoundProgram | None:
-    """A program by its name, as the path has it. A place that is relative would be one in the workspace."""
+    """Return a program in PATH by its name. Relative folders are skipped: they could be in the workspace."""
     inside = f"{os.path.realpath(root).rstrip('/')}/"
     foreign = None
     for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
@@ -114,7 +114,7 @@ def find_program(name: str, *, root: str) -> FoundProgram | None:
 
 
 def run_program(command: list[str], *, seconds: float) -> ProgramOutput:
-    """Run a program for what it prints first, away from the workspace, and end it when its time is over."""
+    """Run a program outside of the workspace, with a time limit; return its exit code and the start of its output."""
     try:
         ran = run_bounded(command, cwd="/", seconds=seconds, cap=_MAX_ANSWER_BYTES)
     except OSError as error:
@@ -123,21 +123,21 @@ def run_program(command: list[str], *, seconds: float) -> ProgramOutput:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether there is a process of this number."""
+    """Return whether there is a process with this pid."""
     if pid <= 0:
         return False
     try:
         os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):
         return False
-    except OSError:  # somebody else's
+    except OSError:  # another user's
         return True
     return True
 
 
 def check_sockets() -> None:
-    """Refuse where a sandbox denies a process to send anything, even to itself: it could wait for nobody, for ever."""
-    from socket import socketpair  # noqa: PLC0415 - only where something is started
+    """Raise `RunnerError` if a sandbox forbids sockets: waiting for a child process could block forever."""
+    from socket import socketpair  # noqa: PLC0415 - only if something is started
 
     one, other = socketpair()
     with one, other:
@@ -145,7 +145,7 @@ def check_sockets() -> None:
             one.send(b"\0")
         except PermissionError as error:
             hint = (
-                "hand work on from outside of it; for Codex, that is "
+                "start the run outside of it; for Codex, set "
                 f'args = ["{codex.SANDBOX_OPTION}={codex.FULL_ACCESS}"] under [runners.codex] in remit.toml'
             )
-            raise RunnerError("the sandbox around this process lets nobody be started from it", hint=hint) from error
+            raise RunnerError("the sandbox around this process doesn't allow starting agents", hint=hint) from error

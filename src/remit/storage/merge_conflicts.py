@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 MARK = re.compile(r"^(?:<{7}|\|{7}|={7}|>{7})(?:[ \t][^\n]*+)?+\r?$", re.MULTILINE)
-"""A line that git puts between the sides of a conflict."""
+"""A line that git inserts between the sides of a conflict."""
 _NEXT = {"both": {"<": "ours"}, "ours": {"|": "base", "=": "theirs"}, "base": {"=": "theirs"}, "theirs": {">": "both"}}
 
 
 class Conflict(NamedTuple):
-    """Where a conflict and its two sides are in a text; the lines of the marks belong to neither side."""
+    """The offsets of a conflict and its two sides in a text; the marker lines belong to neither side."""
 
     start: int
     end: int
@@ -28,7 +28,7 @@ class Conflict(NamedTuple):
 
 
 def walk_conflicts(text: str, *, examples: Sequence[tuple[int, int]] = ()) -> Iterator[Conflict]:
-    """Each complete conflict. It skips one that lies as a whole in one of the `examples`, which are sorted."""
+    """Yield each complete conflict, except those inside one of the `examples`, which are sorted."""
     now, marks = "both", []
     for mark in MARK.finditer(text):
         then = _NEXT[now].get(mark[0][0])

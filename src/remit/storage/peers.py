@@ -19,12 +19,12 @@ _MOST_BYTES = 16 * 1024 * 1024
 _MOST_ENVIRON = 1024 * 1024
 _MOST_STATUS = 64 * 1024
 _MAPPED = b"\0" * 10 + b"\xff\xff"
-"""Before an address of version 4 that is written as one of version 6."""
+"""The prefix of an IPv4 address that is written as an IPv6 address."""
 _NONE = "0"
-"""The number of a socket that nobody holds any more."""
+"""The inode number of a socket that no process has open."""
 _TRIES = 3
 _USER, _INODE = 7, 9
-"""The columns of a row that name the user who made a socket, and the socket."""
+"""The columns of a row with the user who created a socket, and with its inode."""
 
 
 class ConnectionEnd(NamedTuple):
@@ -35,18 +35,18 @@ class ConnectionEnd(NamedTuple):
 
 
 class Peers(NamedTuple):
-    """Who holds the other end of a connection."""
+    """The processes at the other end of a connection."""
 
     pids: tuple[int, ...] = ()
     is_gone: bool = False
-    """Whether nobody does any more: who asks waits for an answer, unless it does not want to be seen."""
+    """True if no process has it open anymore. A client that waits for a response isn't gone, unless it hides."""
     is_hidden: bool = False
-    """Whether somebody does who is not seen: it hides what it holds, or has sent the connection on its way to another
-    process, where nobody holds it for a while."""
+    """True if a process that isn't visible has it open: it hides its files, or is passing the connection to another
+    process, during which no process has it open."""
     hiding: tuple[int, ...] = ()
-    """Then: the processes that it may be, which are of the user who made the connection and hide what they hold."""
+    """Then: the candidates, which belong to the user who made the connection and hide their files."""
     is_foreign: bool = False
-    """Then: whether that is another user, whose processes hide from everybody but root."""
+    """Then: True if it is another user, whose processes are visible only to root."""
 
 
 class _Socket(NamedTuple):
@@ -55,9 +55,9 @@ class _Socket(NamedTuple):
 
 
 def find_peers(own: ConnectionEnd, other: ConnectionEnd) -> Peers:
-    """The processes that hold the other end of a connection; none where that is not to be found out."""
+    """Return the processes at the other end of a connection; none if they can't be found."""
     maker = ""
-    for _ in range(_TRIES):  # one that holds it may hand it to another while we look
+    for _ in range(_TRIES):  # a process may pass it to another one meanwhile
         sockets = _load_sockets()
         found = _find_socket(sockets, other, own)
         if not sockets or (found is None and not _is_here(other.host)):
@@ -73,14 +73,14 @@ def find_peers(own: ConnectionEnd, other: ConnectionEnd) -> Peers:
 
 
 def find_maker(own: ConnectionEnd, other: ConnectionEnd) -> int | None:
-    """The user who made the other end of a connection, where that is on this machine; None where nobody knows."""
+    """Return the user who made the other end of a connection on this machine; None if unknown."""
     found = _find_socket(_load_sockets(), other, own)
     return None if found is None else int(found.user)
 
 
 def _is_here(host: str) -> bool:
-    """Whether an address is one of this machine's: whoever can bind to it is there."""
-    if not _spell(ConnectionEnd(host, 0)):  # a name would have to be asked for
+    """Return whether an address belongs to this machine, which is the case if a socket can be bound to it."""
+    if not _spell(ConnectionEnd(host, 0)):  # a host name would need a lookup
         return False
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -102,7 +102,7 @@ def _pair(local: ConnectionEnd, remote: ConnectionEnd) -> Iterator[tuple[str, st
 
 
 def _load_sockets() -> dict[tuple[str, str], _Socket]:
-    """The sockets of this machine, each by its two ends."""
+    """Return the sockets of this machine by their two ends."""
     rows = (row for table in _TABLES for row in _load_rows(table))
     return {(row[1], row[2]): _Socket(row[_INODE], row[_USER]) for row in rows if len(row) > _INODE}
 
@@ -116,7 +116,7 @@ def _load_rows(table: str) -> list[list[str]]:
 
 
 def _spell(end: ConnectionEnd) -> list[str]:
-    """An end as the system's tables have it: an address of version 4 also as one of version 6, and the other way."""
+    """Return the spellings of an end in the system's tables, for both IPv4 and IPv6."""
     for family in (socket.AF_INET, socket.AF_INET6):
         with suppress(OSError, ValueError):
             packed = socket.inet_pton(family, end.host.partition("%")[0])
@@ -127,7 +127,7 @@ def _spell(end: ConnectionEnd) -> list[str]:
 
 
 def _render(packed: bytes, port: int) -> str:
-    """Each four bytes of the address are one number in the order of the machine."""
+    """Return an address as the tables spell it: groups of four bytes in native byte order."""
     numbers = (int.from_bytes(packed[at : at + 4], sys.byteorder) for at in range(0, len(packed), 4))
     return f"{''.join(f'{number:08X}' for number in numbers)}:{port:04X}"
 
@@ -142,16 +142,16 @@ def _list_pids() -> list[int]:
 def _holds(pid: int, link: str) -> bool:
     try:
         for name in os.listdir(f"/proc/{pid}/fd"):
-            with suppress(OSError):  # it was closed meanwhile
+            with suppress(OSError):  # it has been closed
                 if os.readlink(f"/proc/{pid}/fd/{name}") == link:
                     return True
-    except OSError:  # it has ended, or is another user's
+    except OSError:  # it has ended, or belongs to another user
         pass
     return False
 
 
 def _hides(pid: int, user: str) -> bool:
-    """Whether a process is a user's and does not let us see what it holds."""
+    """Return whether a process belongs to a user and doesn't let Remit list its files."""
     try:
         os.listdir(f"/proc/{pid}/fd")
     except PermissionError:
@@ -162,7 +162,7 @@ def _hides(pid: int, user: str) -> bool:
 
 
 def _load_users(pid: int) -> list[str]:
-    """The users that a process runs as: real, effective, saved, and for files."""
+    """Return the user ids of a process: real, effective, saved, and file system."""
     try:
         with open(f"/proc/{pid}/status", "rb") as file:
             lines = file.read(_MOST_STATUS).decode("ascii", "replace").split("\n")
@@ -172,7 +172,7 @@ def _load_users(pid: int) -> list[str]:
 
 
 def load_environ(pid: int) -> dict[str, str]:
-    """The environment that a process was started with; empty where it can't be read."""
+    """Return the environment that a process was started with; empty if it can't be read."""
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
             parts = file.read(_MOST_ENVIRON).split(b"\0")

@@ -25,7 +25,7 @@ _GRACE_SECONDS = 10.0
 
 
 class ProbeOutput(NamedTuple):
-    """How a program ended, None where it took too long, and what it said."""
+    """The exit code of a program, None after a timeout, and its output."""
 
     code: int | None
     out: str
@@ -34,7 +34,7 @@ class ProbeOutput(NamedTuple):
 
 @contextmanager
 def make_stage() -> Iterator[str]:
-    """A folder that is gone afterwards."""
+    """Create a temporary folder, and remove it afterwards."""
     folder = tempfile.mkdtemp(prefix="remit-probe-")
     try:
         yield os.path.realpath(folder)
@@ -43,14 +43,14 @@ def make_stage() -> Iterator[str]:
 
 
 def append_text(file: str, text: str) -> None:
-    """Add to a file of the stage."""
+    """Append to a file in the temporary folder."""
     with open(file, "a", encoding="utf-8") as stream:
         stream.write(text)
 
 
 @contextmanager
 def play_model(command: Sequence[str]) -> Iterator[Mapping[str, Any]]:
-    """A program that plays a model until it is told to stop; what it says of itself in its first line."""
+    """Run a program that plays a model; yield the facts that it prints in its first line."""
     process = start(command, cwd="/", with_input=True, with_errors=False)
     try:
         yield _read_first(process)
@@ -63,17 +63,17 @@ def play_model(command: Sequence[str]) -> Iterator[Mapping[str, Any]]:
 def _read_first(process: subprocess.Popen[bytes]) -> Mapping[str, Any]:
     line = read_line(process, _MODEL_SECONDS, _MAX_OUTPUT_BYTES)
     try:
-        told: Mapping[str, Any] = json.loads(line)
+        facts: Mapping[str, Any] = json.loads(line)
     except ValueError:
-        hint = "see whether Python can open a port on 127.0.0.1"
-        raise RunnerError("the model that plays a part does not start", hint=hint) from None
-    return told
+        hint = "check that Python can open a port on 127.0.0.1"
+        raise RunnerError("the scripted model doesn't start", hint=hint) from None
+    return facts
 
 
 def run_apart(
     command: Sequence[str], *, folder: str, environ: Mapping[str, str], given: str = "", seconds: float
 ) -> ProbeOutput:
-    """Run a program to its end, or until its time is over."""
+    """Run a program until it ends or times out."""
     try:
         process = start(command, cwd=folder, env=environ, with_input=True)
         try:
@@ -88,7 +88,7 @@ def run_apart(
 def converse(
     command: Sequence[str], *, environ: Mapping[str, str], lines: Sequence[str], until: str, seconds: float
 ) -> str:
-    """The first line with `until` in it that a program answers to some lines; empty if it answers none."""
+    """Send some lines to a program; return its first line that contains `until`, or "" if there is none."""
     given, mark = "".join(f"{line}\n" for line in lines).encode(), until.encode()
     try:
         ran = run_bounded(

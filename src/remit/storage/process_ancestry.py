@@ -1,6 +1,6 @@
-"""The ancestors of this process, identified by pid and start time because pids are reused.
+"""The ancestors of a process, identified by pid and start time because pids are reused.
 
-Without `/proc` nothing is known.
+Without `/proc` nothing is known. Imports almost nothing: hooks use it.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ _BETWEEN = frozenset({
     "sh", "bash", "dash", "zsh", "fish", "ksh", "mksh", "ash", "busybox", "env", "timeout", "nice", "uv", "uvx",
     "remit",
 })  # fmt: skip
-"""What a harness starts its hooks by."""
+"""The programs with which a harness starts its hooks."""
 _MOST = 1 << 10
 
 
 def find_harness() -> str:
-    """The mark of the process whose hook this one is: the nearest above that is no shell; empty where nobody knows."""
+    """Return the mark of the harness: the nearest ancestor that isn't a shell or launcher; empty if unknown."""
     return next((mark for mark, name in _list_above(os.getpid()) if name not in _BETWEEN), "")
 
 
 def list_above(mark: str = "") -> list[str]:
-    """The marks of all processes above one, the nearest first; above this one where none is named."""
+    """Return the marks of all ancestors of a process, nearest first. Default: this process."""
     pid = mark.partition(".")[0]
     return [each for each, _ in _list_above(int(pid) if pid.isdecimal() else os.getpid())]
 
 
 def find_mark(pid: int) -> str:
-    """The mark of a process; empty where it is gone."""
+    """Return the mark of a process; empty if it has ended."""
     found = _read(pid)
     return "" if found is None else f"{pid}.{found[1]}"
 
@@ -48,7 +48,7 @@ def _list_above(pid: int) -> Iterator[tuple[str, str]]:
 
 
 def _read(pid: int) -> tuple[str, str, int] | None:
-    """Name, start and parent of a process; None where it is gone."""
+    """Return the name, start time and parent of a process; None if it has ended."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             before, _, after = file.read(1024).rpartition(b")")

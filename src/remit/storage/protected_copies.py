@@ -24,20 +24,20 @@ OWN = ".remit"
 MAX_FILES = 400
 MAX_FILE_BYTES = 1024 * 1024
 MAX_BYTES = 16 * 1024 * 1024
-"""So many files are kept, so large may one be, and so large all of them."""
+"""The limits on the number of copies, the size of one, and their total size."""
 MAX_AGE_S = 24 * 3600.0
 _MARKDOWN = "/**/*.md"
 
 
 class Altered(NamedTuple):
-    """A protected file that isn't what it was before a command."""
+    """A protected file that changed during a command."""
 
     path: str
     """Relative to the root."""
     what: str
     """The rest of a sentence that begins with the path."""
     place: str
-    """What is there now, or in the place of a folder above it; empty if nothing is."""
+    """What exists there now, or in place of a folder above it; empty if nothing does."""
     node: tuple[int, int]
     """Its device and inode."""
     digest: str
@@ -45,9 +45,9 @@ class Altered(NamedTuple):
 
 
 def keep_files(root: str, names: Iterable[str], known: str = "") -> str:
-    """Keep the bytes of the files at protected names; return a record of them for `find_altered`.
+    """Copy the files at protected names; return a record of them for `find_altered`.
 
-    `known`: an earlier record. A file that its `stat` still fits isn't read again.
+    `known`: an earlier record. A file whose `stat` still matches isn't read again.
     """
     earlier = parse_json(known) if known else {}
     record: dict[str, list[object]] = {}
@@ -75,9 +75,9 @@ def keep_files(root: str, names: Iterable[str], known: str = "") -> str:
 
 
 def find_altered(root: str, files: Mapping[str, Sequence[Any]]) -> Iterator[Altered]:
-    """Return the files of a record that were changed or removed since, by their `stat` and then their bytes.
+    """Yield the files of a record that were changed or removed since, by their `stat` and then their bytes.
 
-    Each is compared when it is asked for: to put the one before it back may have made its folder again.
+    Lazily, because restoring one file may create the folder of the next again.
     """
     for path, (*facts, digest) in files.items():
         now = _inspect(root, path)
@@ -86,7 +86,7 @@ def find_altered(root: str, files: Mapping[str, Sequence[Any]]) -> Iterator[Alte
         mode = facts[-1]
         if now is None:
             place, node = _find_obstacle(root, path)
-            what = "is no file now" if place else "was removed"
+            what = "isn't a file now" if place else "was removed"
             yield Altered(path, what, place, node, digest, mode)
         elif take_sha256(_read(root, path) or b"") != digest:
             yield Altered(path, "was changed", path, (now.st_dev, now.st_ino), digest, mode)
@@ -95,15 +95,15 @@ def find_altered(root: str, files: Mapping[str, Sequence[Any]]) -> Iterator[Alte
 
 
 def load_bytes(root: str, altered: Altered) -> bytes:
-    """Return the kept bytes of a file; raise `OSError` if they are gone or aren't those of the record."""
+    """Return the copy of a file; raise `OSError` if it is gone or doesn't match the record."""
     data = _read(root, f"{FOLDER}/{altered.digest}")
     if data is None or take_sha256(data) != altered.digest:
-        raise FileNotFoundError(2, "the kept bytes are gone", altered.path)
+        raise FileNotFoundError(2, "the copy is gone", altered.path)
     return data
 
 
 def put_back(root: str, altered: Altered, data: bytes) -> None:
-    """Write bytes at a protected name; raise `OSError` if it can't be done, or something is there."""
+    """Write bytes at a protected name; raise `OSError` if it fails, or if something exists there."""
     from remit.storage.safe_path import open_folder  # noqa: PLC0415 - rarely needed, and a hook pays for it
 
     parent, _, base = altered.path.rpartition("/")
@@ -126,7 +126,7 @@ def put_back(root: str, altered: Altered, data: bytes) -> None:
 
 
 def _list_files(root: str, names: Iterable[str]) -> Iterator[str]:
-    """Return the files at protected names and in protected folders, by their names from the root."""
+    """Yield the files at protected names and in protected folders, relative to the root."""
     for name in names:
         plain = name.removesuffix(_MARKDOWN)
         if plain == OWN:  # Remit itself writes there
@@ -141,7 +141,7 @@ def _list_files(root: str, names: Iterable[str]) -> Iterator[str]:
 
 
 def _inspect(root: str, path: str) -> os.stat_result | None:
-    """Return the `stat` of a regular file; None if there is none, or a link leads there."""
+    """Return the `stat` of a regular file; None if there is none, or a link."""
     try:
         found = os.lstat(f"{root}/{path}")
     except OSError:
@@ -150,7 +150,7 @@ def _inspect(root: str, path: str) -> os.stat_result | None:
 
 
 def _find_obstacle(root: str, path: str) -> tuple[str, tuple[int, int]]:
-    """Return what is at a path, or in the place of a folder above it, with device and inode; empty if nothing is."""
+    """Return what exists at a path, or in place of a folder above it, with device and inode; empty if nothing does."""
     parts = path.split("/")
     for number in range(1, len(parts) + 1):
         place = "/".join(parts[:number])
@@ -179,7 +179,7 @@ def _read(root: str, path: str) -> bytes | None:
 
 
 def _write(root: str, digest: str, data: bytes) -> None:
-    """Write a copy under its digest, at once."""
+    """Write a copy under its digest, atomically."""
     place = f"{root}/{FOLDER}/{digest}"
     if os.path.exists(place):
         return
@@ -191,7 +191,7 @@ def _write(root: str, digest: str, data: bytes) -> None:
 
 
 def _remove_old(root: str, kept: set[str]) -> None:
-    """Remove copies that no record of today names: a command that still runs may need an older one."""
+    """Remove copies that no current record names, after a day: a running command may need an older one."""
     oldest = time.time() - MAX_AGE_S
     for name in os.listdir(f"{root}/{FOLDER}"):
         place = f"{root}/{FOLDER}/{name}"

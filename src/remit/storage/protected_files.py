@@ -1,4 +1,4 @@
-"""Protected files: what no agent writes in a workspace, as the policy is asked about it.
+"""Protected files of a workspace: the patterns and paths by which the policy denies writes to them.
 
 Hooks load this on every tool call, so it imports little.
 """
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 _FOLDER_VARIABLES = (claude.FOLDER_VARIABLE, codex.FOLDER_VARIABLE, opencode.FOLDER_VARIABLE)
-"""Where the environment says that a harness keeps its settings."""
+"""The environment variables with the folder of a harness's settings."""
 
 
 def make_path_context(root: str, cwd: str, home: str, environ: Mapping[str, str]) -> PathContext:
-    """Return what paths are judged on: the protected patterns, and where each path really leads."""
+    """Return the context in which paths are judged: the protected patterns, and the real target of each path."""
     protected = _list_patterns(root, environ)
     return PathContext(root, cwd, home, os.path.realpath, protected, make_search(root, home, protected))
 
@@ -37,9 +37,10 @@ def _list_patterns(root: str, environ: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def list_new_protected(paths: Iterable[str], root: str, *, agent: str, known: str = "") -> list[str]:
-    """Return a sentence for each new file, relative to a root, whose name is protected in whichever folder it is.
+    """Return a sentence for each new file whose name is protected in any folder. Paths are relative to the root.
 
-    `known`: the sentences that there are. Remit moves none of them: in the time of a whole run anyone can have made it.
+    `known`: the sentences that exist already. Remit moves none of the files: during a whole run anyone may have created
+    them.
     """
     from remit.policy.paths import YES, covers  # noqa: PLC0415 - only for this
 

@@ -19,45 +19,45 @@ if TYPE_CHECKING:
 
 FOLDER = ".remit/quarantine"
 MAX_SEARCHED = 100_000
-"""How many entries of folders are compared with a protected file that has got a second name."""
+"""How many folder entries are compared with a protected file that has got another name."""
 _MARKDOWN = "/**/*.md"
 _MISSING, _LINK, _FOLDER, _FILE, _OTHER = "missing", "link", "folder", "file", "other"
 _KINDS = {stat.S_IFLNK: _LINK, stat.S_IFDIR: _FOLDER, stat.S_IFREG: _FILE}
 
 
 class ProtectedChange(NamedTuple):
-    """A protected name that isn't what it was before."""
+    """A protected name that changed during a command."""
 
     path: str
-    """Relative to the root: what is new there."""
+    """The new path, relative to the root."""
     what: str
     """The rest of a sentence that begins with the path."""
     node: tuple[int, int]
-    """Device and inode of what is there."""
+    """The device and inode of the new file."""
     is_movable: bool = True
     target: str = ""
-    """Where the symbolic link led that was there before; it is made again."""
+    """The target of the symbolic link that was there before and is restored."""
 
 
 def record_names(root: str, names: Iterable[str]) -> str:
-    """Return what is at protected names below a root, as a text for `find_changes`.
+    """Return the state of protected names below a root, as a text for `find_changes`.
 
-    A name that ends in `/**/*.md` stands for the files of that kind in a folder that doesn't exist yet.
+    A name that ends in `/**/*.md` stands for the Markdown files in a folder that doesn't exist yet.
     """
     return render_json({"at_ns": time.time_ns(), "names": {name: _inspect(root, name) for name in names}})
 
 
 def read_time(record: str) -> int:
-    """Return when a record was made, in nanoseconds of the clock on the wall."""
+    """Return the wall clock time of a record, in nanoseconds."""
     at_ns = parse_json(record)["at_ns"]
     return at_ns if isinstance(at_ns, int) else 0
 
 
 def find_changes(root: str, record: str, limits: Sequence[tuple[str, bool]] = ()) -> list[ProtectedChange]:
-    """Return the protected names that are new, are links now, or have got a second name since a record was made.
+    """Return the protected names that are new, became links, or got another name since a record was made.
 
-    `limits`: full paths, and whether the command could write there; of several that contain a name, the longest
-    decides. Names that the command couldn't write aren't compared.
+    `limits`: absolute paths, and whether the command could write there; the longest that contains a name decides. Names
+    that the command couldn't write aren't compared.
     """
     found: dict[str, ProtectedChange] = {}
     for name, (at, kind, device, inode, links, target) in parse_json(record)["names"].items():
@@ -67,7 +67,7 @@ def find_changes(root: str, record: str, limits: Sequence[tuple[str, bool]] = ()
         node = now_device, now_inode
         if kind == _LINK:
             if now_kind != _MISSING and (now_kind, now_target) != (kind, target):
-                found[at] = ProtectedChange(at, "isn't the symbolic link any more that it was", node, target=target)
+                found[at] = ProtectedChange(at, "isn't the same symbolic link anymore", node, target=target)
         elif now_kind == _LINK:
             what = "is new, and a symbolic link" if kind == _MISSING else "is a symbolic link now"
             found[now_at] = ProtectedChange(now_at, what, node)
@@ -86,14 +86,14 @@ def find_changes(root: str, record: str, limits: Sequence[tuple[str, bool]] = ()
 
 
 def _list_files(root: str, pattern: str) -> list[ProtectedChange]:
-    """Return the Markdown files in a folder that is new."""
+    """Return the Markdown files in a new folder."""
     folder = f"{root}/{pattern.removesuffix(_MARKDOWN)}"
     names = [f"{here}/{name}" for here, _, files in os.walk(folder) for name in files if name.endswith(".md")]
     return [ProtectedChange(os.path.relpath(name, root), "is new", _inspect("", name)[2:4]) for name in names]
 
 
 def _inspect(root: str, name: str) -> tuple[str, str, int, int, int, str]:
-    """Return what is at a name: the path of a link on the way, or the name; kind, device, inode, links, target."""
+    """Return the state of a name: the path of a link on the way, or the name; kind, device, inode, links, target."""
     at = target = ""
     for part in name.removesuffix(_MARKDOWN).split("/"):
         at = f"{at}/{part}" if at else part
@@ -116,7 +116,7 @@ def _read_link(path: str) -> str:
 
 
 def _find_second_names(root: str, name: str, node: tuple[int, int], links: int) -> list[str]:
-    """Return the other names of a file below a root, as far as they are found among so many entries."""
+    """Return the other names of a file below a root, as far as they are among the searched entries."""
     from remit.storage.hard_links import find_names  # noqa: PLC0415 - rarely needed, and a hook pays for it
 
     own = frozenset({f"{root}/.remit"})
@@ -125,9 +125,9 @@ def _find_second_names(root: str, name: str, node: tuple[int, int], links: int) 
 
 
 def move_away(root: str, change: ProtectedChange) -> str:
-    """Move what is new into `.remit/quarantine`; return its path there, relative to the root.
+    """Move a new file into `.remit/quarantine`; return its path there, relative to the root.
 
-    Raise `OSError` if it can't be moved, `FileNotFoundError` also if something else is there by now.
+    Raise `OSError` if it can't be moved, `FileNotFoundError` also if it was replaced meanwhile.
     """
     from remit.storage.safe_path import open_folder  # noqa: PLC0415 - rarely needed, and a hook pays for it
 
@@ -141,7 +141,7 @@ def move_away(root: str, change: ProtectedChange) -> str:
         os.rename(base, name, src_dir_fd=source, dst_dir_fd=target)
         try:
             _check_node(target, name, change)
-        except FileNotFoundError:  # replaced in between: it isn't what was found
+        except FileNotFoundError:  # replaced in between
             os.rename(name, base, src_dir_fd=target, dst_dir_fd=source)
             raise
         if change.target:
@@ -156,7 +156,7 @@ def move_away(root: str, change: ProtectedChange) -> str:
 def _check_node(folder: int, name: str, change: ProtectedChange) -> None:
     found = os.stat(name, dir_fd=folder, follow_symlinks=False)
     if (found.st_dev, found.st_ino) != change.node:
-        raise FileNotFoundError(2, "something else is there by now", change.path)
+        raise FileNotFoundError(2, "it was replaced meanwhile", change.path)
 
 
 def _can_write(path: str, limits: Sequence[tuple[str, bool]]) -> bool:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MARK = "[redacted"
-"""How every replacement begins."""
+"""The start of every replacement."""
 
 _ALNUM, _WORD, _DOTTED, _HEX = "[A-Za-z0-9]", r"[\w-]", r"[\w.-]", "[0-9a-fA-F]"
 
@@ -87,7 +87,7 @@ _TOKENS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("telegram", ("bot",), rf"[0-9]{{8,10}}+:AA{_WORD}{{30,}}+"),
     ("facebook", ("EAA",), rf"{_ALNUM}{{60,}}+"),
 )  # fmt: skip
-"""Tokens that begin with letters of their own: whose they are, how they begin, what follows."""
+"""Tokens with a known prefix: the service, the prefixes, and the pattern of the rest."""
 
 _NOT_INSIDE = "(?<![A-Za-z0-9])"
 _SHAPES: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
@@ -103,9 +103,9 @@ _SHAPES: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
     *((name, begins, lazy(f"{_NOT_INSIDE}(?:{'|'.join(map(re.escape, begins))}){rest}"))
       for name, begins, rest in _TOKENS),
 )  # fmt: skip
-"""Whose a secret is, what occurs in every such one, and how it looks."""
+"""The service of a secret, texts that always occur in it, and its pattern."""
 _HINTS: dict[str, list[int]] = {}
-"""What occurs in secrets, and the numbers of the shapes that it occurs in."""
+"""Texts that occur in secrets, and the indexes of their patterns."""
 for _number, _shape in enumerate(_SHAPES):
     for _hint in _shape[1]:
         _HINTS.setdefault(_hint, []).append(_number)
@@ -140,8 +140,8 @@ _MIN_PASSWORD, _MIN_GIVEN, _MIN_TOLD = 3, 6, 8
 
 
 def redact(text: str) -> str:
-    """A text without the secrets in it: each is replaced by a mark that says whose it was, where that can be told."""
-    there = [hint for hint in _HINTS if hint in text]  # at once: most texts have hardly one of them
+    """Return a text without secrets: each is replaced by a mark that names its service, if known."""
+    there = [hint for hint in _HINTS if hint in text]  # one pass: most texts have hardly any of them
     for number in sorted({number for hint in there for number in _HINTS[hint]}):
         name, _, pattern = _SHAPES[number]
         text = pattern.sub(f"{MARK} {name}]", text)
@@ -189,13 +189,13 @@ def _replace_assigned(found: re.Match[str]) -> str:
         secret = len(value) >= _MIN_PASSWORD
     elif quote or found[4] != ":":
         secret = len(value) >= _MIN_GIVEN
-    else:  # `unexpected token: identifier` speaks of no secret
+    else:  # `unexpected token: identifier` isn't a secret
         secret = len(value) >= _MIN_TOLD and _looks_random(value)
     return f"{found[1]}{quote}{MARK}]" if secret else found[0]
 
 
 def _looks_random(value: str) -> bool:
-    """Whether a word is none of a language: it has a digit in it, or a capital behind a small letter."""
+    """Return whether a text isn't an ordinary word: it has a digit, or a capital after a lowercase letter."""
     return any(char.isdigit() for char in value) or (not value.isupper() and value[1:] != value[1:].lower())
 
 
@@ -205,4 +205,4 @@ _NAMED: tuple[tuple[tuple[str, ...], re.Pattern[str], Callable[[re.Match[str]], 
     (("--",), _FLAG, _keep_name),
     (("pass", "pwd", "secret", "token", "key", "credential"), _ASSIGNED, _replace_assigned),
 )
-"""What the word before it makes a secret: what occurs in it, how it looks, and what is left of it."""
+"""Secrets that are known by the word before them: texts that occur in it, its pattern, and the replacement."""

@@ -30,7 +30,7 @@ _LOCK_SECONDS, _ASK_SECONDS = 2.0, 0.005
 
 
 class RunningServer(NamedTuple):
-    """A server of this workspace."""
+    """The running server of this workspace."""
 
     url: str
     pid: int
@@ -38,16 +38,16 @@ class RunningServer(NamedTuple):
 
 
 class LoginSessions(NamedTuple):
-    """Who is logged in. A server that was started again on its port knows the browsers that have its pages open."""
+    """The login sessions. A server that restarts on its port knows the browsers that have its pages open."""
 
     key: str
-    """What tells one server's from another's: a hash of the token that a person chose, else empty."""
+    """The identity of the server: a hash of the token that the user chose, else empty."""
     until_ms: Mapping[str, int] = NOTHING
-    """The hash of each session's token, and when it ends by the clock on the wall."""
+    """The hash of each session's token, and when the session expires by the wall clock."""
 
 
 class Announcement:
-    """This process as the server of a workspace, as long as it lives. Nothing is told before the address is known."""
+    """The registration of this process as the server of a workspace; the address is published once it is known."""
 
     def __init__(self, home: Home) -> None:
         self._folder = home.make_folder()
@@ -63,7 +63,7 @@ class Announcement:
                 os.close(self._handle)
                 other = load_server(home)
                 where = "" if other is None else f" at {other.url}, by process {other.pid}"
-                raise UsageError(f"this workspace is served already{where}", hint="open it with: remit serve --open")
+                raise UsageError(f"this workspace already has a server{where}", hint="open it with: remit serve --open")
             time.sleep(_ASK_SECONDS)
 
     def _take(self) -> bool:
@@ -78,7 +78,7 @@ class Announcement:
         self._write(FILE, {"url": url, "pid": os.getpid(), "token": token})
 
     def keep_sessions(self, sessions: LoginSessions) -> None:
-        """Write down who is logged in, for the server that comes after this one."""
+        """Store the login sessions for the next server."""
         self._write(SESSIONS, {"key": sessions.key, "until_ms": dict(sessions.until_ms)})
 
     def _write(self, name: str, stored: Mapping[str, Any]) -> None:
@@ -89,30 +89,30 @@ class Announcement:
                 write_all(handle, f"{json.dumps(stored, indent=2)}\n".encode())
             finally:
                 os.close(handle)
-            os.replace(temporary, file)  # also where somebody has put a link there
+            os.replace(temporary, file)  # also replaces a link
         except OSError as error:
             remove(temporary)
             raise storage_error(file, error) from error
 
     def end(self) -> None:
-        """Take it back."""
+        """Unregister the server."""
         remove(f"{self._folder}/{FILE}")
         os.close(self._handle)
 
 
 def load_server(home: Home) -> RunningServer | None:
-    """The server that shows a workspace now; None where none does."""
+    """Return the running server of a workspace; None if there is none."""
     if find_lock_holder(f"{home.folder}/locks/{_LOCK}.lock") is None:
         return None
     try:
         stored = json.loads(load_bytes(f"{home.folder}/{FILE}", max_bytes=_MAX_BYTES))
         return RunningServer(str(stored["url"]), int(stored["pid"]), str(stored["token"]))
-    except (InputError, ValueError, KeyError, TypeError):  # it is just beginning or ending
+    except (InputError, ValueError, KeyError, TypeError):  # it is just starting or ending
         return None
 
 
 def load_sessions(home: Home, *, key: str) -> LoginSessions:
-    """Who was logged in at the server before this one; nobody where that was another's, or it can't be read."""
+    """Return the login sessions of the previous server; empty if it had another key, or if they can't be read."""
     try:
         stored = json.loads(load_bytes(f"{home.folder}/{SESSIONS}", max_bytes=_MAX_BYTES))
         if stored["key"] == key:

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from remit.config import Settings
 
 SIGNS = ("remit.toml", ".remit", ".git")
-"""What a workspace is known by: one of them lies in its root."""
+"""The marks of a workspace: its root has one of them."""
 
 
 def find_root(start: str | None = None) -> str:
-    """The workspace's root: what REMIT_ROOT says, else the nearest folder upwards that looks like one, else here."""
+    """Return the workspace's root: REMIT_ROOT, else the nearest ancestor with a mark, else the current folder."""
     named = os.environ.get("REMIT_ROOT")
     if named:
         if not os.path.isdir(named):
@@ -28,7 +28,7 @@ def find_root(start: str | None = None) -> str:
     try:
         here = folder = os.path.abspath(start or os.getcwd())
     except OSError as error:
-        raise InputError("the current folder is gone", hint="go to one that is there") from error
+        raise InputError("the current folder is gone", hint="change to an existing one") from error
     while True:
         if _has_sign(folder):
             return folder
@@ -39,13 +39,16 @@ def find_root(start: str | None = None) -> str:
 
 
 def _has_sign(folder: str) -> bool:
-    """Whether a folder looks like a workspace. One that nobody may look into is told: it is not one without tasks."""
+    """Return whether a folder has a mark of a workspace.
+
+    Raise `InputError` if the folder can't be read, because then a mark isn't known to be missing.
+    """
     for sign in SIGNS:
         file = f"{folder}/{sign}"
         try:
             os.stat(file)
         except PermissionError:
-            check_open(file)  # else it is a link to where nobody may look
+            check_open(file)  # else it is a link to an unreadable folder
         except (OSError, ValueError):
             continue
         else:
@@ -54,7 +57,7 @@ def _has_sign(folder: str) -> bool:
 
 
 def check_open(file: str) -> None:
-    """Refuse to take a file for missing in a folder that may not be looked into."""
+    """Raise `InputError` if a file can't be looked up because its folder is unreadable."""
     try:
         os.lstat(file)
     except PermissionError as error:
@@ -66,7 +69,7 @@ def check_open(file: str) -> None:
 
 
 def find_root_of(paths: Sequence[str]) -> str:
-    """The root by which some paths are judged: a workspace of its own below this one, where all of them lie in it."""
+    """Return the root for some paths: a nested workspace if all of them are in it, else the current one."""
     here = find_root()
     inner = {_find_inner(path, here) for path in paths} if not os.environ.get("REMIT_ROOT") else set()
     return inner.pop() if len(inner) == 1 else here
@@ -82,7 +85,7 @@ def _find_inner(path: str, root: str) -> str:
 
 
 def find_workspace(start: str | None = None) -> str:
-    """The root whose ledger and tasks count: from a linked worktree, that of the main checkout."""
+    """Return the root with the ledger and tasks: for a linked worktree, that of the main checkout."""
     root = find_root(start)
     if not os.path.isfile(f"{root}/.git") or os.environ.get("REMIT_ROOT"):
         return root
@@ -92,14 +95,14 @@ def find_workspace(start: str | None = None) -> str:
 
 
 def is_inside(file: str, root: str) -> bool:
-    """Whether a file lies in the workspace, links followed."""
-    from remit.storage.safe_path import name_below  # noqa: PLC0415 - only where a link may lead elsewhere
+    """Return whether a file is in the workspace, with links followed."""
+    from remit.storage.safe_path import name_below  # noqa: PLC0415 - only needed for links
 
     return bool(name_below(os.path.realpath(root), os.path.realpath(file)))
 
 
 def load_settings(root: str | Path) -> Settings:
-    """What the workspace has set in remit.toml; without that file, what pyproject.toml says about linting."""
+    """Return the settings in remit.toml; without that file, the lint settings in pyproject.toml."""
     from remit.config import Settings, parse_settings  # noqa: PLC0415 - only with a root
     from remit.storage.files import load_bytes  # noqa: PLC0415
 
@@ -116,6 +119,6 @@ def load_settings(root: str | Path) -> Settings:
             if name == "remit.toml" or settings != Settings():
                 return settings
         elif name == "remit.toml" and os.path.lexists(file):
-            # A pipe, a folder, a link to nowhere: limits that somebody has set must not be left out in silence.
+            # A pipe, a folder or a dangling link: the user's limits must not be dropped silently.
             raise ConfigError(f"{file} isn't a file", hint="move it away, or put the settings there")
     return Settings()

@@ -18,12 +18,12 @@ _AGENT_FOLDERS = {
 _MAX_BYTES = 100_000
 STATE, TODO, ARCHIVE = "state.json", "TODO.md", "archive/state.json"
 LINKS = "linkedResearch"
-"""The key of a task in state.json that names its entries of the manifest (R4.9)."""
+"""The key of a task in state.json that names its entries in the manifest (R4.9)."""
 ARCHIVED_TEXTS = "archive/TODO.md"
 
 
 def find_folder(root: str, configured: str | None = None) -> str | None:
-    """The folder with the tasks, below the root: the one that is set, else the first that has one of the files."""
+    """Return the folder with the tasks, below the root: the configured one, else the first with one of the files."""
     places = (configured,) if configured else FOLDERS
     return next(
         (each for each in places if any(os.path.lexists(f"{root}/{each}/{name}") for name in (STATE, TODO))), None
@@ -31,9 +31,9 @@ def find_folder(root: str, configured: str | None = None) -> str | None:
 
 
 def find_spec_root(root: str, configured: str | None = None) -> str:
-    """The folder with the tasks, or where they belong in a project that has none yet (R1.20).
+    """Return the folder with the tasks, or the folder for them in a project without tasks (R1.20).
 
-    Default: the spec folder that is there, else the one that the project's agents of the standard write to.
+    Default: the existing spec folder, else the one that the project's agents of the standard write to.
     """
     found = configured or find_folder(root) or next((each for each in FOLDERS if os.path.isdir(f"{root}/{each}")), None)
     if found is not None:
@@ -48,7 +48,7 @@ def find_spec_root(root: str, configured: str | None = None) -> str:
 
 
 def _load_standard_agents(folder: str) -> list[bytes]:
-    """The agent files of the standard in a folder and those below it: the ones with an `agent_type`."""
+    """Return the agent files of the standard below a folder: those with an `agent_type`."""
     texts = []
     for place, _, names in os.walk(folder):
         for name in names:

@@ -1,7 +1,7 @@
-"""Subprocesses: run a program with limits on its time and output.
+"""Run a program with limits on its time and output.
 
-Owns starting one without a shell or a terminal, exchanging input and output with it, and ending its process group. Git,
-the commands of an outside task system, the checks of `remit doctor` and the probes of harnesses all run through here.
+Programs are started without a shell or a terminal, and their whole process group is ended. Git, the commands of an
+outside task system, the checks of `remit doctor` and the probes of harnesses all run through here.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ _POLL_SECONDS = 0.5
 _LINGER_SECONDS = 0.5
 """How long to wait for output after the program has ended: a helper that it left may keep the pipes open forever."""
 _GRACE_SECONDS = 2.0
-"""How long a program has between SIGTERM and SIGKILL, to remove its locks."""
+"""The time between SIGTERM and SIGKILL, in which a program can remove its locks."""
 
 
 class CompletedRun(NamedTuple):
-    """How a program ended, and the beginning of each of its two outputs."""
+    """The exit code of a program, and the start of each of its two outputs."""
 
     code: int | None
     """The exit code, negative for a signal. None if the deadline, the cap or the mark ended it."""
     out: bytes
     err: bytes
     is_cut: bool
-    """Whether it printed more than `cap` bytes to either output."""
+    """True if it printed more than `cap` bytes to either output."""
 
 
 def run_bounded(
@@ -49,7 +49,7 @@ def run_bounded(
     given: bytes = b"",
     until: bytes = b"",
 ) -> CompletedRun:
-    """Run a program to its end, or for that many seconds. OSError if it can't be started.
+    """Run a program until it ends or times out. Raise `OSError` if it can't be started.
 
     It keeps `cap` bytes of each output and discards the rest. With `until`, standard input stays open, and the run ends
     as soon as a whole line that contains these bytes was printed.
@@ -65,7 +65,7 @@ def start(
     with_input: bool = False,
     with_errors: bool = True,
 ) -> subprocess.Popen[bytes]:
-    """Start a program in a session of its own: it has no terminal to ask on, and one signal reaches all it started."""
+    """Start a program in its own session: it has no terminal for prompts, and one signal reaches all its processes."""
     return subprocess.Popen(  # noqa: S603 - no shell; callers look programs up or have them trusted
         command,
         cwd=cwd,
@@ -86,7 +86,7 @@ def finish(
     until: bytes = b"",
     stop_at_cap: bool = False,
 ) -> CompletedRun:
-    """Give a started program its input and collect its output until it ends. If it doesn't in time, end its group.
+    """Send a started program its input and collect its output until it ends. On a timeout, end its process group.
 
     With `stop_at_cap` it also ends when it prints more than `cap` bytes.
     """
@@ -110,7 +110,7 @@ def finish(
 
 
 def read_line(process: subprocess.Popen[bytes], seconds: float, cap: int) -> bytes:
-    """Read the first line of a started program that goes on; empty if it prints none in time, or ends first."""
+    """Return the first line of a started program that keeps running; empty if it prints none in time, or ends first."""
     deadline = time.monotonic() + seconds
     out, _, _ = _exchange(process, memoryview(b""), deadline, cap, until=b"\n", stop_at_cap=True)
     line, end_of_line, _ = out.partition(b"\n")
@@ -120,7 +120,7 @@ def read_line(process: subprocess.Popen[bytes], seconds: float, cap: int) -> byt
 def _exchange(
     process: subprocess.Popen[bytes], rest: memoryview, deadline: float, cap: int, *, until: bytes, stop_at_cap: bool
 ) -> tuple[bytearray, bytearray, bool]:
-    """The two outputs, each with one byte more than `cap` if there was more; whether the program is to be ended."""
+    """Return the two outputs, each with one byte more than `cap` if there was more, and whether to end the program."""
     out, err = bytearray(), bytearray()
     streams = ((process.stdout, out), (process.stderr, err))
     kept = {stream.fileno(): data for stream, data in streams if stream is not None}
@@ -154,13 +154,13 @@ def _exchange(
 
 
 def _has_line(out: bytearray, mark: bytes) -> bool:
-    """Whether a mark was printed, in a line that has ended."""
+    """Return whether a whole line that contains a mark was printed."""
     at = out.find(mark) if mark else -1
     return at >= 0 and out.find(b"\n", at) >= 0
 
 
 def _write(handle: int, rest: memoryview) -> memoryview:
-    """What is left after writing as much as the pipe takes; nothing if the program doesn't read."""
+    """Write as much as the pipe takes; return the rest, which is empty if the program doesn't read."""
     try:
         return rest[os.write(handle, rest[:_PIECE]) :]
     except BlockingIOError:

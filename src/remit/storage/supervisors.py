@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Presence:
-    """This process as a supervisor. To be present costs one open file."""
+    """The registration of this process as a supervisor; costs one open file."""
 
     def __init__(self, home: Home) -> None:
         self.id = f"{os.getpid()}-{os.urandom(6).hex()}"
@@ -30,19 +30,19 @@ class Presence:
             raise storage_error(self._file, error) from error
 
     def end(self) -> None:
-        """Go. What was driven is taken over by whoever comes next."""
-        with suppress(OSError):  # somebody may have cleared it away
+        """Unregister this supervisor. Another supervisor takes its runs over."""
+        with suppress(OSError):  # another process may have removed it
             os.unlink(self._file)
         self.hand_over()
 
     def hand_over(self) -> None:
-        """Leave it to a process that was started with the open file: the supervisor lives as long as that has it."""
+        """Close the file in this process. A child process that inherited it keeps the supervisor registered."""
         with suppress(OSError):
             os.close(self.handle)
 
 
 def _open_locked(file: str) -> int:
-    """Make the file and lock it. Who clears up may find it between the two, and remove it: then it is made again."""
+    """Create the file and lock it; start over if a cleanup removed the file between the two."""
     while True:
         handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         fcntl.flock(handle, fcntl.LOCK_EX)
@@ -52,12 +52,12 @@ def _open_locked(file: str) -> int:
 
 
 def is_present(home: Home, supervisor: str | None) -> bool:
-    """False if a supervisor is known to be gone; True if it lives or if that can't be found out."""
+    """Return False if a supervisor is known to be gone; True if it lives or if that is unknown."""
     return supervisor is not None and find_lock_holder(_find_file(home, supervisor)) is not None
 
 
 def find_process(home: Home, supervisor: str | None) -> int | None:
-    """The process that a supervisor is, if it can be seen from here: in another namespace its number means another."""
+    """Return the process of a supervisor if it is visible here: in another namespace its pid is another process."""
     pid = (supervisor or "").partition("-")[0]
     if supervisor is None or not (pid.isascii() and pid.isdecimal()):
         return None
@@ -66,20 +66,20 @@ def find_process(home: Home, supervisor: str | None) -> int | None:
     with suppress(OSError):
         own = os.stat(_find_file(home, supervisor))
         for name in os.listdir(f"/proc/{pid}/fd"):
-            with suppress(OSError):  # it was closed meanwhile
+            with suppress(OSError):  # it has been closed
                 if os.path.samestat(own, os.stat(f"/proc/{pid}/fd/{name}")):
                     return int(pid)
     return None
 
 
 def clear_departed(home: Home) -> None:
-    """Remove what supervisors have left that were killed."""
+    """Remove the files of supervisors that were killed."""
     for file in _list_files(home):
         _clear(file)
 
 
 def count_departed(home: Home) -> int:
-    """How many supervisors were killed, and have left their file."""
+    """Return the number of supervisors that were killed and left their file."""
     return sum(find_lock_holder(file) is None for file in _list_files(home))
 
 
@@ -92,8 +92,8 @@ def _list_files(home: Home) -> list[str]:
 
 
 def _clear(file: str) -> None:
-    """Remove a file that nobody has locked, with its lock held, so that nobody comes to be present meanwhile."""
-    with suppress(OSError):  # another has removed it, or its supervisor lives
+    """Remove a file that no process has locked, under its lock, so that no supervisor registers meanwhile."""
+    with suppress(OSError):  # another process removed it, or its supervisor lives
         handle = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -12,12 +12,12 @@ MAX_BYTES = 512 * 1024
 
 
 def load_beginning(file: str, *, max_bytes: int = MAX_BYTES) -> str:
-    """The beginning of a file as text; nothing where it can't be read, or is no file."""
+    """Return the start of a file as text; empty if it can't be read or isn't a file."""
     return _load(file, max_bytes, from_end=False)
 
 
 def load_end(file: str) -> str:
-    """The end of a file as text; nothing where it can't be read, or is no file."""
+    """Return the end of a file as text; empty if it can't be read or isn't a file."""
     return _load(file, MAX_BYTES, from_end=True)
 
 

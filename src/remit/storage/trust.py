@@ -30,7 +30,7 @@ _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 class Trusted(NamedTuple):
-    """A workspace, the settings that were consented to, and when."""
+    """A workspace with the settings that the user trusts, and when."""
 
     root: str
     digest: str
@@ -38,36 +38,36 @@ class Trusted(NamedTuple):
 
 
 class _Loaded(NamedTuple):
-    """The list, and why it cannot be relied on."""
+    """The list, and why it isn't reliable."""
 
     trusted: dict[str, Trusted]
     fault: str | None = None
 
 
-# --- what is said ----------------------------------------------------------------------------------------------------
+# --- diagnostics ------------------------------------------------------------------------------------------------------
 
 
 def not_trusted(root: str) -> Diagnostic:
-    """A workspace's settings name programs or free agents from confinement, and nobody has consented to them.
+    """A workspace's settings name programs or disable confinement, and you haven't trusted them.
 
     Why: the settings came with the repository, and so did the programs that they name.
 
     Bad: a fresh clone whose remit.toml says `show = "./tool show {id}"`.
 
-    Good: `remit config trust`, once the commands have been read.
+    Good: `remit config trust`, after you have read the commands.
     """
     message = f"the settings of '{root}' name programs or loosen confinement, and you have not trusted them"
     return Diagnostic("TRU001", "error", message, "Read them, then run remit config trust.")
 
 
 def trust_outdated(root: str) -> Diagnostic:
-    """The settings that name programs have changed since they were trusted.
+    """The settings that name programs have changed since you trusted them.
 
-    Why: whoever changed them may not be who was trusted: a pull, or an agent.
+    Why: the change may come from somewhere else, such as a pull or an agent.
 
     Bad: another command in remit.toml, after `remit config trust`.
 
-    Good: `remit config trust` again, once the change has been read.
+    Good: `remit config trust` again, after you have read the change.
     """
     message = f"the settings of '{root}' name other programs than when you trusted them"
     return Diagnostic("TRU002", "error", message, "Read what has changed, then run remit config trust again.")
@@ -83,7 +83,9 @@ def trust_unreadable(file: str, reason: str) -> Diagnostic:
     Good: a trust.json of your own that only you may write.
     """
     message = f"no workspace is trusted: '{file}' {reason}"
-    return Diagnostic("TRU003", "error", message, "Remove it, then run remit config trust where it is needed.")
+    return Diagnostic(
+        "TRU003", "error", message, "Remove it, then run remit config trust in each workspace that needs it."
+    )
 
 
 DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
@@ -93,23 +95,23 @@ DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
 }
 
 
-# --- asking ----------------------------------------------------------------------------------------------------------
+# --- queries ----------------------------------------------------------------------------------------------------------
 
 
 def make_digest(settings: str) -> str:
-    """What settings that execute something are known by: any other text has another digest."""
-    from hashlib import blake2b  # noqa: PLC0415 - only where settings execute something
+    """Return a digest of settings that execute programs: any other text has another digest."""
+    from hashlib import blake2b  # noqa: PLC0415 - only if settings execute programs
 
     return blake2b(settings.encode("utf-8", "surrogatepass"), digest_size=32).hexdigest()
 
 
 def is_trusted(root: str, digest: str) -> bool:
-    """Whether the user has consented to exactly these settings of a workspace."""
+    """Return whether the user trusts exactly these settings of a workspace."""
     return check_trust(root, digest) is None
 
 
 def check_trust(root: str, digest: str) -> Diagnostic | None:
-    """Why settings of a workspace may not be executed; None where they may."""
+    """Return why a workspace's settings may not be executed; None if they may."""
     real = os.path.realpath(root)
     file = find_file()
     if _is_inside(file, real):
@@ -124,14 +126,14 @@ def check_trust(root: str, digest: str) -> Diagnostic | None:
 
 
 def list_trusted() -> tuple[Trusted, ...]:
-    """Every workspace that is trusted, by its root; none where the list cannot be relied on."""
+    """Return every trusted workspace, by its root; none if the list isn't reliable."""
     return tuple(sorted(_load(find_file()).trusted.values()))
 
 
 def find_file() -> str:
-    """Where the list is kept: in the folder for the user's settings."""
+    """Return the path of the list: in the folder for the user's settings."""
     base = os.environ.get("XDG_CONFIG_HOME", "")
-    if not os.path.isabs(base):  # the standard has it ignored then
+    if not os.path.isabs(base):  # the standard requires to ignore it then
         base = os.path.join(os.path.expanduser("~"), ".config")
     if not os.path.isabs(base):
         raise InputError("can't find your home folder", hint="set HOME, or XDG_CONFIG_HOME to a folder of your own")
@@ -139,15 +141,15 @@ def find_file() -> str:
 
 
 def _is_inside(file: str, root: str) -> bool:
-    """Whether the list, or what it is a link to, lies where the repository could bring it along."""
+    """Return whether the list, or the target of a link to it, is in the repository, which could bring its own."""
     return any(name_below(root, place) is not None for place in (file, os.path.realpath(file)))
 
 
-# --- consenting ------------------------------------------------------------------------------------------------------
+# --- changes ----------------------------------------------------------------------------------------------------------
 
 
 def trust(root: str, digest: str) -> Trusted:
-    """Consent to settings of a workspace, instead of any before."""
+    """Record that the user trusts settings of a workspace, replacing earlier ones."""
     real = os.path.realpath(root)
     file = find_file()
     if _is_inside(file, real):
@@ -164,14 +166,14 @@ def trust(root: str, digest: str) -> Trusted:
 
 
 def revoke(root: str) -> bool:
-    """Take the consent to a workspace back; whether there was one."""
+    """Remove the trust in a workspace; return whether there was any."""
     real = os.path.realpath(root)
     file = find_file()
     if not os.path.lexists(file):
         return False
     with hold_lock(f"{file}.lock"):
         loaded = _load_to_change(file)
-        if loaded.fault is not None:  # it must not come back to life once somebody puts it right
+        if loaded.fault is not None:  # it must not become valid again when a user fixes the list
             _put_aside(file)
         if real not in loaded.trusted:
             return False
@@ -187,7 +189,7 @@ def _make_folder(file: str) -> None:
 
 
 def _put_aside(file: str) -> None:
-    """Keep a list that cannot be relied on, for whoever wants to know what became of it."""
+    """Rename an unreliable list, so that the user can examine it."""
     try:
         os.replace(file, f"{file}.bad")
     except OSError as error:
@@ -195,12 +197,12 @@ def _put_aside(file: str) -> None:
 
 
 def _write(file: str, trusted: Mapping[str, Trusted]) -> None:
-    import json  # noqa: PLC0415 - only where a consent is given or taken back
+    import json  # noqa: PLC0415 - only if the list changes
 
     table = {key: {"digest": entry.digest, "time": entry.time} for key, entry in sorted(trusted.items())}
     data = json.dumps({"version": 1, "workspaces": table}, indent=2).encode() + b"\n"
     try:
-        # Made empty first: what is replaced keeps its permissions, and these are for the user alone.
+        # Created empty first: a replaced file keeps its permissions, and these are for the user alone.
         os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, 0o600))
         write_bytes(file, data)
     except OSError as error:
@@ -212,11 +214,11 @@ def _trust_error(file: str, error: OSError) -> StorageError:
     return StorageError(failure.message, hint=f"{failure.hint}, or set XDG_CONFIG_HOME to a folder of your own")
 
 
-# --- reading ---------------------------------------------------------------------------------------------------------
+# --- the file ---------------------------------------------------------------------------------------------------------
 
 
 def _load(file: str) -> _Loaded:
-    """The list, for asking: one that can't be read is no consent."""
+    """Return the list for a query: an unreadable one trusts nothing."""
     try:
         return _load_list(file)
     except OSError as error:
@@ -224,7 +226,7 @@ def _load(file: str) -> _Loaded:
 
 
 def _load_to_change(file: str) -> _Loaded:
-    """The list, for changing it: a disk that fails for a moment must not cost the consents that are in it."""
+    """Return the list for a change: a temporary disk failure must not delete its entries."""
     try:
         return _load_list(file)
     except OSError as error:
@@ -234,7 +236,7 @@ def _load_to_change(file: str) -> _Loaded:
 
 
 def _load_list(file: str) -> _Loaded:
-    """The list as it is on disk. Whatever does not fit exactly makes it no list."""
+    """Return the list as it is on disk. Any invalid part makes the whole list invalid."""
     try:
         handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -262,7 +264,7 @@ def _find_fault(found: os.stat_result) -> str | None:
 
 
 def _parse(data: bytes) -> _Loaded:
-    import json  # noqa: PLC0415 - only where settings execute something
+    import json  # noqa: PLC0415 - only if settings execute programs
 
     try:
         table = json.loads(data, object_pairs_hook=_refuse_twice)
@@ -283,7 +285,7 @@ def _refuse_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _read(root: str, entry: dict[str, Any]) -> Trusted:
     if entry.keys() != {"digest", "time"} or not os.path.isabs(root):
-        raise ValueError("the entry does not fit")
+        raise ValueError("invalid entry")
     if type(entry["digest"]) is not str or type(entry["time"]) is not str:
-        raise TypeError("the entry does not fit")
+        raise TypeError("invalid entry")
     return Trusted(root, entry["digest"], entry["time"])

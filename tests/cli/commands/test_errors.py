@@ -136,9 +136,7 @@ def test_a_broken_file_is_told_and_read_as_far_as_it_goes(workspace: Inside) -> 
     workspace.write("specs/errors.json", LOG[:-60])
     ended = workspace("errors", "list")
     assert ended.code == 1
-    assert ended.text.startswith(
-        "error[ERR001]: errors.json was cut off: it ends in the middle\n  --> specs/errors.json:"
-    )
+    assert ended.text.startswith("error[ERR001]: errors.json is truncated\n  --> specs/errors.json:")
     assert ended.text.endswith("2 errors of 2 causes · 1 open\n")
     assert (workspace.folder / "specs/errors.json").read_text() == LOG[:-60]
     told = workspace("errors", "list", "--json")

@@ -250,7 +250,7 @@ def test_a_giant_of_nothing_is_refused_and_not_read(workspace: Inside, words: li
         file.truncate(1 << 40)
     ended = workspace("findings", *words)
     assert ended.code == 2
-    assert "claims 1,099,511,627,776 bytes and has hardly any of them" in ended.complaint
+    assert "is 1,099,511,627,776 bytes long, but nearly all of it is a hole" in ended.complaint
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])

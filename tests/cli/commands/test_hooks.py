@@ -377,7 +377,7 @@ def test_a_broken_file_that_may_have_hooks_is_told_and_the_others_are_taken_out(
     ended = place("hooks", "uninstall")
     assert ended.code == 1
     assert smooth(ended.complaint) == snapshot(
-        "'<folder>/.codex/hooks.json' was cut off: it ends in the middle (line 93); correct it by hand, then run the command again"
+        "'<folder>/.codex/hooks.json' is truncated (line 93); correct it by hand, then run the command again"
     )
     assert list_tree(place.folder) == {CODEX: broken.encode()}
     again = place("hooks", "uninstall")

@@ -845,6 +845,6 @@ def test_in_ci_no_baseline_is_made(inside: Inside, monkeypatch: pytest.MonkeyPat
     ended = inside("lint", "--baseline", "knwon.json")
     assert (ended.code, ended.out) == (2, b"")
     assert smooth(ended.complaint) == snapshot(
-        "there is no baseline 'knwon.json', and CI makes none; make it once where you work, and commit it"
+        "there is no baseline 'knwon.json', and none is created in CI; create it locally, and commit it"
     )
     assert not (inside.folder / "knwon.json").exists()

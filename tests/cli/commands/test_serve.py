@@ -80,7 +80,7 @@ def test_a_server_tells_where_it_is_and_ends_in_time(remit: Remit) -> None:
         assert all(stream.readline() for stream in streams)
         again = remit("serve")
         assert again.code == 2
-        assert again.complaint.startswith(f"this workspace is served already at {said['url']}")
+        assert again.complaint.startswith(f"this workspace already has a server at {said['url']}")
         opened = remit("serve", "--open")
         assert opened.code == 0
         found = re.search(r"http://\S+(/login\?token=[\w-]{43})", opened.text)

@@ -438,7 +438,7 @@ def test_without_a_version_in_git_a_broken_state_is_only_reported(inside: Inside
     put(inside, "specs/TODO.md", TODO)
     ended = inside("task", "sync", "--repair")
     assert (ended.code, ended.out) == (1, b"")
-    assert "was cut off: it ends in the middle (line " in ended.complaint
+    assert "is truncated (line " in ended.complaint
     assert "git has no version that is valid JSON; correct it by hand" in ended.complaint
     assert (read(inside, "state.json"), read(inside, "TODO.md")) == (STATE[:-30], TODO)
 

@@ -439,7 +439,7 @@ def test_tasks_that_cannot_be_read_let_no_work_begin(
     state.write_text(state.read_text()[:-20])
     ended = inside(*args, *worker())
     assert ended.code == 2
-    told = "state.json was cut off: it ends in the middle"
+    told = "state.json is truncated"
     assert (
         ended.complaint
         == f"{told}; restore it from git and TODO.md, and keep a copy of the file, with: remit task sync --repair"

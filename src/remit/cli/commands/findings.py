@@ -368,9 +368,9 @@ def _subtract(validated: Validated, baseline: str, show: DiagnosticOutput) -> st
     for rows in validated.rows.values():
         for finding, file, text, first_line in rows:
             show.add(finding, name_file(file), ExcerptSpan(text, first_line))
-    if weighed.made or weighed.shorter:
-        what = "was created with" if weighed.made else "now has"
-        return f"{escape(name_file(baseline))} {what} {count(weighed.held, 'diagnostic')}.\n"
+    if weighed.created or weighed.shorter:
+        what = "was created with" if weighed.created else "now has"
+        return f"{escape(name_file(baseline))} {what} {count(weighed.remaining, 'diagnostic')}.\n"
     return f"{count(weighed.known, 'diagnostic')} ignored: listed in the baseline.\n" if weighed.known else ""
 
 

@@ -157,7 +157,7 @@ def make_draft(request: Request, ctx: AdmissionContext) -> Draft:
         diagnostics = check_tokens(facts, read_agent_body(agent), diagnostics)
         _refuse_errors(diagnostics, agent.name)
     return draft._replace(
-        diagnostics=(*notes, *denied, *diagnostics, *draft.context.findings),
+        diagnostics=(*notes, *denied, *diagnostics, *draft.context.diagnostics),
         usage=read_callers_usage(ctx.home, ctx.caller_environ, ctx.own_runners),
     )
 
@@ -275,7 +275,7 @@ def _load_context(draft: Draft, root: str) -> LoadedContext:
     return LoadedContext(
         (*handed.loaded, *(each for each in own.loaded if each.path not in known)),
         (*handed.named, *(each for each in own.named if each.path not in known)),
-        (*handed.findings, *own.findings),
+        (*handed.diagnostics, *own.diagnostics),
     )
 
 

@@ -372,10 +372,10 @@ def report_activity(home: Home, session_id: str, *, workspace_root: str = "") ->
         below = name_below(outer, path) if path.startswith("/") else None
         base, name = (root, path) if below is None else (outer, below)
         noted[path] = write_activity(base, name, [_make_record(act, name) for act in these])
-    failed = {path for path, each in noted.items() if each.finding is not None and each.finding.code == "ACT003"}
+    failed = {path for path, each in noted.items() if each.diagnostic is not None and each.diagnostic.code == "ACT003"}
     with home.ledger.transaction() as db:  # what could not be written is tried again by the next settlement
         mark_reported(db, [act for act in acts if act.path not in failed])
-    findings = tuple(each.finding for each in noted.values() if each.finding is not None)
+    findings = tuple(each.diagnostic for each in noted.values() if each.diagnostic is not None)
     changed = tuple(path for path, each in noted.items() if each.changed)
     return FinishStep("activity", "failed" if failed else "done" if changed else "there", "", findings, changed)
 
