@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from remit.ledger.hook_runs import GRACE_MS
-from remit.runs.wait_cancel import FINISH_S
+from remit.runs.run_control import FINISH_S
 from tests.support.commands import STEERING, Inside, load
 from tests.support.hook_session import Child, Stage
 

@@ -29,7 +29,7 @@ def get_result_code(result: Result) -> int:
 
 def print_result(result: Result, *more: str) -> None:
     """Print a result for people. Callers of the `manifest` format read the sentence on standard output."""
-    from remit.runs.results.manifest_sentence import render_sentence
+    from remit.runs.results.full_result import render_sentence
 
     sentence = render_sentence(result)
     if sentence:

@@ -24,12 +24,11 @@ from remit.model import ACCEPTABLE, Expectation
 from remit.runners.protocol import RunOutput, Usage
 from remit.runs.admission.run_config import read_run_config
 from remit.runs.judging.attempt import Attempt, shape_attempt
-from remit.runs.judging.child_artifacts import NestedArtifacts, load_nested_artifacts
 from remit.runs.judging.conclusion import conclude
-from remit.runs.judging.concurrent_runs import find_shared_tree
 from remit.runs.judging.concurrent_writers import is_recorded, list_seen, read_tool_uses
 from remit.runs.judging.judge import gather_evidence, judge_answer, protected_name
 from remit.runs.judging.judging_context import JudgingContext, load_context
+from remit.runs.judging.other_runs import NestedArtifacts, find_shared_tree, load_nested_artifacts
 from remit.runs.results.full_result import load_report, make_report, render_report
 from remit.storage.protected_files import list_new_protected
 from remit.storage.transcripts import load_beginning

@@ -32,8 +32,7 @@ from remit.ledger.hook_runs import bind, drop_message, find_by_agent, find_by_ca
 from remit.ledger.runs import load_run
 from remit.model import ACCEPTABLE
 from remit.runs.admission.run_config import read_run_config
-from remit.runs.results.full_result import load_report
-from remit.runs.results.manifest_sentence import render_sentence
+from remit.runs.results.full_result import load_report, render_sentence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

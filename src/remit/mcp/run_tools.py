@@ -169,7 +169,7 @@ async def cancel(asked: Call) -> RunAnswerObject:
         return {"session_id": session_id, "agent": waited.result.agent, "over": True, "result": result}
     answer: RunAnswerObject = {"session_id": session_id, "over": False, "run": _load_run(session_id)}
     if waited.harness:
-        from remit.runs.wait_cancel import describe_open
+        from remit.runs.run_control import describe_open
 
         answer["harness"], answer["message"] = waited.harness, describe_open(waited)
     return answer

@@ -6,7 +6,17 @@ session and nothing else; `remit.testing.backends` checks that one keeps to this
 
 from __future__ import annotations
 
+import asyncio
+import time
+from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
+
+from remit.attempts.folders import list_living
+from remit.errors import BusyError, RemitError, UsageError
+from remit.ledger.runs import list_runs, load_run
+from remit.ledger.slots import claim
+from remit.runs.results.full_result import load_report
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -17,6 +27,9 @@ if TYPE_CHECKING:
 
     Admit = Callable[[str], Awaitable[None]]
     """Told the session that was admitted, before anybody else may be."""
+    from collections.abc import AsyncIterator, Iterable
+
+    from remit.runs.supervisor.supervisor import Supervisor
 
 
 class Backend(Protocol):
@@ -54,3 +67,121 @@ class Backend(Protocol):
     async def close(self) -> None:
         """Stop driving. Agents that run go on, and are taken over by whoever comes next."""
         ...
+
+
+_LOOK_S = 0.1
+_ENDING_S = 0.02
+CANCEL_S = 30.0
+"""How long `cancel` waits for what it has cancelled."""
+
+
+class LocalBackend:
+    """This machine."""
+
+    def __init__(self, supervisor: Supervisor) -> None:
+        self.supervisor = supervisor
+        self.home = supervisor.home
+        self._tasks: dict[str, asyncio.Task[Result]] = {}
+
+    @property
+    def id(self) -> str:
+        """The supervisor of this process."""
+        return self.supervisor.id
+
+    @asynccontextmanager
+    async def admitting(self, environ: Mapping[str, str]) -> AsyncIterator[Admit]:  # noqa: ARG002 - the ledger knows who
+        """Whoever admits does it in one transaction of the ledger: nothing more is needed."""
+        yield _note_nothing
+
+    async def submit(self, session_id: str) -> None:
+        """Begin to drive a delegation that is this supervisor's."""
+        if session_id not in self._tasks and not self.supervisor.is_active(session_id):
+            task = self._tasks[session_id] = asyncio.ensure_future(self.supervisor.run_to_end(session_id))
+            task.add_done_callback(partial(self._forget, session_id))
+
+    def _forget(self, session_id: str, task: asyncio.Task[Result]) -> None:
+        """What is settled is in the ledger; what went wrong is kept for whoever waits."""
+        if not task.cancelled() and task.exception() is None and self._tasks.get(session_id) is task:
+            del self._tasks[session_id]
+
+    async def wait(self, session_id: str) -> Result:
+        """Wait until a delegation is settled, whoever drives it."""
+        while True:
+            if session_id in self._tasks:
+                return await self._attend(session_id)
+            row = self._load(session_id)
+            if row.state == "finished":
+                return load_report(self.home, session_id)[0]
+            self.supervisor.check_reachable(row)
+            if self.supervisor.has_stopped(row):
+                await self.submit(session_id)
+                continue
+            if self.supervisor.is_abandoned(row) and claim(self.home.ledger, row, self.id):
+                await self.submit(session_id)
+                continue
+            await asyncio.sleep(_LOOK_S)
+
+    async def _attend(self, session_id: str) -> Result:
+        """Wait for what is driven here. What cannot be driven on goes on by itself, and is taken up again."""
+        task = self._tasks[session_id]
+        try:
+            return await asyncio.shield(task)
+        except RemitError as error:
+            if self._tasks.get(session_id) is task:
+                del self._tasks[session_id]
+                told = f"it is not over, and this takes it up: remit wait {session_id}"
+                error.hint = f"{error.hint}; {told}" if error.hint else told
+            raise
+
+    async def cancel(self, session_id: str, *, reason: str = "") -> Sequence[str]:
+        """Cancel a run and all nested runs, whichever process drives them; returns when nothing of them is alive.
+
+        Raises `BusyError` if something stays alive: a process that is frozen or waits for a disk can't be ended.
+        """
+        self._load(session_id)
+        told = self.supervisor.cancel(session_id, reason=reason)
+        last = time.monotonic() + CANCEL_S
+        while living := {each.session_id for each in list_living(self.home)} & set(told):
+            if time.monotonic() > last:
+                raise make_unended_error(living)
+            await asyncio.sleep(_ENDING_S)
+            for each in living:  # its shim may have begun to listen only now
+                self.supervisor.request_end(each)
+        return told
+
+    def list(self, *, only_open: bool = True) -> Sequence[Run]:
+        """The delegations that there are, newest first."""
+        return list_runs(self.home.ledger, only_open=only_open, limit=10_000)
+
+    async def recover(self) -> Sequence[str]:
+        """Take over what supervisors have left that are no longer there."""
+        taken = self.supervisor.claim_abandoned()
+        for session_id in taken:
+            await self.submit(session_id)
+        return taken
+
+    async def close(self) -> None:
+        """Stop driving; agents go on."""
+        tasks = [task for task in self._tasks.values() if not task.done()]
+        for task in tasks:
+            task.cancel()
+        for task in tasks:
+            with suppress(asyncio.CancelledError, Exception):
+                await task
+        self.supervisor.end()
+
+    def _load(self, session_id: str) -> Run:
+        row = load_run(self.home.ledger, session_id)
+        if row is None:
+            raise UsageError(f"there is no delegation {session_id}", hint="remit ps --all shows what there is")
+        return row
+
+
+def make_unended_error(sessions: Iterable[str]) -> BusyError:
+    """The error for runs that are cancelled and still alive."""
+    message = f"cancelled, but still alive after {CANCEL_S:.0f} s: {', '.join(sorted(sessions))}"
+    return BusyError(message, hint="a frozen process, or one that waits for a disk, ends later; see: remit ps")
+
+
+async def _note_nothing(session_id: str) -> None:
+    """The ledger has it."""

@@ -22,8 +22,8 @@ from remit.ledger.slots import claim, set_ticket
 from remit.runs.admission.run_config import read_run_config
 from remit.runs.admission.tickets import RANDOM_BYTES, SESSION, TICKET, find_caller, mint
 from remit.runs.progress import ProgressReader
-from remit.runs.wait_cancel import WaitResult, wait_for
-from remit.runs.wait_cancel import cancel as end_run
+from remit.runs.run_control import WaitResult, wait_for
+from remit.runs.run_control import cancel as end_run
 from remit.runs.workspace import Workspace
 from remit.storage.settings import find_workspace
 from remit.storage.supervisors import Presence
@@ -129,7 +129,7 @@ class HostedRuns:
 
     def detach(self, ask: Ask, *, caller: str = "") -> AdmittedRun:
         """Hand work on and leave it to a process of its own."""
-        from remit.runs.detach import detach  # noqa: PLC0415 - only for this
+        from remit.runs.run_control import detach  # noqa: PLC0415 - only for this
 
         ws = Workspace.open(environ=self.speak_for(caller))
         try:

@@ -29,7 +29,7 @@ from remit.runs.admission.admitted_run import (
 from remit.runs.admission.draft import AdmissionContext, Draft, make_draft
 from remit.runs.admission.tickets import CARRIED, TICKET
 from remit.runs.agent_lookup import list_own_runners, load_settings_or_usual
-from remit.runs.local_backend import LocalBackend
+from remit.runs.backend import LocalBackend
 from remit.runs.request import Request, RequestOptions
 from remit.runs.results.fit_budget import fit_result
 from remit.runs.supervisor.supervisor import Supervisor

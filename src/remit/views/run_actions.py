@@ -19,7 +19,7 @@ from remit.runs.hosted_runs import HostedRuns
 from remit.runs.progress import is_in_harness
 from remit.runs.request import Request, build_request
 from remit.runs.resume_retry import make_resume, make_retry
-from remit.runs.wait_cancel import list_open
+from remit.runs.run_control import list_open
 from remit.runs.workspace import Workspace
 from remit.storage.peers import ConnectionEnd, Peers, find_maker, find_peers, load_environ
 from remit.storage.process_ancestry import find_mark, list_above

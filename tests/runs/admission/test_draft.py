@@ -12,7 +12,7 @@ from remit.errors import RefusedError, StorageError, UsageError
 from remit.ledger.home import Home
 from remit.ledger.runs import list_runs
 from remit.runs.admission.tickets import CARRIED, SESSION
-from remit.runs.local_backend import LocalBackend
+from remit.runs.backend import LocalBackend
 from remit.runs.request import Request
 from remit.runs.workspace import Workspace
 from remit.storage.supervisors import is_present

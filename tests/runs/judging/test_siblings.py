@@ -126,7 +126,7 @@ def test_each_line_of_a_batch(tree: Path, command: list[str]) -> None:
     shown = remit(*args, text='"HONEST"\n"LIAR"\n').text.splitlines()  # picked up: the same results as text
     assert shown[0].startswith("1 ✗ agent: partial · unproven · ")
     assert any(line.startswith("2 ✗ agent: partial · unproven · ") for line in shown)
-    assert shown[-2] == "2 delegations: 2 partial (2 unproven, with 2 unproven claims)"
+    assert shown[-2] == "2 runs: 2 partial (2 unproven, with 2 unproven claims)"
     assert shown[-1].startswith("hint: --worktree ")
 
 

@@ -23,8 +23,7 @@ from remit.runs.judging.conclusion import RunEvidence, conclude
 from remit.runs.judging.judge import AttemptVerdict
 from remit.runs.results.build_return import write_return
 from remit.runs.results.fit_budget import fit_result
-from remit.runs.results.full_result import make_report, read_report, render_report
-from remit.runs.results.manifest_sentence import render_sentence
+from remit.runs.results.full_result import make_report, read_report, render_report, render_sentence
 from remit.schemas import ResultObject
 from remit.validation import build_schema
 

@@ -21,7 +21,7 @@ from remit.ledger.events import read_clock_ms
 from remit.ledger.home import Home
 from remit.ledger.runs import Run, add_run, begin_attempt, count_attempts, list_attempts
 from remit.runners.command import CommandListener
-from remit.runs import local_backend
+from remit.runs import backend
 from remit.runs.supervisor import watcher
 from remit.runs.workspace import Workspace
 from remit.testing.agent import ScriptedAgent
@@ -292,7 +292,7 @@ def test_a_cancel_that_can_end_nothing_says_so(root: Path, monkeypatch: pytest.M
     attempt = make_attempt(home, session_id, 1)
     (root / ".remit" / "living").mkdir()
     (root / ".remit" / "living" / f"{session_id}.1").touch()
-    monkeypatch.setattr(local_backend, "CANCEL_S", 0.5)
+    monkeypatch.setattr(backend, "CANCEL_S", 0.5)
 
     async def end() -> None:
         async with Workspace.open(root) as ws:

@@ -16,7 +16,7 @@ from remit.attempts.process_owner import load_pids
 from remit.errors import StorageError
 from remit.ledger.runs import Run, add_run, load_run
 from remit.runs.request import Request
-from remit.runs.wait_cancel import wait_for
+from remit.runs.run_control import wait_for
 from remit.runs.workspace import Workspace
 from tests.support.spoiled_ledger import spoil_ledger
 

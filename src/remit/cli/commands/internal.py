@@ -49,13 +49,13 @@ def drive(session_id: str, *, held: int | None) -> int:
     """Supervise a detached run until it ends, and print its result as JSON to the log."""
     import asyncio
 
-    from remit.runs import detach
+    from remit.runs.run_control import drive_detached
     from remit.runs.workspace import Workspace
 
     async def drive_one() -> Result:
         ws = Workspace.open()
         try:
-            return await detach.drive(ws, session_id, held=held)
+            return await drive_detached(ws, session_id, held=held)
         finally:
             await ws.close()
 

@@ -64,8 +64,8 @@ def retry(session: str, *, detach: bool, output_format: str, **given: Any) -> in
 def _carry_out(ws: Workspace, request: Request, *, detach: bool, output_format: str) -> int:
     if not detach:
         return carry_out(ws, request, output_format=output_format)
-    from remit.runs import detach as detaching
+    from remit.runs.run_control import detach as detach_run
 
-    prepared = detaching.detach(ws, request)
+    prepared = detach_run(ws, request)
     ws.home.close()
     return report_detached(prepared, output_format)

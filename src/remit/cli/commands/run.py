@@ -126,7 +126,7 @@ def read_prompt(words: tuple[str, ...]) -> str:
 
 
 def _detach(ws: Workspace, request: Request, output_format: str) -> int:
-    from remit.runs.detach import detach
+    from remit.runs.run_control import detach
 
     prepared = detach(ws, request)
     ws.home.close()

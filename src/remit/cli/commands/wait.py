@@ -18,7 +18,7 @@ from remit.views.render import ACCEPTED, NOT_ACCEPTED, get_exit_code
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from remit.runs.wait_cancel import WaitResult
+    from remit.runs.run_control import WaitResult
     from remit.runs.workspace import Workspace
 
 _MAX_REASON = 200
@@ -62,7 +62,7 @@ async def _wait(ws: Workspace, wanted: Sequence[str], timeout_s: float | None, o
 
     from remit.cli.live import Screen, Silent, Tree
     from remit.runs.progress import ProgressReader
-    from remit.runs.wait_cancel import wait_for
+    from remit.runs.run_control import wait_for
 
     is_shown = output_format != "json" and len(wanted) == 1 and Screen.is_available()
     display = Tree(ProgressReader(ws.home, wanted[0])) if is_shown else Silent()
@@ -78,7 +78,7 @@ async def _wait(ws: Workspace, wanted: Sequence[str], timeout_s: float | None, o
 
 
 def _tell(waited: Sequence[WaitResult], *, output_format: str, as_list: bool) -> int:
-    from remit.runs.wait_cancel import describe_open
+    from remit.runs.run_control import describe_open
 
     if output_format == "json":
         shaped = [_shape(each) for each in waited]
@@ -104,7 +104,7 @@ def _get_code(waited: WaitResult) -> int:
 def _shape(waited: WaitResult) -> Mapping[str, object]:
     if waited.result is None:
         text = {} if waited.trouble is None else {"error": build_error(waited.trouble)}
-        from remit.runs.wait_cancel import describe_open
+        from remit.runs.run_control import describe_open
 
         apart = {"harness": waited.harness, "message": describe_open(waited)} if waited.harness else {}
         return {"session_id": waited.session_id, "status": None, "over": False, **apart, **text}
@@ -124,7 +124,7 @@ def cancel(session: str, *, reason: str | None, output_format: str) -> int:
     """
     import asyncio
 
-    from remit.runs.wait_cancel import list_open
+    from remit.runs.run_control import list_open
     from remit.runs.workspace import Workspace
     from remit.views.run_snapshots import find_session
 
@@ -140,7 +140,7 @@ def cancel(session: str, *, reason: str | None, output_format: str) -> int:
 
 
 async def _cancel(ws: Workspace, session_id: str, reason: str) -> WaitResult:
-    from remit.runs.wait_cancel import cancel as end
+    from remit.runs.run_control import cancel as end
 
     try:
         return await end(ws, session_id, reason=reason)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from remit.cluster.database import session_rows
 from remit.cluster.database.driver import load_psycopg
 from remit.ledger.runs import REMOTE_OWNER, load_run
-from remit.runs.local_backend import CANCEL_S, LocalBackend, make_unended_error
+from remit.runs.backend import CANCEL_S, LocalBackend, make_unended_error
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence

@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from remit.evidence.tree import Comparison, TreeChange, WorkTree
     from remit.model import Expectation, Return, Severity, Status, Verdict, VerdictName
     from remit.runners import ToolUse
-    from remit.runs.judging.child_artifacts import NestedArtifacts
     from remit.runs.judging.concurrent_writers import EarlierRun
     from remit.runs.judging.judging_context import JudgingContext
+    from remit.runs.judging.other_runs import NestedArtifacts
 
 _TOO_LONG = "RET030"
 _MADE_EARLIER = "EVD011"
@@ -183,7 +183,7 @@ def compare_trees(
     Without Remit's own files, and without the manifest if the agent has an entry in it. `is_below` says what was
     accepted of a nested run: its caller need not name that too. `after` is the tree now, if it was just taken.
     """
-    from remit.evidence.take_tree import scan_again  # noqa: PLC0415
+    from remit.evidence.take_tree import scan_again  # noqa: PLC0415 - starts git, which a return without claims doesn't need
     from remit.evidence.tree_comparison import compare  # noqa: PLC0415 - starts git
 
     if scene.before is None:

@@ -8,8 +8,8 @@ from remit.ledger.runs import load_run
 from remit.light_namedtuple import NamedTuple
 from remit.runs.admission.run_config import read_run_config
 from remit.runs.judging.attempt import EarlierClaims, load_earlier_claims
-from remit.runs.judging.concurrent_runs import list_open_nested
 from remit.runs.judging.concurrent_writers import SharedTree
+from remit.runs.judging.other_runs import list_open_nested
 
 if TYPE_CHECKING:
     from remit.evidence.tree import Before, WorkTree

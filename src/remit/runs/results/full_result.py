@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from remit.errors import StateError
 from remit.ledger.texts import load_text
 from remit.light_hash import take_sha256
-from remit.model import AgentError, Artifact, Diagnostic
+from remit.model import ACCEPTABLE, AgentError, Artifact, Diagnostic
 from remit.result import FailedStep, Result, ResultArtifact, ResultUsage
 from remit.runs.admission.run_config import read_run_config
 from remit.runs.judging.conclusion import Conclusion, WrittenFiles
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from remit.runners import Usage
     from remit.runs.admission.run_config import RunConfig
     from remit.runs.finish.steps import FinishStep
+
 
 _MOST_UNCLAIMED = 200
 _NOTED = ("worktree", "preflight", "follow-ups", "outside", "pending", "phases", "status", "summary", "errors")
@@ -138,15 +139,13 @@ def _hash_again(artifact: ResultArtifact, file: str, edited: Collection[str]) ->
     """The artifact as it is now, if it is one of the files that were edited."""
     if not artifact.sha256 or os.path.realpath(file) not in edited:
         return artifact
-    from remit.evidence.artifact_grades import hash_file  # noqa: PLC0415 - whoever has judged has it already
+    from remit.evidence.artifact_grades import hash_file  # noqa: PLC0415 - only for files that are there
 
     digest, _, found = hash_file(os.path.realpath(file))
     return artifact if found is None else artifact._replace(sha256=digest or "", size_bytes=found.st_size)
 
 
 # --- kept ------------------------------------------------------------------------------------------------------------
-
-
 def render_report(report: Result, conclusion: Conclusion) -> bytes:
     """Both as bytes. Of the conclusion, what settling needs."""
     kept: dict[str, Any] = {
@@ -269,3 +268,21 @@ def _read_fault(values: list[Any]) -> AgentError:
     *known, details, derived, extra = values
     kind, message, code, recoverable, recommendation = known
     return AgentError(kind, message, code, recoverable, recommendation, details, frozenset(derived), extra)
+
+
+_SENTENCES = {
+    "completed": "Research complete. See MANIFEST.jsonl for summary.",
+    "partial": "Research partial. See MANIFEST.jsonl for details.",
+}
+_BLOCKED = "Research blocked. See MANIFEST.jsonl for blocker details."
+
+
+def render_sentence(result: Result) -> str:
+    """The sentence of a `manifest` result, and a line of Remit's if Remit changed it; empty for other formats."""
+    if (result.result_format or result.format) != "manifest":
+        return ""
+    sentence = _SENTENCES.get(result.status, _BLOCKED)
+    if result.verdict in ACCEPTABLE and result.stop_reason == "exited":
+        return sentence
+    why = next((f" {fault.code}: {fault.message}." for fault in result.errors), "")
+    return f"{sentence}\nRemit: {result.status}, {result.verdict}.{why} {result.show} shows all of it."

@@ -24,17 +24,16 @@ from remit.ledger.runs import count_attempts, load_run, record_attempt
 from remit.ledger.texts import load_text, store_texts
 from remit.model import Expectation
 from remit.runners import RunOutput
-from remit.runners.command import join_prompt
 from remit.runs.admission.limits import Budget, check_limits
 from remit.runs.admission.run_config import RunConfig, read_run_config
 from remit.runs.admission.tickets import CARRIED
 from remit.runs.instructions import render_handback, render_reask
 from remit.runs.judging.attempt import BUDGET, HANDBACK, OWN_END, Attempt, shape_attempt
-from remit.runs.judging.child_artifacts import NestedArtifacts, load_nested_artifacts
 from remit.runs.judging.conclusion import WrittenFiles, conclude
 from remit.runs.judging.concurrent_writers import ConcurrentRun, is_recorded, list_seen
 from remit.runs.judging.judge import gather_evidence, judge_answer, protected_name
 from remit.runs.judging.judging_context import JudgingContext, list_resumed_runs, load_context
+from remit.runs.judging.other_runs import NestedArtifacts, load_nested_artifacts
 from remit.runs.results.full_result import make_report
 from remit.runs.supervisor.attempt_output import (
     list_written,
@@ -44,7 +43,6 @@ from remit.runs.supervisor.attempt_output import (
     name_below_root,
     read_output,
 )
-from remit.runs.supervisor.function_call import FunctionCall, render_trace
 from remit.runs.supervisor.launch import CONFINED, issue_ticket, make_order, start
 from remit.runs.supervisor.usage import RemainingBudget, sum_usage
 from remit.runs.supervisor.watcher import CHECK_EVERY_S, AttemptWatcher
@@ -61,6 +59,7 @@ if TYPE_CHECKING:
     from remit.runners import Listener, Runner, ToolUse, Usage
     from remit.runs.judging.conclusion import Conclusion
     from remit.runs.judging.judge import AttemptVerdict
+    from remit.runs.supervisor.function_call import FunctionCall
     from remit.runs.supervisor.supervisor import Supervisor
 
 T = TypeVar("T")
@@ -357,6 +356,9 @@ class RunLoop:
 
     async def _run_function(self, function: Any) -> Attempt:  # noqa: ANN401 - any callable
         """The only attempt of a run whose agent is a function."""
+        from remit.runners.command import join_prompt  # noqa: PLC0415 - only for functions
+        from remit.runs.supervisor.function_call import FunctionCall  # noqa: PLC0415
+
         order = make_order(self.home, self.run, self.config, number=1, budget=self.budget.find_left(self.usage))
         ticket = await self.supervisor.group_commit.write(
             lambda _: issue_ticket(self.supervisor, self.run), durable=False
@@ -390,6 +392,8 @@ class RunLoop:
             return Attempt("exited", RunOutput(call.answer.result()), number=1, exit_code=0)
         if not isinstance(error, Exception):
             raise error
+        from remit.runs.supervisor.function_call import render_trace  # noqa: PLC0415 - only for functions
+
         trace = render_trace(error)
         texts = {"trace": trace.encode("utf-8", "surrogatepass")}
         keep = partial(store_texts, self.home, self.run.session_id, texts, durable=False)

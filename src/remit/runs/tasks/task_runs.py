@@ -258,7 +258,7 @@ def leave_to_itself(ws: Workspace, ready: TaskRun) -> AdmittedRun:
     if ready.left > 1:
         told = f"{ready.left} phases are open, and each is begun when the one before it is done"
         raise UsageError(told, hint="leave out --detach; a session of tmux or screen goes on without you")
-    from remit.runs.detach import detach  # noqa: PLC0415 - only for this
+    from remit.runs.run_control import detach  # noqa: PLC0415 - only for this
 
     with ws.home.lock(TAKING):
         _check_free(ws, ready)

@@ -14,7 +14,7 @@ import pytest
 
 from remit.ledger.home import Home
 from remit.ledger.runs import Run, add_run
-from remit.runs.judging.concurrent_runs import find_shared_tree
+from remit.runs.judging.other_runs import find_shared_tree
 from remit.runs.workspace import Workspace
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 
 from remit.evidence.tree import TreeChange
 from remit.ledger.hook_runs import add_act
-from remit.runs.judging.child_artifacts import NestedArtifacts, load_nested_artifacts
+from remit.runs.judging.other_runs import NestedArtifacts, load_nested_artifacts
 from remit.runs.workspace import Workspace
 from remit.testing import ScriptedAgent
 
