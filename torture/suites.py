@@ -31,7 +31,7 @@ SUITES = {
         "tests/errorlog/test_records.py", "tests/mcp/test_output_limits.py",
         "tests/views/report/test_record.py",
         "tests/runs/results/test_fit_budget.py", "tests/runs/admission/test_run_config.py",
-        "tests/views/test_diffs.py", "tests/views/test_run_list.py", "tests/views/test_live.py",
+        "tests/views/test_diffs.py", "tests/views/test_run_list.py", "tests/views/test_events_logs.py",
         "tests/cli/commands/test_resume_retry.py",
     ),
 }  # fmt: skip

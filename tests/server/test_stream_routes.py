@@ -15,7 +15,7 @@ from remit.ledger.home import Home
 from remit.server import event_stream
 from remit.server.event_stream import Channel, Follower, Streams, make_batch
 from remit.server.tokens import Guest, Tokens
-from remit.views import live
+from remit.views import events
 from tests.support.http_server import API, HOST, Served, add_rows, happen, run_server
 
 if TYPE_CHECKING:
@@ -162,13 +162,13 @@ def test_only_so_many_follow(served: Served, monkeypatch: pytest.MonkeyPatch) ->
 def test_one_look_serves_all(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     """Forty who follow cost the ledger what one costs."""
     looks = []
-    actual = live.find_last
+    actual = events.find_last
 
     def count(home: Home) -> int:
         looks.append(1)
         return actual(home)
 
-    monkeypatch.setattr(live, "find_last", count)
+    monkeypatch.setattr(events, "find_last", count)
     sockets = []
     try:
         for _ in range(40):

@@ -9,7 +9,7 @@ import pytest
 from remit.git.head import find_commit
 from remit.views.compliance import load_compliance
 from remit.views.diffs import load_diff
-from remit.views.live import load_log
+from remit.views.logs import load_log
 from remit.views.run_details import load_run_details
 from remit.views.run_list import RunQuery, list_runs
 from tests.support.hook_session import Child, Stage, make_workspace

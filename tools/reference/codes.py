@@ -14,7 +14,7 @@ from remit.ledger.runs import STATES
 from remit.model import ERROR_CODES, STATUSES, FileState, Severity, Transport, VerdictName
 from remit.tasks.task import MARKERS, NEED_REASON, list_moves
 from remit.views import render
-from remit.views.error_codes import CRASHES, FAULTS, PROBLEMS, REFUSALS, describe, list_errors
+from remit.views.explanations import CRASHES, FAULTS, PROBLEMS, REFUSALS, describe_exception, list_errors
 from remit.views.json_objects import build_error
 from tools.reference.markdown import code, join, table
 from tools.reference.source import find_comment, match, search
@@ -95,7 +95,7 @@ def _render_errors() -> list[str]:
 def _make_row(each: type[errors.RemitError]) -> tuple[str, ...]:
     again = "yes" if each.recoverable else ""
     numbers = render.get_exit_code(each("")), render.get_http_status(each(""))
-    return code(each.code), code(each.__name__), *map(code, numbers), again, describe(each)
+    return code(each.code), code(each.__name__), *map(code, numbers), again, describe_exception(each)
 
 
 def _render_refusals() -> list[str]:

@@ -32,7 +32,7 @@ def find_findings(asked: Call) -> FindingPageObject:
     from remit.manifest import parse_day
     from remit.manifest.manifest_file import find_manifest
     from remit.runs.workspace_findings import Manifest, make_query
-    from remit.views.stores import NO_FINDINGS, load_finding_page, parse_page_cursor
+    from remit.views.findings import NO_FINDINGS, load_finding_page, parse_page_cursor
 
     given, page = asked.given, parse_page_cursor(asked.given.get("cursor", ""))
     chosen = {name: given.get(name) for name in ("topic", "task", "status", "actionable")}
@@ -89,7 +89,7 @@ def _name_below(file: str, root: str) -> str:
 def task_show(asked: Call) -> TaskDetailsObject | OutsideTaskObject:
     """Show a task."""
     from remit.runs.tasks.task_numbers import parse_number
-    from remit.views.stores import load_outside_task, load_task
+    from remit.views.tasks import load_outside_task, load_task
 
     task_id = str(asked.given["task"])
     shown = load_outside_task(task_id) or load_task(parse_number(task_id))

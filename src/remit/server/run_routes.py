@@ -99,7 +99,7 @@ def get_diff(asked: Asked) -> DiffObject:
 
 def get_log(asked: Asked) -> LogObject:
     """What an agent has printed."""
-    from remit.views.live import load_log
+    from remit.views.logs import load_log
 
     given = {name: asked.query[name] for name in ("after", "attempt", "limit") if name in asked.query}
     with missing():

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from remit.schemas import EventObject, EventPageObject, LogLineObject
     from remit.server.endpoint import Asked
     from remit.server.event_stream import Batch
-    from remit.views.live import LedgerChanges, LogTail
+    from remit.views.events import LedgerChanges
+    from remit.views.logs import LogTail
 
 _EVENTS, _LOG = "events", "log "
 _MAX_DIGITS = 15
@@ -44,13 +45,13 @@ class _Events(Channel):
 
     def find_position(self) -> int:
         """The number of the last event."""
-        from remit.views.live import find_last
+        from remit.views.events import find_last
 
         return find_last(self._open())
 
     def look(self) -> Batch | None:
         """What happened since."""
-        from remit.views.live import find_last, list_changes
+        from remit.views.events import find_last, list_changes
 
         home = self._open()
         if find_last(home) == self.position:
@@ -128,7 +129,7 @@ def _find_row(word: str) -> Run:
 
 
 def _load_changes(after: int, root_id: str, limit: int = 500) -> LedgerChanges:
-    from remit.views.live import list_changes
+    from remit.views.events import list_changes
 
     with open_workspace() as home:
         return list_changes(home, after=after, session=root_id, limit=limit)
@@ -166,7 +167,7 @@ class _Log(Channel):
 
     def find_position(self) -> int:
         """The number of the last line."""
-        from remit.views.live import LogTail
+        from remit.views.logs import LogTail
 
         tail = LogTail(self._session_id)
         found = tail.read()
@@ -203,7 +204,7 @@ async def stream_log(asked: Asked) -> Response:
 
 async def _catch_up_lines(session_id: str, after: int, position: int) -> AsyncIterator[bytes]:
     """The lines before those that the channel tells."""
-    from remit.views.live import LogTail
+    from remit.views.logs import LogTail
 
     skipped = max(0, position - after - MOST_LINES)
     after += skipped

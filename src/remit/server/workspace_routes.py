@@ -48,7 +48,7 @@ def get_compliance(asked: Asked) -> CompliancePageObject:
 
 def list_tasks(asked: Asked) -> TaskBoardObject:
     """The tasks by their markers."""
-    from remit.views.stores import load_board
+    from remit.views.tasks import load_board
 
     del asked
     return load_board()
@@ -57,7 +57,7 @@ def list_tasks(asked: Asked) -> TaskBoardObject:
 def get_task(asked: Asked) -> TaskDetailsObject | OutsideTaskObject:
     """One task."""
     from remit.runs.tasks.task_numbers import parse_number
-    from remit.views.stores import load_outside_task, load_task
+    from remit.views.tasks import load_outside_task, load_task
 
     task_id = str(asked.path["number"])
     with missing():
@@ -67,23 +67,23 @@ def get_task(asked: Asked) -> TaskDetailsObject | OutsideTaskObject:
 def move_task(asked: Asked) -> MovedTaskObject:
     """Give a task another marker."""
     from remit.runs.tasks.task_numbers import parse_number
-    from remit.views import stores
+    from remit.views import tasks
 
     check_person(asked)
     number = parse_number(str(asked.path["number"]))
-    return stores.move_task(number, asked.body["marker"], reason=asked.body.get("reason", ""))
+    return tasks.move_task(number, asked.body["marker"], reason=asked.body.get("reason", ""))
 
 
 def list_entries(asked: Asked) -> FindingPageObject:
     """A page of the manifest."""
-    from remit.views.stores import find_entries
+    from remit.views.findings import find_entries
 
     return find_entries(**asked.query)
 
 
 def get_entry(asked: Asked) -> FindingDetailsObject:
     """One entry of the manifest."""
-    from remit.views.stores import load_entry
+    from remit.views.findings import load_entry
 
     with missing():
         return load_entry(asked.path["id"])
@@ -91,9 +91,11 @@ def get_entry(asked: Asked) -> FindingDetailsObject:
 
 def list_errors(asked: Asked) -> ErrorGroupsObject:
     """The errors by their causes."""
-    from remit.views.stores import load_error_groups
+    from remit.errorlog.workspace_errors import load_errors
+    from remit.storage.settings import find_workspace
+    from remit.views.json_objects import build_error_groups
 
-    return load_error_groups(only_open=asked.query.get("open", False))
+    return build_error_groups(load_errors(only_open=asked.query.get("open", False)), find_workspace())
 
 
 # --- all of it -------------------------------------------------------------------------------------------------------
@@ -110,7 +112,7 @@ def get_cluster(asked: Asked) -> ClusterObject:
 
 def get_status(asked: Asked) -> WorkspaceStatusObject:
     """The workspace at a glance: what costs the same however much has happened in it."""
-    from remit.views.stores import load_workspace_status
+    from remit.views.status import load_workspace_status
 
     del asked
     with open_workspace() as home:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from remit import errors
 from remit.errors import UsageError
+from remit.model import AGENT_FAILED, AGENT_KILLED, ERROR_CODES, MODEL_API_FAILED, NO_ANSWER
 from remit.spelling import find_similar
 
 if TYPE_CHECKING:
@@ -30,7 +32,6 @@ class Explanation(NamedTuple):
 def explain(code: str) -> Explanation:
     """The explanation of a code of a diagnostic or of an error."""
     from remit.agents.rules.register import RETIRED
-    from remit.views.error_codes import explain_error
 
     known = {each.code: each for each in explain_all()}
     if code.upper() in known:
@@ -119,3 +120,89 @@ def _explain_register(register: Mapping[str, tuple[Callable[..., Diagnostic], Se
         documentation = make.__doc__ or ""
         fix = next((kind for kind in ("safe", "unsafe") if f"Fix ({kind}):" in documentation), None)
         yield Explanation(code, make.__name__.replace("_", "-"), severity, None, fix, documentation)
+
+
+# --- codes of errors -------------------------------------------------------------------------------------------------
+
+REFUSALS = {
+    "REFUSED": "Not allowed: no such agent, not on the list of who may be called, no ticket, no room.",
+    "MAX_DEPTH_EXCEEDED": "The chain of delegations is as deep as it may be.",
+    "CYCLE_DETECTED": "The agent is at work above already.",
+    "BUDGET_EXCEEDED": "Nothing is left of what all of it may use.",
+    "TIMEOUT": "No time is left for it.",
+    "CANCELLED": "It was not begun, because all of it was cancelled.",
+    "VALIDATION_FAILED": "What the agent needs was not given, or does not fit: the findings say what.",
+    "STATE_CONFLICT": "The task cannot be worked on as it is.",
+}
+"""Why a delegation is not admitted."""
+PROBLEMS = {
+    "NOT_FOUND": "There is nothing of that name.",
+    "BAD_REQUEST": "The request can't be read.",
+    "UNAUTHORIZED": "No token, or none that is good.",
+    "FORBIDDEN": "Another site asks, or it is not allowed.",
+    "METHOD_NOT_ALLOWED": "This address answers to other methods; `Allow` names them.",
+    "TIMED_OUT": "The request did not come in time.",
+    "BUSY": "Too much is going on, or the same request is at work already.",
+    "TOO_LARGE": "The request is larger than it may be.",
+    "URL_TOO_LONG": "The address is longer than it may be.",
+    "UNSUPPORTED_MEDIA_TYPE": "The body is no JSON.",
+    "MISDIRECTED": "The server has another name than the one that was asked for.",
+    "KEY_TAKEN": "The `Idempotency-Key` stands for another request.",
+    "TOO_MANY_REQUESTS": "Too many requests; `Retry-After` says when to go on.",
+    "HEAD_TOO_LARGE": "The headers are longer than they may be.",
+}
+"""What only the HTTP API answers."""
+FAULTS = {
+    "timeout": "The time was up.",
+    "validation": "The return does not hold, or the inputs do not fit.",
+    "tool_unavailable": "A program or tool is not there.",
+    "build_error": "Something does not build.",
+    "file_not_found": "A file is not there.",
+    "cycle": "An agent would have called itself, over others.",
+    "max_depth": "The chain of delegations would have been too deep.",
+    "status_sync": "The task could not be moved.",
+    "git": "The work could not be committed.",
+    "permission": "It was not allowed.",
+    "refused": "It was not admitted or not begun.",
+    "cancelled": "Somebody ended it.",
+    "budget": "It used as much as it may.",
+    "fabricated": "What was claimed is not so.",
+    "unproven": "Remit could not verify a claimed file, and nothing shows that the claim is false. Check the file "
+    "yourself. If other runs were active in the same folder, give each its own worktree.",
+    "orphaned": "Nobody knows what became of it.",
+    "execution": "Another failure, such as an agent that crashed.",
+    "validation_failure": "An input or an output is not valid.",
+    "file_operation_failure": "A file could not be read or written.",
+    "delegation_failure": "A nested run failed or was refused.",
+    "git_failure": "A git command failed.",
+}
+"""What the type of an error in a return stands for."""
+CRASHES = {
+    NO_ANSWER: "The agent's program ended without an answer.",
+    AGENT_FAILED: "The agent's program ended with an exit code other than 0, or raised an exception.",
+    AGENT_KILLED: "A signal ended the agent's program, or it ended with the process that kept it.",
+    MODEL_API_FAILED: "The harness got no answer from its model's server.",
+}
+"""Why an agent has crashed; the type of the error is `execution`."""
+_ASIDE = "This is the code of an error, not of a finding; remit show ID --full has the findings behind a delegation's."
+
+
+def explain_error(code: str) -> str:
+    """What the code of an error means; empty where there is no such code."""
+    faults = [text for kind, text in FAULTS.items() if ERROR_CODES[kind] == code]
+    told = [describe_exception(each) for each in list_errors() if each.code == code]
+    told += [f"When a delegation is not admitted: {REFUSALS[code]}"] if code in REFUSALS else []
+    told += [f"In a return: {' '.join(faults)}"] if faults else []
+    told += [f"In a return: {CRASHES[code]}"] if code in CRASHES else []
+    told += [f"Over HTTP: {PROBLEMS[code]}"] if code in PROBLEMS else []
+    return "\n\n".join([*told, _ASIDE]) if told else ""
+
+
+def list_errors() -> list[type[errors.RemitError]]:
+    """The exceptions, as they stand in their tree."""
+    return [each for each in vars(errors).values() if isinstance(each, type) and issubclass(each, errors.RemitError)]
+
+
+def describe_exception(error: type[errors.RemitError]) -> str:
+    """What an exception stands for, without the number of the rule that asks for it."""
+    return f"{(error.__doc__ or '').partition(chr(10))[0].partition(' (R')[0].rstrip('.')}."

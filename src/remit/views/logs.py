@@ -8,6 +8,7 @@ is what its hooks have told: its tools and its answers. Secrets are taken out, u
 from __future__ import annotations
 
 import codecs
+from itertools import islice
 from os import strerror
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -24,11 +25,13 @@ from remit.model import ACCEPTABLE
 from remit.runners import AttemptOrder
 from remit.runners.registry import get_runner
 from remit.runs.admission.run_config import read_run_config
-from remit.runs.agent_lookup import list_own_runners
+from remit.runs.agent_lookup import list_own_runners, load_settings_or_usual
 from remit.runs.progress import is_in_harness, name_use
 from remit.storage.secrets import MARK, redact
 from remit.storage.supervisors import is_present
+from remit.views.json_objects import build_log_line
 from remit.views.remote_output import RemoteOutput
+from remit.views.run_snapshots import load_row, open_home
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
     from remit.ledger.home import Home
     from remit.ledger.runs import AttemptRow, Run
     from remit.runners import Listener, Runner, RunOutput
+    from remit.schemas import LogLineObject, LogObject
 
 Stream = Literal["out", "err"]
 _PIECE_BYTES = 256 * 1024
@@ -357,3 +361,59 @@ class _Reading:
             yield from (LogLine(self.number, "final", line) for line in redact(heard.text).split("\n"))
         if heard.trouble:
             yield LogLine(self.number, "trouble", redact(heard.trouble))
+
+
+# --- numbered lines --------------------------------------------------------------------------------------------------
+
+MOST_LINES = 500
+_MOST_LINE = 4_000
+
+
+class LogTail:
+    """Follows what an agent prints; each reading gives what is new, from whichever thread it is asked.
+
+    The lines are numbered from 1 on. To begin after a number, all before it are read and passed over.
+    """
+
+    def __init__(self, word: str, *, after: int = 0, attempt: int | None = None) -> None:
+        home = open_home()
+        try:
+            self.session_id = load_row(home, word).session_id
+            settings, _ = load_settings_or_usual(home.root)
+            self._log = RunLog(home, settings, self.session_id, attempt=attempt)
+        finally:
+            home.close()
+        self._new: Iterator[LogLine] = iter(())
+        self._number = 0
+        self._after = after
+
+    def read(self, limit: int = MOST_LINES) -> LogObject:
+        """The lines that are new, so many at most."""
+        home = open_home()
+        try:
+            self._log.move(home)
+            is_over = self._log.is_over or self._log.is_abandoned  # before the reading: nothing comes after the last
+            shown: list[LogLineObject] = []
+            is_all = False
+            while len(shown) < limit and not is_all:
+                found = [*islice(self._new, limit - len(shown))]
+                is_all = not found
+                if is_all:
+                    self._new = self._log.read()
+                    found = [*islice(self._new, limit - len(shown))]
+                    is_all = not found
+                shown += [*self._number_lines(found)]
+        finally:
+            home.close()
+        return {"items": shown, "over": is_over and is_all, "next": self._number}
+
+    def _number_lines(self, found: list[LogLine]) -> Iterator[LogLineObject]:
+        for line in found:
+            self._number += 1
+            if self._number > self._after:
+                yield build_log_line(line._replace(text=line.text[:_MOST_LINE]), self._number)
+
+
+def load_log(word: str, *, after: int = 0, attempt: int | None = None, limit: int = MOST_LINES) -> LogObject:
+    """The lines of a log after a number."""
+    return LogTail(word, after=after, attempt=attempt).read(limit)

@@ -6,8 +6,15 @@ import os
 import time
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from remit import __version__
 from remit.errors import RemitError, StateError
+from remit.git.head import find_branch
+from remit.ledger.queries import count_by_state
+from remit.storage.secrets import redact_all
 from remit.storage.settings import check_open, find_workspace, load_settings
+from remit.views.events import find_last
+from remit.views.run_snapshots import has_ledger
+from remit.views.workers import name_backend
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,6 +23,7 @@ if TYPE_CHECKING:
     from remit.ledger.home import Home
     from remit.ledger.runs import Run
     from remit.manifest.counts import ManifestCounts
+    from remit.schemas import WorkspaceRunCountObject, WorkspaceStatusObject
     from remit.tasks.store import StoredTask
     from remit.views.run_snapshots import RunSnapshot
 
@@ -176,3 +184,25 @@ def _measure(home: Home) -> int | None:
     if not os.path.lexists(home.ledger_file):
         return None
     return os.lstat(home.ledger_file).st_size
+
+
+# --- in numbers ------------------------------------------------------------------------------------------------------
+
+
+def load_workspace_status(home: Home) -> WorkspaceStatusObject:
+    """The workspace at a glance. The cost doesn't depend on how many runs there are."""
+    return {
+        "version": __version__,
+        "root": redact_all(os.path.basename(home.root)),
+        "branch": redact_all(find_branch(home.root)),
+        "event": find_last(home),
+        "runs": count_runs(home),
+        "backend": name_backend(home),
+    }
+
+
+def count_runs(home: Home) -> WorkspaceRunCountObject:
+    """How many runs are open and how many are finished."""
+    found = count_by_state(home.ledger) if has_ledger(home) else {}
+    total = sum(found.values())
+    return {"open": total - found.get("finished", 0), "finished": found.get("finished", 0), "total": total}

@@ -139,7 +139,7 @@ def list_findings(words: tuple[str, ...], *, pending: bool, **asked: Any) -> int
     opened = Manifest(asked["manifest"])
     query = make_query(words=words, pending=pending, **{name: asked[name] for name in FILTERS})
     if asked["output_format"] == "json":
-        from remit.views.stores import load_finding_page
+        from remit.views.findings import load_finding_page
 
         print_json(load_finding_page(opened, query, limit=asked["limit"], page=asked["page"]))
     else:

@@ -126,7 +126,7 @@ def show(task_id: str, *, output_format: str) -> int:
     Exit code 0: shown, 2: could not run.
     """
     from remit.runs.tasks.workspace_tasks import Tasks
-    from remit.views.stores import load_task
+    from remit.views.tasks import load_task
 
     tasks = Tasks()
     if run_outside_command(tasks, "show", task_id, output_format):

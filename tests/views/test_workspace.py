@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from remit.errorlog.workspace_errors import load_errors
 from remit.errors import RemitError, UsageError
 from remit.runs.tasks.workspace_tasks import Tasks
-from remit.storage.settings import load_settings
-from remit.views import agents, stores
+from remit.storage.settings import find_workspace, load_settings
+from remit.views import agents, findings, status, tasks
+from remit.views.json_objects import build_error_groups
 from tests.support.ledger_rows import Kept, answer, insert, name, opened, run
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ def add_tasks(*titles: str) -> None:
 
 
 def test_a_workspace_without_tasks_has_an_empty_board(root: Path) -> None:
-    board = stores.load_board()
+    board = tasks.load_board()
     assert (board["items"], board["folder"], board["drift"]) == ([], None, [])
     assert "NOT STARTED" in board["markers"]
     assert not (root / "specs").exists()
@@ -38,11 +40,11 @@ def test_a_workspace_without_tasks_has_an_empty_board(root: Path) -> None:
 
 def test_the_board_has_every_task_with_its_delegations(root: Path) -> None:
     add_tasks("Greet people", f"Use {SECRET}")
-    stores.move_task(1, "in progress")
-    stores.move_task(1, "blocked", reason="The key is missing.")
+    tasks.move_task(1, "in progress")
+    tasks.move_task(1, "blocked", reason="The key is missing.")
     with opened(root) as home:
         insert(home, Kept(0, task_number=1), Kept(1, task_number=1, state="running"), Kept(2))
-    board = stores.load_board()
+    board = tasks.load_board()
     first, second = board["items"]
     assert (first["number"], first["title"], first["marker"], first["reason"]) == (
         1,
@@ -60,7 +62,7 @@ def test_drift_is_shown_with_its_file(root: Path) -> None:
     add_tasks("Greet people")
     state = root / "specs" / "state.json"
     state.write_text(state.read_text().replace("not_started", "completed").replace("not started", "completed"))
-    drift = stores.load_board()["drift"]
+    drift = tasks.load_board()["drift"]
     assert drift
     assert {each["filename"] for each in drift} <= {"specs/state.json", "specs/TODO.md"}
     assert all(each["code"] and each["message"] for each in drift)
@@ -70,22 +72,22 @@ def test_a_task_is_shown_with_its_sessions_and_moves(root: Path) -> None:
     add_tasks("Greet people")
     with opened(root) as home:
         insert(home, Kept(0, task_number=1), Kept(1))
-    task = stores.load_task(1)
+    task = tasks.load_task(1)
     assert [each["session_id"] for each in task["latest_runs"]] == [name(0)]
     assert "IN PROGRESS" in task["moves"]
     assert "Greet people" in task["section"]
     with pytest.raises(UsageError, match="no task 9"):
-        stores.load_task(9)
+        tasks.load_task(9)
 
 
 def test_a_move_that_may_not_be_is_refused(root: Path) -> None:
     add_tasks("Greet people")
     with pytest.raises(UsageError, match="isn't a marker"):
-        stores.move_task(1, "sideways")
+        tasks.move_task(1, "sideways")
     with pytest.raises(RemitError):
-        stores.move_task(1, "blocked")  # without a reason
-    assert stores.load_task(1)["marker"] == "NOT STARTED"
-    moved = stores.move_task(1, "in_progress")
+        tasks.move_task(1, "blocked")  # without a reason
+    assert tasks.load_task(1)["marker"] == "NOT STARTED"
+    moved = tasks.move_task(1, "in_progress")
     assert (moved["before"], moved["after"]) == ("NOT STARTED", "IN PROGRESS")
     assert root.joinpath("specs/TODO.md").read_text().count("IN PROGRESS")
 
@@ -116,7 +118,7 @@ def write_manifest(root: Path, count: int) -> None:
 
 
 def test_a_workspace_without_a_manifest_has_no_entries(root: Path) -> None:
-    assert stores.find_entries()["items"] == []
+    assert findings.find_entries()["items"] == []
     assert not (root / ".remit").exists()
 
 
@@ -125,7 +127,7 @@ def test_entries_are_found_by_the_page(root: Path) -> None:
     found: list[str] = []
     cursor = ""
     while True:
-        page = stores.find_entries(limit=10, cursor=cursor)
+        page = findings.find_entries(limit=10, cursor=cursor)
         assert page["total"] == 25
         found += [item["id"] for item in page["items"]]
         if page["next_cursor"] is None:
@@ -141,7 +143,7 @@ def test_entries_are_narrowed_and_searched(root: Path) -> None:
     write_manifest(root, 6)
 
     def find(**asked: object) -> list[str]:
-        page = stores.find_entries(**asked)  # type: ignore[arg-type]
+        page = findings.find_entries(**asked)  # type: ignore[arg-type]
         assert page["total"] is None
         return [item["id"].split("-")[1] for item in page["items"]]
 
@@ -151,32 +153,32 @@ def test_entries_are_narrowed_and_searched(root: Path) -> None:
     assert find(pending=True) == ["3"]
     assert find(topic="topic1") == ["4", "1"]
     assert find(status="partial") == []
-    assert stores.find_entries(q="  *-- ")["total"] == 6  # nothing that could be looked for
+    assert findings.find_entries(q="  *-- ")["total"] == 6  # nothing that could be looked for
 
 
 @pytest.mark.parametrize("cursor", ["x", "0", "01", "-1", "1e3", "99999999"])
 def test_a_page_that_is_none_is_refused(root: Path, cursor: str) -> None:
     write_manifest(root, 1)
     with pytest.raises(UsageError, match="cursor"):
-        stores.find_entries(cursor=cursor)
+        findings.find_entries(cursor=cursor)
 
 
 def test_one_entry_is_shown_with_all_that_belongs_to_it(root: Path) -> None:
     write_manifest(root, 3)
-    entry = stores.load_entry("finding-2-2026-11-16")
+    entry = findings.load_entry("finding-2-2026-11-16")
     assert (entry["title"], entry["linked_tasks"], entry["findings_file"]) == ("Finding 2 of the cache", ["7"], None)
     with pytest.raises(UsageError, match="no entry"):
-        stores.load_entry("finding-9")
+        findings.load_entry("finding-9")
 
 
 # --- errors ----------------------------------------------------------------------------------------------------------
 
 
 def test_errors_come_by_their_causes(root: Path) -> None:
-    assert stores.load_error_groups()["items"] == []
+    assert build_error_groups(load_errors(), find_workspace())["items"] == []
     for number in range(2):
         run(root, answer(f"nowhere{number}.md"), reasks=0)
-    found = stores.load_error_groups(only_open=True)
+    found = build_error_groups(load_errors(only_open=True), find_workspace())
     group, missing = sorted(found["items"], key=lambda each: each["code"])
     assert (group["code"], group["count"], group["open"]) == ("FABRICATED", 2, True)
     assert (missing["code"], missing["count"]) == ("FILE_NOT_FOUND", 2)
@@ -250,11 +252,11 @@ def test_only_files_of_the_workspace_are_linted(root: Path) -> None:
 def test_a_glance_says_where_we_are_and_how_much_there_is(root: Path) -> None:
     (root / ".git" / "HEAD").write_text("ref: refs/heads/topic\n")
     with opened(root) as home:
-        empty = stores.load_workspace_status(home)
+        empty = status.load_workspace_status(home)
         assert (empty["root"], empty["event"]) == (root.name, 0)
         assert empty["runs"] == {"open": 0, "finished": 0, "total": 0}
         insert(home, Kept(0), Kept(1, state="running"), Kept(2))
-        told = stores.load_workspace_status(home)
+        told = status.load_workspace_status(home)
     assert told["branch"] == "topic"
     assert told["runs"] == {"open": 1, "finished": 2, "total": 3}
 
@@ -264,4 +266,4 @@ def test_a_glance_needs_no_settings_that_can_be_read(root: Path) -> None:
     with pytest.raises(RemitError):
         load_settings(str(root))
     with opened(root) as home:
-        assert stores.load_workspace_status(home)["root"] == root.name
+        assert status.load_workspace_status(home)["root"] == root.name

@@ -1,0 +1,52 @@
+"""The events of the ledger after a number, for clients that follow runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.errors import UsageError
+from remit.ledger.queries import has_gap, load_changes, load_last_number
+from remit.views.json_objects import build_event
+from remit.views.run_snapshots import has_ledger, load_row
+
+if TYPE_CHECKING:
+    from remit.ledger.home import Home
+    from remit.schemas import EventObject
+
+
+MOST_EVENTS = 500
+MOST_BEHIND = 10_000
+"""Who is further behind than so many events does better to load everything anew."""
+
+
+class LedgerChanges(NamedTuple):
+    """What happened after a number."""
+
+    items: list[EventObject]
+    next: int
+    """The number to go on from."""
+    last: int
+    """The number of the last event that there is."""
+    is_reset: bool = False
+    """Whether something after the number is gone, or it is too much: who follows loads everything anew."""
+
+
+def find_last(home: Home) -> int:
+    """The number of the last event, to follow from."""
+    return load_last_number(home.ledger) if has_ledger(home) else 0
+
+
+def list_changes(home: Home, *, after: int, session: str = "", limit: int = MOST_EVENTS) -> LedgerChanges:
+    """What happened after a number, oldest first; with a session, only in the run that it is in."""
+    if not 1 <= limit <= MOST_EVENTS:
+        raise UsageError(f"a page has no {limit} events", hint=f"ask for 1 to {MOST_EVENTS}")
+    if not has_ledger(home):
+        return LedgerChanges([], 0, 0, is_reset=after > 0)
+    root_id = load_row(home, session).root_id if session else None
+    last = load_last_number(home.ledger)
+    if has_gap(home.ledger, after=after, most=MOST_BEHIND):
+        return LedgerChanges([], last, last, is_reset=True)
+    found = load_changes(home.ledger, after=after, limit=limit, root_id=root_id)
+    is_all = len(found) < limit
+    at = max(last, found[-1].event.number if found else 0) if is_all else found[-1].event.number
+    return LedgerChanges([build_event(each) for each in found], at, max(last, at))
