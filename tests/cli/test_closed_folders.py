@@ -68,7 +68,7 @@ def test_the_doctor_has_a_problem_with_them(workspace: Closed) -> None:
 def test_remit_alone_does_not_suggest_to_make_a_first_one(workspace: Closed) -> None:
     workspace.close(".claude/agents")
     text = workspace().text
-    assert f"find out what is wrong here: {SENTENCE}" in text
+    assert f"check what is wrong here: {SENTENCE}" in text
     assert "first agent" not in text
 
 

@@ -426,8 +426,8 @@ def test_the_doctor_looks_and_makes_no_tables(stage: Stage) -> None:
     assert told["database"][0][0] == "ok"
     assert "no tables yet" in told["database"][0][1]
     assert told["cluster key"][0][0] == told["clock"][0][0] == "ok"
-    assert told["workers"] == [("warning", "no worker is there: what is delegated waits")]
-    assert told["queues"] == [("ok", "nothing waits")]
+    assert told["workers"] == [("warning", "there are no workers, so new runs wait")]
+    assert told["queues"] == [("ok", "empty")]
 
     async def scene(db: Database) -> bool:
         async with db.alone() as work:
@@ -455,9 +455,9 @@ def test_the_doctor_tells_what_is_wrong_with_the_cluster(stage: Stage, monkeypat
     assert [state for state, _ in told["clock"]] == ["warning"]
     assert "30 s ahead of" in told["clock"][0][1]
     words = [message for _, message in told["workers"]]
-    assert re.match(r"nothing was heard of gamma on host-of-gamma for \d+ s", words[0])
-    assert words[1] == "workers run different versions of Remit: 1.0, 2.0"
-    assert f"the lease of planner ({OWN}) at alpha is " in told["leases"][0][1]
+    assert re.match(r"no heartbeat from gamma on host-of-gamma for \d+ s", words[0])
+    assert words[1] == "workers have different versions of Remit: 1.0, 2.0"
+    assert f"the lease of planner ({OWN}) at alpha expired " in told["leases"][0][1]
     assert told["queues"][0][0] == "warning"
     assert "1 wait, the oldest for 12" in told["queues"][0][1]
 
@@ -467,7 +467,7 @@ def test_a_limit_that_other_machines_do_not_hold_is_told(stage: Stage) -> None:
     file = stage.folder / "remit.toml"
     before = file.read_text() if file.exists() else ""
     file.write_text(f"{before}\n[limits]\nper_tree = 3\n")
-    told = "[limits] per_tree is not held on machines that share a database"
+    told = "[limits] per_tree is not enforced on machines that share a database"
     assert read_doctor(stage)["limits"] == [("warning", told)]
 
 

@@ -335,7 +335,7 @@ def add_note(folder: Path, note: str, *, in_place: bool) -> None:
 
 
 @pytest.mark.parametrize("in_place", [False, True])
-@pytest.mark.parametrize("step", ["_set_aside", "_write_intent", "move_if_unchanged"])
+@pytest.mark.parametrize("step", ["_stage", "_write_intent", "move_if_unchanged"])
 def test_a_note_that_is_written_during_a_move_survives_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, *, in_place: bool
 ) -> None:

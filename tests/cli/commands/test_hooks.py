@@ -443,7 +443,7 @@ def test_the_doctor_sees_hooks_that_were_trusted(place: Inside) -> None:
             sys.executable,
             "/gone/python",
             "problem",
-            "calls '/gone/python', which doesn't exist: the tools of agents are refused",
+            "calls '/gone/python', which doesn't exist: the tools of agents are denied",
         ),
         ("/remit/hooks/entry.py", "/gone/remit/hooks/entry.py", "problem", "which doesn't exist"),
         ("SubagentStop", "SubagentEnd", "warning", "other hooks than this Remit installs, without SubagentStop"),
@@ -477,7 +477,7 @@ def test_the_doctor_sees_hooks_that_are_called_twice(place: Inside) -> None:
     folder = Path(os.environ["HOME"], ".claude")
     folder.mkdir()
     (folder / "settings.json").write_text('{"enabledPlugins": {"remit@tools": true}}')
-    assert "and by the plugin that" in doctor(place)[1][1]
+    assert "and from the plugin that" in doctor(place)[1][1]
     assert "Remit's plugin for Claude Code is enabled as well" in place("hooks", "install", "claude").text
 
 
@@ -513,7 +513,7 @@ def test_the_doctor_says_whether_the_kernel_limits_commands(place: Inside, monke
 def test_the_doctor_misses_a_name_that_is_not_on_the_path(place: Inside) -> None:
     place("hooks", "install", "claude", "--shared")
     ((state, message, _),) = doctor(place)
-    assert (state, "calls remit, which isn't on the PATH" in message) == ("problem", True)
+    assert (state, "calls remit, which isn't in PATH" in message) == ("problem", True)
 
 
 def test_the_doctor_sees_a_plugin_that_was_changed(place: Inside) -> None:

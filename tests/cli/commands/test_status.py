@@ -90,7 +90,7 @@ def test_the_size_of_the_ledger_is_that_of_its_file_as_doctor_says(workspace: In
     assert load(workspace("status", "--json"))["ledger_bytes"] == size
     shown = f"{size / 1024 / 1024:.1f} MB"
     assert f"ledger     {shown}\n" in workspace("status").text
-    assert f"whole, {shown}\n" in workspace("doctor").text
+    assert f"intact, {shown}\n" in workspace("doctor").text
 
 
 def test_drift_is_one_line(workspace: Inside) -> None:
