@@ -183,7 +183,7 @@ def test_claude_codes_tools_become_a_table() -> None:
     assert document.get("tools") == {
         "read": True, "write": False, "edit": False, "bash": True, "grep": True, "glob": False,
     }  # fmt: skip
-    assert "# besides, in the harness: WebFetch, Bash(git log:*)" in migration.text
+    assert "# also, in the harness: WebFetch, Bash(git log:*)" in migration.text
     assert any("WebFetch" in left.message for left in migration.left)
     allowed = [tool for row in document.get("permissions", "allow") for tool in row]
     assert "write" not in allowed

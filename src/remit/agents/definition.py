@@ -301,9 +301,9 @@ def _place_claude_path(pattern: str, side: str) -> list[str]:
 def find_unread(document: AgentDocument) -> str | None:
     """Return the pointer to the first permission that can't be parsed, or None."""
     table = document.get("permissions")
-    misspelt = find_misspelt_permissions(document)
-    if misspelt or (table is not None and not isinstance(table, dict)):
-        return f"/{escape_key(misspelt)}" if misspelt else "/permissions"
+    misspelled = find_misspelled_permissions(document)
+    if misspelled or (table is not None and not isinstance(table, dict)):
+        return f"/{escape_key(misspelled)}" if misspelled else "/permissions"
     problems = document.frontmatter.problems if document.frontmatter is not None else ()
     spoilt = next((each.pointer for each in problems if f"{each.pointer}/".startswith("/permissions/")), None)
     if spoilt is not None or table is None:
@@ -323,7 +323,7 @@ def find_unread(document: AgentDocument) -> str | None:
     return None
 
 
-def find_misspelt_permissions(document: AgentDocument) -> str:
+def find_misspelled_permissions(document: AgentDocument) -> str:
     """Return a key that is a misspelled `permissions`, or an empty string."""
     if document.profile == "codex":
         return ""
@@ -340,12 +340,12 @@ def _find_unread_tool(row: object, at: str, side: str) -> str | None:
         texts = patterns if isinstance(patterns, list) else [patterns]
         if isinstance(patterns, str) and ", " in patterns:
             return f"{at}/{escape_key(tool)}"  # several patterns in one string would be read as one
-        if _is_misspelt(tool) or not all(isinstance(text, str) for text in texts):
+        if _is_misspelled(tool) or not all(isinstance(text, str) for text in texts):
             return f"{at}/{escape_key(tool)}"
     return None
 
 
-def _is_misspelt(name: str) -> bool:
+def _is_misspelled(name: str) -> bool:
     """Whether a name is a misspelled tool of the standard."""
     return is_strange_tool(name) and find_similar(name[:80], TOOLS) is not None
 

@@ -89,7 +89,7 @@ def select_diagnostics(findings: Iterable[Diagnostic], path: str, choice: CodeSe
 
 
 def make_code_filter(path: str, choice: CodeSelection) -> Callable[[str], bool]:
-    """Return a function that tells whether a code is reported in a file.
+    """Return a function that returns whether a code is reported in a file.
 
     The longest matching prefix decides, as in other linters. If two have the same length, the code is ignored.
     """

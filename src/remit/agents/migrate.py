@@ -316,7 +316,7 @@ def _convert_tools(work: _MigrationDraft) -> None:
     items = [" ".join(item.split()) for item in split_claude_tools(value)]
     known = {_SAME_TOOL.get(name, name) for item in items for name in [item.partition("(")[0].strip().lower()]}
     others = [item for item in items if _SAME_TOOL.get(item.lower(), item.lower()) not in (*TOOLS, "*", "")]
-    lines = [f"# besides, in the harness: {', '.join(others)}"] if others else []
+    lines = [f"# also, in the harness: {', '.join(others)}"] if others else []
     lines += [f"{tool}: {str(tool in known or '*' in known).lower()}" for tool in TOOLS]
     table = ":" + "".join(f"\n  {line}" for line in lines)
     if work.change([(key_end, end, table)], "made a table of the tools") and others:

@@ -35,7 +35,7 @@ def list_problems(table: FieldTable) -> Iterator[FieldProblem]:
     for spec in table.fields:
         found = (spec.missing, spec.wrong_type, spec.wrong, spec.wrong_item, *(each.problem for each in spec.checks))
         yield from (problem for problem in found if problem is not None)
-    keys = (table.misspelt, table.unknown, table.misspelt_inside, table.unknown_inside)
+    keys = (table.misspelled, table.unknown, table.misspelled_inside, table.unknown_inside)
     yield from (problem for problem in keys if problem is not None)
 
 
@@ -82,7 +82,7 @@ TABLE = FieldTable(
         ),
     ),
     ("agent", "mode", "level", "names", "title"),
-    misspelt=FieldProblem("AGT997", "no key {key}", "Did you mean {meant}?"),
+    misspelled=FieldProblem("AGT997", "no key {key}", "Did you mean {meant}?"),
     unknown=FieldProblem("AGT997", "no keys {keys}"),
     foreign=("modus",),
     ignores_extensions=True,

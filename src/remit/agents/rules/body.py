@@ -57,7 +57,7 @@ def no_sections(case: AgentFileContext) -> Iterator[AgentViolation]:
 def title_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The body has no title.
 
-    Why: the title tells a reader, and the model, which agent the sections describe.
+    Why: the title shows readers and the model which agent the sections describe.
 
     Bad: no `# Planner` above the sections
 

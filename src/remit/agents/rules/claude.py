@@ -238,7 +238,7 @@ TABLE = FieldTable(
         ),
     ),
     keys=claude.FILE_KEYS,
-    misspelt=FieldProblem("AGT206", "Claude Code has no key {key} and ignores it", "Did you mean {meant}?"),
+    misspelled=FieldProblem("AGT206", "Claude Code has no key {key} and ignores it", "Did you mean {meant}?"),
     unknown=FieldProblem("AGT207", "Claude Code ignores these keys: {keys}", "Remove them, or keep them as comments."),
     renamed={**RESTRICTIONS, "permissions": ""},
     foreign=frozenset({*STANDARD_KEYS, *opencode.FILE_KEYS, *COMMAND_KEYS}),
@@ -297,9 +297,9 @@ def claude_restriction_ignored(case: AgentFileContext) -> Iterator[AgentViolatio
             continue
         taken.add(meant)
         can_fix = isinstance(case.values[key], str | list) and key != "permission"
-        held = "every tool is allowed" if meant == "tools" else "no tool is denied"
+        effect = "every tool is allowed" if meant == "tools" else "no tool is denied"
         yield AgentViolation(
-            f"Claude Code doesn't read {key}, so {held}",
+            f"Claude Code doesn't read {key}, so {effect}",
             f"Move it to {meant}.",
             document.key_span(pointer),
             pointer,

@@ -106,7 +106,7 @@ TABLE = FieldTable(
         FieldSpec(codex.SANDBOX_KEY, "text", codex.SANDBOXES, wrong_type=_NO_SANDBOX, wrong=_NO_SANDBOX),
     ),
     keys=(*codex.FILE_KEYS, *codex.SETTINGS),
-    misspelt=FieldProblem("AGT401", "Codex has no key {key}, so it drops the agent", "Did you mean {meant}?"),
+    misspelled=FieldProblem("AGT401", "Codex has no key {key}, so it drops the agent", "Did you mean {meant}?"),
     unknown=FieldProblem("AGT401", "Codex has no key {key}, so it drops the agent",
                          "Remove it, or turn it into a comment."),
     other_names={

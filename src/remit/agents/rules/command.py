@@ -146,7 +146,7 @@ def command_timeout_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
     workflow = _find_workflow(document)
     if workflow is not None and workflow.stages and _TIMEOUT.search(document.text) is None:
         yield AgentViolation("the command sets no timeout for the agent that it invokes",
-                             "Pass a timeout in the delegation context, such as 3600 seconds for research.",
+                             "Pass a timeout to the agent, such as 3600 seconds for research.",
                              workflow.span)  # fmt: skip
 
 

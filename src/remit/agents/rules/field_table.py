@@ -208,10 +208,10 @@ class FieldTable(NamedTuple):
     fields: tuple[FieldSpec, ...]
     keys: tuple[str, ...]
     """All valid keys."""
-    misspelt: FieldProblem | None = None
+    misspelled: FieldProblem | None = None
     unknown: FieldProblem | None = None
     """For one key, or for all of them if the message contains {keys}."""
-    misspelt_inside: FieldProblem | None = None
+    misspelled_inside: FieldProblem | None = None
     unknown_inside: FieldProblem | None = None
     """For keys in tables."""
     other_names: Mapping[str, str] = NOTHING
@@ -317,7 +317,7 @@ def is_missing(document: AgentDocument, table: FieldTable, path: str) -> bool:
         return False
     if table.checks_empty and key in values and values[key] is None:
         return False
-    if (table.misspelt_inside if parent else table.misspelt) is None:
+    if (table.misspelled_inside if parent else table.misspelled) is None:
         return True
     return key not in table.find_unknown_keys(document, parent).values()
 
@@ -447,8 +447,10 @@ def _check_keys(document: AgentDocument, table: FieldTable, code: str) -> Iterat
     """Report unknown keys, one by one or together. Keys in tables have a separate rule."""
     if table.needs_whole and not is_whole(document):
         return
-    is_top = code in {problem.code for problem in (table.misspelt, table.unknown) if problem is not None}
-    misspelt, unknown = (table.misspelt, table.unknown) if is_top else (table.misspelt_inside, table.unknown_inside)
+    is_top = code in {problem.code for problem in (table.misspelled, table.unknown) if problem is not None}
+    misspelled, unknown = (
+        (table.misspelled, table.unknown) if is_top else (table.misspelled_inside, table.unknown_inside)
+    )
     for parent in ("",) if is_top else table.list_parents():
         found = table.find_unknown_keys(document, parent)
         unsuggested = [key for key, meant in found.items() if not meant]
@@ -456,7 +458,7 @@ def _check_keys(document: AgentDocument, table: FieldTable, code: str) -> Iterat
             unsuggested = [key for key in unsuggested if not key.startswith(EXTENSIONS)]
         reported = unsuggested[:1] if unknown is not None and "{keys}" in unknown.message else unsuggested
         for key, meant in found.items():
-            problem = misspelt if meant else unknown if key in reported else None
+            problem = misspelled if meant else unknown if key in reported else None
             if problem is None or problem.code != code:
                 continue
             pointer = f"/{parent}/{escape_key(key)}" if parent else f"/{escape_key(key)}"

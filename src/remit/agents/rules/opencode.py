@@ -346,7 +346,7 @@ TABLE = FieldTable(
         FieldSpec("hidden", "boolean", wrong_type=_NO_BOOLEAN),
     ),
     keys=opencode.FILE_KEYS,
-    misspelt=FieldProblem("AGT313", "opencode has no key {key} and sends it to the model provider",
+    misspelled=FieldProblem("AGT313", "opencode has no key {key} and sends it to the model provider",
                           "Did you mean {meant}?"),
     unknown=FieldProblem("AGT314", "opencode sends these keys to the model provider: {keys}",
                          "Turn them into comments, or move options for the provider to options."),

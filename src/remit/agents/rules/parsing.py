@@ -231,9 +231,9 @@ def tag_unclosed(case: AgentFileContext) -> Iterator[AgentViolation]:
     line if it began there.
     """
     document = case.document
-    misspelt = {id(slip.tag): slip for slip in document.outline.slips if slip.closes}
+    misspelled = {id(slip.tag): slip for slip in document.outline.slips if slip.closes}
     for tag in document.body.unclosed:
-        slip = misspelt.get(id(tag))
+        slip = misspelled.get(id(tag))
         if not _is_part(tag) or tag.inline or (slip and document.profile == "standard"):
             continue  # another rule reports misspelled closing tags of standard agents
         hidden = document.body.hidden
@@ -280,12 +280,12 @@ def tag_unopened(case: AgentFileContext) -> Iterator[AgentViolation]:
     """
     document = case.document
     slips = document.outline.slips
-    misspelt = {slip.meant: slip for slip in slips if not slip.tag.closed and not slip.closes}
+    misspelled = {slip.meant: slip for slip in slips if not slip.tag.closed and not slip.closes}
     explained = {slip.span[0] for slip in slips if slip.closes}
     for start, end in document.body.strays:
         name = document.text[start + 2 : end - 1].strip()
         if _is_structural(name) and start + 2 not in explained:
-            slip = misspelt.get(name)
+            slip = misspelled.get(name)
             yield AgentViolation(
                 f"</{name}> has no opening tag",
                 "Add the opening tag, or remove this one.",

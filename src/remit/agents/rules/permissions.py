@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from remit.agents import edits, patterns
 from remit.agents.definition import (
-    find_misspelt_permissions,
+    find_misspelled_permissions,
     find_unread,
     is_strange_tool,
     read_claude_rule,
@@ -101,10 +101,10 @@ def permissions_invalid(case: AgentFileContext) -> Iterator[AgentViolation]:
     """
     document = case.document
     table = document.get_section("permissions")
-    misspelt = find_misspelt_permissions(document) if document.profile != "standard" else ""
-    if misspelt:
-        at = f"/{escape_key(misspelt)}"
-        yield AgentViolation(f"unknown key {show(misspelt)}: it isn't enforced", "Write permissions.",
+    misspelled = find_misspelled_permissions(document) if document.profile != "standard" else ""
+    if misspelled:
+        at = f"/{escape_key(misspelled)}"
+        yield AgentViolation(f"unknown key {show(misspelled)}: it isn't enforced", "Write permissions.",
                              document.key_span(at), at)  # fmt: skip
     if table is None:
         return
@@ -701,7 +701,7 @@ def allowed_program_runs_others(case: AgentFileContext) -> Iterator[AgentViolati
 def pattern_negated(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A pattern begins with an exclamation mark.
 
-    Why: patterns have no negation. What should be excluded stays allowed.
+    Why: patterns have no negation. The paths after the exclamation mark stay allowed.
 
     Bad: `write: ["**/*", "!.git/**/*"]` under `allow`
 

@@ -751,10 +751,10 @@ TABLE = FieldTable(
     "standard",
     FIELDS,
     keys=STANDARD_KEYS,
-    misspelt=FieldProblem("AGT023", "the standard has no key {key}", "Did you mean {meant}?", severity="warning"),
+    misspelled=FieldProblem("AGT023", "the standard has no key {key}", "Did you mean {meant}?", severity="warning"),
     unknown=FieldProblem("AGT023", "the standard has no key {key}",
                          "Remove it, or begin it with x- if another program reads it.", severity="note"),
-    misspelt_inside=FieldProblem("AGT024", "the standard has no key {key} in {table}", "Did you mean {meant}?"),
+    misspelled_inside=FieldProblem("AGT024", "the standard has no key {key} in {table}", "Did you mean {meant}?"),
     unknown_inside=FieldProblem("AGT024", "the standard has no key {key} in {table}", "Available: {choices}."),
     other_names={
         "type": "agent_type", "kind": "agent_type", "timeout_seconds": "timeout", "timeout_s": "timeout",

@@ -98,7 +98,7 @@ def token_unknown(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A token isn't part of the manifest protocol.
 
     Why: Remit doesn't replace it, so the agent reads the braces. A name that resembles a known token is an error.
-    Any other name is a warning, because another program may replace it. Known are TASK_ID, DATE, TOPIC_SLUG,
+    Any other name is a warning, because another program may replace it. Available: TASK_ID, DATE, TOPIC_SLUG,
     EPIC_ID, SESSION_ID, OUTPUT_DIR, MANIFEST_PATH, TITLE, NEXT_TASK_IDS, RESEARCH_ID, TASK_SHOW_CMD,
     TASK_FOCUS_CMD, TASK_COMPLETE_CMD and TASK_LINK_CMD.
 
