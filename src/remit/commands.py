@@ -249,7 +249,7 @@ def find_command(words: Sequence[str]) -> CommandEntry | None:
 
 
 def is_open_to_agents(words: Sequence[str]) -> bool:
-    """Whether an agent may run a command line without a ticket."""
+    """Return whether an agent may run a command line without a ticket."""
     rest = skip_root_options(words)
     if not rest or (rest[0] in _GROUP_NAMES and (len(rest) == 1 or rest[1] in _HARMLESS_OPTIONS)):
         return True  # only prints help
@@ -262,7 +262,7 @@ def is_open_to_agents(words: Sequence[str]) -> bool:
 
 
 def _is_option(word: str, option: str) -> bool:
-    """Whether a word gives an option, also with its value attached or among other letters."""
+    """Return whether a word gives an option, also with its value attached or among other letters."""
     if option.startswith("--"):
         return word == option or word.startswith(f"{option}=")
     return word[:1] == "-" and word[1:2] != "-" and option[1] in word

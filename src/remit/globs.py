@@ -29,12 +29,12 @@ class LiteralName(str):
 
 
 def is_magic(text: str) -> bool:
-    """Whether a text without braces has a character that stands for others."""
+    """Return whether a text without braces has a character that stands for others."""
     return ("*" in text or "?" in text or "[" in text) and type(text) is not LiteralName  # called for every pattern
 
 
 def is_pattern(text: str) -> bool:
-    """Whether a text has a character that stands for others, braces included."""
+    """Return whether a text has a character that stands for others, braces included."""
     return is_magic(text) or "{" in text
 
 
@@ -51,14 +51,14 @@ def expand_braces(pattern: str) -> list[str]:
 
 
 def matches_name(pattern: str, name: str) -> bool:
-    """Whether a pattern without braces matches a name in a folder."""
+    """Return whether a pattern without braces matches a name in a folder."""
     if not is_magic(pattern):
         return pattern == name
     return len(name) <= MAX_NAME and match_tokens(tokenize(pattern), name, _stands_for)
 
 
 def matches_stars(pattern: str, text: str) -> bool:
-    """Whether a pattern in which only `*` is special matches a text, which may be long."""
+    """Return whether a pattern in which only `*` is special matches a text, which may be long."""
     first, *rest = pattern.split(_STAR)
     if not rest or not text.startswith(first):
         return not rest and text == first
@@ -87,7 +87,7 @@ def match_segments(pattern: Sequence[str], parts: Sequence[str], fits: Callable[
 
 
 def match_tokens(tokens: Sequence[str], text: Sequence[str], stands_for: Callable[[str, str], bool]) -> bool:
-    """Whether tokens match a whole text. It goes back to the last star only, so the lengths multiply at most."""
+    """Return whether tokens match a whole text. It goes back to the last star only, so the lengths multiply at most."""
     here = there = 0
     star, resume = -1, 0
     while there < len(text):

@@ -183,7 +183,7 @@ class Expectation(NamedTuple):
     """The format that the agent was instructed in, if it may use another."""
 
     def names_agent(self, name: object) -> bool:
-        """Whether a name is the agent's: the harness's, or without its plugin that of the agent's file."""
+        """Return whether a name is the agent's: the harness's, or without its plugin that of the agent's file."""
         return self.agent is None or name in (self.agent, self.agent.rpartition(":")[2])
 
 
@@ -217,7 +217,7 @@ class Verdict:
 
     @property
     def accepted(self) -> bool:
-        """Whether the return can be used, whatever its status word says."""
+        """Return whether the return can be used, whatever its status word says."""
         return self.name in ACCEPTABLE
 
     def __repr__(self) -> str:

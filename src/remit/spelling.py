@@ -46,7 +46,7 @@ def find_similar(word: str, known: Iterable[str], *, least: float = LIKELY) -> s
 
 @lru_cache(maxsize=512)
 def is_misspelled(word: str, name: str) -> bool:
-    """Whether a word is a misspelling of a name. Length and letters rule out most words without a comparison."""
+    """Return whether a word is a misspelling of a name. Length and letters rule out most words without a comparison."""
     if word == name or abs(len(word) - len(name)) > _MAX_LONGER:
         return False
     is_close = len(set(word.lower()) ^ set(name)) <= _MAX_OTHER_LETTERS

@@ -116,7 +116,7 @@ def cut(text: str, columns: int) -> str:
 
 
 def is_visible(char: str) -> bool:
-    """Whether a character may be sent as it is: not a control, not invisible, not half of one.
+    """Return whether a character may be sent as it is: not a control, not invisible, not half of one.
 
     Spaces of other widths are harmless, and prose is full of them.
     """
@@ -149,7 +149,7 @@ def quote(text: str) -> str:
 
 
 def measure(chars: Iterable[str]) -> list[int]:
-    """How many columns each piece of shown text takes."""
+    """Return how many columns each piece of shown text takes."""
     return [len(piece) if piece.isascii() else sum(map(_measure_char, piece)) for piece in chars]
 
 

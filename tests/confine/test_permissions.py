@@ -101,13 +101,13 @@ def test_rules_that_the_kernel_enforces(
 def test_patterns_that_the_kernel_enforces_differently(caller: Caller, root: Path) -> None:
     for layer, written, sentence in (
         (allow("src/**/*.py"), SRC,
-         f"allow write \"src/**/*.py\": the kernel knows no patterns, and everything in '{root}/src' can be written"),
+         f"allow write \"src/**/*.py\": the kernel can't enforce patterns, so everything in '{root}/src' can be written"),
         (allow("README.md"), {"README.md"},
          'allow write "README.md": the file can be changed in place; a program that replaces it fails'),
         (allow("absent.md"), {"absent.md"},
          'allow write "absent.md": the file is made empty before the agent starts; a program that replaces it fails'),
         (allow("docs"), set(), 'allow write "docs": it is a folder, and stays read-only; "docs/**" means what is in it'),
-        (allow("!docs"), set(), 'allow write "!docs": it isn\'t a pattern that the kernel could enforce, and allows nothing'),
+        (allow("!docs"), set(), 'allow write "!docs": the kernel can\'t enforce this pattern, so it allows nothing'),
         (allow("src/**", write=("src/none",)), SRC, "deny write \"src/none\": it doesn't exist, and a command can create it"),
         (allow("conf/**", write=("**/*.env",)), {"conf/new.env"},
          'deny write "**/*.env": 2 that match stay read-only; a command can create others'),

@@ -240,4 +240,4 @@ def test_the_token_of_the_server_is_read_by_no_agent(tmp_path: Path, call: ToolC
     decision = judge(made, [], make_ground(tmp_path))
     assert decision.answer == answer, decision
     if answer == "deny":
-        assert "no agent reads it" in decision.reason
+        assert "no agent may read it" in decision.reason

@@ -238,6 +238,34 @@ def test_no_module_has_a_vague_name() -> None:
     assert not vague, f"name these after what they own: {vague}"
 
 
+SHARED_CLASS_NAMES = {"Desk"}
+"""Class names that several modules define. None should be added."""
+
+
+def find_shared_classes(files: dict[str, str]) -> dict[str, list[str]]:
+    """Return the class names that several modules define at their top level, with those modules."""
+    found: dict[str, list[str]] = {}
+    for name, text in files.items():
+        for node in ast.parse(text).body:
+            if isinstance(node, ast.ClassDef):
+                found.setdefault(node.name, []).append(name)
+    return {name: modules for name, modules in found.items() if len(modules) > 1}
+
+
+def test_a_class_name_means_one_thing() -> None:
+    shared = find_shared_classes({name: file.read_text("utf-8") for name, file in list_modules()})
+    assert shared.keys() <= SHARED_CLASS_NAMES, shared
+
+
+def test_a_shared_class_name_is_caught() -> None:
+    files = {
+        "a": "class Row:\n    class Inner: ...\n",
+        "b": "class Row: ...\nclass Inner: ...\n",
+        "c": "class Other: ...\n",
+    }
+    assert find_shared_classes(files) == {"Row": ["a", "b"]}
+
+
 # What an import costs
 
 # Runs in an interpreter without site-packages: a third-party import fails there, whoever asks for it.

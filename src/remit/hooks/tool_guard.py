@@ -224,8 +224,8 @@ def _needs_ticket(command: str, context: PathContext) -> bool:
 
 def _list_commands(command: str, context: PathContext) -> tuple[list[list[str]], list[str]]:
     """Return the words of the programs that a command plainly starts, and its code in other languages."""
-    from remit.policy.bash.effects import Invocation
     from remit.policy.bash.simple_commands import ScriptReader
+    from remit.policy.bash.words import Invocation
 
     reader = ScriptReader(context)
     reader.read(command)

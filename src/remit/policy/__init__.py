@@ -1,7 +1,7 @@
-"""Policy: may this tool call happen. Pure: text in, a decision out.
+"""Decisions on tool calls, without side effects.
 
-`judge` is given a call, the permissions of the agent and of all its ancestors, and the ground it stands on. The
-strictest answer wins: deny over ask over allow.
+`judge` gets a call, the permissions of the agent and all its ancestors, and the path context. The strictest answer
+wins: deny, then ask, then allow.
 """
 
 from __future__ import annotations

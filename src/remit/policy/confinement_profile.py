@@ -1,7 +1,7 @@
-"""Confinement: the profile that the kernel enforces, made from the permissions of an agent and all its ancestors.
+"""The confinement profile that the kernel enforces, from the permissions of an agent and all its ancestors.
 
-Owns which patterns become paths. The kernel limits files and folders, not patterns, tools or commands. If a rule can't
-be expressed, `make_profile` says in a sentence what is enforced in its place.
+The kernel limits files and folders, not patterns, tools or commands. If a rule can't be expressed, `make_profile`
+reports what is enforced instead.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ if TYPE_CHECKING:
 
 WRITING = ("write", "edit")
 MAX_SEARCHED = 200_000
-"""How many files and folders are compared with the patterns of one rule."""
+"""The number of files and folders that are compared with the patterns of one rule."""
 MAX_MATCHES = 2_000
-"""How many of them are mounts of their own."""
+"""The number of matches that get a separate mount."""
 _SERVER_FILE = ".remit/server.json"
 """It contains the token of the server; no agent reads it."""
 CACHES = (
     "~/.cache", "~/.npm", "~/.yarn", "~/.local/share/pnpm", "~/.cargo/registry", "~/.cargo/git", "~/go/pkg", "~/.m2",
     "~/.gradle", "~/.ivy2", "~/.nuget", "~/.bundle",
 )  # fmt: skip
-"""Where build tools keep what they have downloaded or compiled."""
+"""Folders of build tools with downloaded and compiled files."""
 
 
 def list_caches(home: str, environ: Mapping[str, str], write: Sequence[str]) -> list[str]:
     """Return the caches of build tools that exist and aren't in a writable place.
 
-    A command can write to them, and its changes end with it: the next build of the user takes nothing from an agent.
+    A command can write to them, and its changes are discarded, so that the user's next build uses none of them.
     """
     named = environ.get("XDG_CACHE_HOME", "")
     folders = [each.replace("~", home, 1) for each in CACHES] + ([named] if named.startswith("/") else [])
@@ -49,9 +49,9 @@ def make_profile(
 ) -> tuple[Profile, list[str]]:
     """Return what all layers of permissions allow, and a sentence for each rule that the kernel enforces differently.
 
-    `write`: places that every build needs. `protect`: full paths that stay read-only whatever the layers allow.
-    What the profile's `write` contains may not exist yet: make it before the command starts, those that
-    `list_new_files` returns as files and all others as folders.
+    `write`: places that every build needs. `protect`: full paths that stay read-only regardless of the
+    layers. Paths in the profile's `write` may not exist yet: create them before the command starts, those of
+    `list_new_files` as files and all others as folders.
     """
     ground = ground._replace(root=ground.resolve(ground.root), home=ground.resolve(ground.home))
     sentences: list[str] = []
@@ -119,7 +119,7 @@ def _sort(paths: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted({*paths}))
 
 
-# What may be written
+# --- writable paths --------------------------------------------------------------------------------------------------
 
 
 def _list_opened(layers: Sequence[Permissions], ground: PathContext, sentences: list[str]) -> list[str]:
@@ -163,7 +163,7 @@ def _open_pattern(pattern: str, ground: PathContext, sentences: list[str]) -> It
     rule = f'allow write "{pattern}"'
     choices = place(pattern, ground.root, ground.home, None)
     if not choices:
-        sentences.append(f"{rule}: it isn't a pattern that the kernel could enforce, and allows nothing")
+        sentences.append(f"{rule}: the kernel can't enforce this pattern, so it allows nothing")
     for choice in choices:
         plain, stars = _split(choice)
         if ground.resolve(plain) != plain:
@@ -171,7 +171,7 @@ def _open_pattern(pattern: str, ground: PathContext, sentences: list[str]) -> It
         elif stars == ["**"]:
             yield plain
         elif stars:
-            sentences.append(f"{rule}: the kernel knows no patterns, and everything in '{plain}' can be written")
+            sentences.append(f"{rule}: the kernel can't enforce patterns, so everything in '{plain}' can be written")
             yield plain
         elif os.path.isdir(plain):
             sentences.append(f'{rule}: it is a folder, and stays read-only; "{pattern}/**" means what is in it')
@@ -201,7 +201,7 @@ def _list_build_places(places: Sequence[str], ground: PathContext, sentences: li
             yield path
 
 
-# What may not
+# --- denied and hidden paths -----------------------------------------------------------------------------------------
 
 
 def _find_denied(pattern: str, opened: Sequence[str], ground: PathContext, sentences: list[str]) -> Iterator[str]:

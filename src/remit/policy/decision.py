@@ -1,8 +1,4 @@
-"""Terms: what is asked of the policy, and what it answers.
-
-Owns the values that go in and come out. They are plain: what the ledger keeps of an agent's permissions is read back
-as it was written.
-"""
+"""The input and output values of the policy. They are plain data, because the ledger stores them."""
 
 from __future__ import annotations
 
@@ -14,20 +10,20 @@ if TYPE_CHECKING:
 
 
 class Permissions(NamedTuple):
-    """What one agent's file says of its tools; an agent is held to its own and to those of all its ancestors."""
+    """The permissions in one agent file. An agent is bound by its own and by those of all its ancestors."""
 
     tools: Sequence[str] | None = None
-    """The standard names of the tools that are switched on; None where the file says nothing."""
+    """The standard names of the enabled tools; None if the file doesn't list tools."""
     allow: Mapping[str, Sequence[str]] = {}
-    """Patterns by tool. A tool that has some may be used for nothing else."""
+    """Patterns by tool. A tool with patterns may be used only for matching paths or commands."""
     deny: Mapping[str, Sequence[str]] = {}
-    """Patterns by tool that win over whatever is allowed."""
+    """Patterns by tool, which take precedence over `allow`."""
     unread: str = ""
-    """The file, where its permissions can't be read: nothing that they could be about is allowed then."""
+    """The file, if its permissions can't be read. Then every tool that permissions can name is denied."""
 
 
 class ToolCall(NamedTuple):
-    """One use of a tool that an agent is about to make."""
+    """One tool call that an agent is about to make."""
 
     tool: str
     """A standard name (`read`, `write`, `edit`, `bash`, `grep`, `glob`, …) or `mcp__server__tool`."""
@@ -36,28 +32,28 @@ class ToolCall(NamedTuple):
 
 
 class PathContext(NamedTuple):
-    """Where a call is made: what paths are relative to, and how they are followed."""
+    """The folders that paths of a call are relative to, and the functions that resolve paths."""
 
     root: str
     cwd: str
     home: str
     resolve: Callable[[str], str]
-    """Gives the path that a full path leads to, as `os.path.realpath` does."""
+    """Returns the real path of an absolute path, like `os.path.realpath`."""
     protected: Sequence[str] = ()
-    """Patterns of places that no agent writes to, whatever its file says."""
+    """Patterns of paths that no agent may write, regardless of its file."""
     second_names: Callable[[str], Sequence[str]] | None = None
-    """Gives the other names of a file that has several, as hard links are; None where nobody looks for them."""
+    """Returns the other hard links of a file; None if hard links aren't checked."""
     is_judged: bool = False
-    """Whether a judge at exec compares every program that a shell command starts with the rules for bash."""
+    """Whether the exec judge compares every program that a shell command starts with the rules for bash."""
     is_limited: bool = True
     """Whether the kernel limits which files a shell command writes."""
 
 
 class Decision(NamedTuple):
-    """Whether a call may happen, why, and which rule said so. Made by `deny` and `ask_user`."""
+    """Whether a call may proceed, why, and by which rule. Created by `deny` and `ask_user`."""
 
     answer: str
-    """`allow`, `ask` or `deny`. `allow` means that no rule is against the call."""
+    """`allow`, `ask` or `deny`. `allow` means that no rule forbids the call."""
     reason: str = ""
     """For the model: why its call is refused, and what to do instead. With `ask`, for a harness that can't ask."""
     rule: str = ""
@@ -66,9 +62,9 @@ class Decision(NamedTuple):
 
 
 ALLOWED = Decision("allow")
-"""No rule is against the call."""
+"""No rule forbids the call."""
 HAND_BACK = "continue without it, or return `partial` and say what is missing"
-"""What an agent can do when it is refused."""
+"""What an agent can do after a denial."""
 USE_LISTED = "use one of these, or return `partial` and say what is missing"
 
 
@@ -78,7 +74,7 @@ def deny(problem: str, rule: str, *, instead: str = HAND_BACK) -> Decision:
 
 
 def ask_user(problem: str, rule: str, *, question: str, instead: str = HAND_BACK) -> Decision:
-    """Return a decision that is the user's, with a text for each reader: the user's ends with a question."""
+    """Return a decision that the user has to make, with a text for the model and a question for the user."""
     return Decision("ask", f"{problem}; {instead}", rule, f"{question} Allow it?")
 
 
@@ -86,11 +82,11 @@ _RANKS = {"allow": 0, "ask": 1, "deny": 2}
 
 
 def pick_stricter(one: Decision, other: Decision) -> Decision:
-    """The stricter of two decisions; of equals the first."""
+    """Return the stricter of two decisions, or the first if they are equal."""
     return other if _RANKS[other.answer] > _RANKS[one.answer] else one
 
 
 def shorten(text: str, most: int = 80) -> str:
-    """A text as a reason quotes it: on one line, without odd characters, and not too long."""
+    """Return a text for a reason: on one line, without unprintable characters, and cut to `most` characters."""
     text = " ".join("".join(char if char.isprintable() else " " for char in text[: 2 * most]).split())
     return text if len(text) <= most else f"{text[: most - 1]}…"

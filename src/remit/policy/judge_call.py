@@ -1,7 +1,7 @@
-"""Judging: one call against all layers of permissions.
+"""The decision on one tool call under all layers of permissions.
 
-Owns the order of questions: is the tool switched on, is the place protected, does a layer deny it, does a layer's
-list allow it. The programs of a shell command are read in `bash/`; its files are the kernel's to enforce.
+The checks in order: is the tool enabled, is the path protected, does a layer deny it, does a layer's list allow it.
+`bash/` analyzes the programs of a shell command; the kernel enforces the rules on its files.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from remit.policy.decision import PathContext, Permissions, ToolCall
 
 SWITCHED = frozenset({"read", "write", "edit", "bash", "grep", "glob"})
-"""The tools that an agent's file switches on and off."""
+"""The tools that an agent file enables or disables."""
 WRITING = ("write", "edit")
 _LOOKING = ("read", "grep")
 _RULES_OF = {
@@ -27,11 +27,11 @@ _RULES_OF = {
     "grep": ("grep", "read"),
     "glob": ("glob", "read"),
 }
-"""Whose rules hold for a tool besides its own: who may not write a file may not edit it either."""
+"""The tools whose rules apply to a tool: an agent that may not write a file may not edit the file either."""
 
 
 def judge(call: ToolCall, layers: Sequence[Permissions], ground: PathContext) -> Decision:
-    """Whether a call may happen, by the strictest of all layers."""
+    """Return the strictest decision of all layers on a call."""
     for layer in layers:
         refused = check_switched_on(call.tool, layer)
         if refused:
@@ -52,7 +52,7 @@ def judge(call: ToolCall, layers: Sequence[Permissions], ground: PathContext) ->
 
 
 def check_switched_on(tool: str, layer: Permissions) -> Decision | None:
-    """A refusal where an agent's file does not switch a tool on, or nobody can tell what it allows."""
+    """Return a denial if an agent file doesn't enable a tool or its permissions can't be read; else None."""
     if layer.unread and tool in SWITCHED:
         why = f"the permissions in this agent's file can't be read (see: remit lint {shorten(layer.unread)})"
         return deny(why, "unread permissions", instead="return `partial` and report this")
@@ -75,7 +75,7 @@ def _judge_paths(call: ToolCall, layers: Sequence[Permissions], ground: PathCont
 
 
 def judge_path(path: str, tool: str, layers: Sequence[Permissions], ground: PathContext) -> Decision:
-    """Whether a tool may touch a path."""
+    """Return the decision on the use of a tool on a path."""
     if len(path) > paths.MAX_PATH or any(char < " " or char == "\x7f" for char in path):
         return ask_user(
             f"Remit can't compare the path '{shorten(path)}' with the rules: it is too long or has control characters",
@@ -85,7 +85,7 @@ def judge_path(path: str, tool: str, layers: Sequence[Permissions], ground: Path
             "rules: it is too long or has control characters.",
         )
     if paths.is_deep(path, ground.cwd):
-        # Not asked about: through a link to its own folder what is denied can be called so, too.
+        # Denied, not asked: by a link to its own folder, any denied path can be written this way.
         return deny(f"the path '{shorten(path)}' leads through too many folders", "paths")
     own = paths.name_all(path, ground)
     others = () if ground.second_names is None else (each for name in own for each in ground.second_names(name))
@@ -132,14 +132,14 @@ def _check_denied(
 def _describe_denial(tool: str, path: str, rule: str, pattern: str) -> str:
     what = f"to {tool} '{shorten(path)}'"
     if rule == "protected":
-        return f'{what} is refused: "{pattern}" decides what agents may do, and no agent writes there'
+        return f'{what} is refused: "{pattern}" decides what agents may do, so no agent may write it'
     if rule == "secret":
-        return f'{what} is refused: "{pattern}" is for users and their programs, and no agent reads it'
+        return f'{what} is refused: "{pattern}" is only for users and their programs, so no agent may read it'
     return f'{what} is denied to this agent by its rule {rule} "{pattern}"'
 
 
 def _check_allowed(layer: Permissions, names: Sequence[str], ground: PathContext, *, tool: str, path: str) -> Decision:
-    """A tool's own list counts; where it has none, that of its neighbour."""
+    """Check a tool's own allow list, or that of the related tool if it has none."""
     for key in _RULES_OF.get(tool, (tool,)):
         patterns = layer.allow.get(key)
         if patterns is None:
@@ -156,7 +156,7 @@ def _check_allowed(layer: Permissions, names: Sequence[str], ground: PathContext
 
 
 def _judge_named(call: ToolCall, layers: Sequence[Permissions], *, keys: tuple[str, ...]) -> Decision:
-    """A tool of a server, or one that the standard does not know: by its name, or by what it is asked for."""
+    """Judge a tool of an MCP server or an unknown tool by its name and arguments."""
     texts = (call.tool, *([call.command] if call.command else ()), *call.paths)
     for layer in layers:
         for key, patterns in layer.deny.items():

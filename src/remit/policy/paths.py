@@ -1,8 +1,8 @@
-"""Paths: whether a file that a call names is covered by a pattern.
+"""Comparison of paths with the patterns of permissions.
 
-Owns the comparison of real paths with patterns. Relative patterns are below the root; `~` and full ones are where they
-say. `*` stays in one folder, `**` crosses them, and `a/**` is the folder `a` with all that is in it. Each path is
-looked at twice, as it is named and as it is after every link: to be denied one is enough, to be allowed takes both.
+Relative patterns are below the root; patterns with `~` or `/` are absolute. `*` matches within one folder, `**` across
+folders, and `a/**` means the folder `a` and everything in it. Each path is compared as written and after all links are
+resolved: a deny rule applies if either form matches, an allow rule only if both match.
 """
 
 from __future__ import annotations
@@ -27,30 +27,30 @@ YES, FOLDED, NO = 2, 1, 0
 
 
 def is_deep(path: str, cwd: str) -> bool:
-    """Whether a path has more folders than anybody works in, its dots aside."""
+    """Return whether a path, without dots, has too many folders to compare."""
     if path.count("/") + cwd.count("/") <= MAX_FOLDERS:
         return False
     return posixpath.normpath(posixpath.join(cwd, path)).count("/") > MAX_FOLDERS
 
 
 def name_all(path: str, ground: PathContext) -> tuple[str, ...]:
-    """A path's full names: as it was given, without its dots, and where it leads."""
+    """Return the absolute forms of a path: as written, without dots, and with links resolved."""
     full = _leave_proc(posixpath.join(ground.cwd, expand_home(path, ground.home)), ground.cwd)
     names = {posixpath.normpath(full): None}
     try:  # noqa: SIM105 - `contextlib` costs more than the rest of this module
         names[ground.resolve(full)] = None
     except (OSError, ValueError):
-        pass  # a NUL, half a character, a loop of links: it stays what it is called
+        pass  # a NUL, a lone surrogate or a loop of links: only the written form counts
     return tuple(name.replace("//", "/", 1) if name.startswith("//") else name for name in names)
 
 
 def expand_home(path: str, home: str) -> str:
-    """`~` and `~/x` in the home folder."""
+    """Expand `~` and `~/x` to paths in the home folder."""
     return home + path[1:] if path == "~" or path.startswith("~/") else path
 
 
 def _leave_proc(full: str, cwd: str) -> str:
-    """`/proc/PID/root/x` is `/x`, and `/proc/PID/cwd/x` is below the folder where the call is made."""
+    """Resolve `/proc/PID/root/x` to `/x`, and `/proc/PID/cwd/x` to a path below the call's working directory."""
     for _ in range(8):
         parts = posixpath.normpath(full).replace("//", "/", 1).split("/")
         at = 3
@@ -64,19 +64,19 @@ def _leave_proc(full: str, cwd: str) -> str:
 
 
 def is_below(path: str, root: str) -> bool:
-    """Whether a path lies in a folder, by their names."""
+    """Return whether a path is a folder itself or below it, by name."""
     return path == root or path.startswith(f"{root.rstrip('/')}/")
 
 
 @lru_cache(maxsize=64)
 def _split_path(name: str) -> tuple[list[str], list[str]]:
-    """The folders of a path, and the same in small letters: every pattern asks for them."""
+    """Return the folders of a path, and the same in lower case. Cached, because every pattern needs them."""
     plain = name.strip("/")
     return plain.split("/"), plain.lower().split("/")
 
 
 def covers(pattern: str, names: Iterable[str], ground: PathContext) -> int:
-    """Whether a pattern that denies covers one of a path's names."""
+    """Return whether a pattern that denies covers one of a path's names."""
     if pattern.strip() in EVERYTHING:
         return YES
     found = NO
@@ -91,7 +91,7 @@ def covers(pattern: str, names: Iterable[str], ground: PathContext) -> int:
 
 
 def covers_all(patterns: Iterable[str], names: Iterable[str], ground: PathContext) -> bool:
-    """Whether patterns that allow cover every name of a path between them."""
+    """Return whether patterns that allow cover every name of a path between them."""
     patterns = list(patterns)
     if any(pattern.strip() in EVERYTHING for pattern in patterns):
         return True
@@ -102,7 +102,7 @@ def covers_all(patterns: Iterable[str], names: Iterable[str], ground: PathContex
 
 @lru_cache(maxsize=512)
 def place(pattern: str, root: str, home: str, resolve: object) -> tuple[list[str], ...]:
-    """A pattern as the folders of full paths: below the root as it is called, and as it is after links."""
+    """Return a pattern as the folders of absolute paths, below the root as written and with links resolved."""
     pattern = pattern.strip()
     if not pattern or len(pattern) > MAX_PATTERN or pattern.startswith("!"):
         return ()
@@ -129,7 +129,7 @@ def place(pattern: str, root: str, home: str, resolve: object) -> tuple[list[str
 
 @lru_cache(maxsize=512)
 def _measure(pattern: str, root: str, home: str, resolve: object) -> tuple[tuple[list[str], list[str]], ...]:
-    """Each choice of a placed pattern, and the same in small letters."""
+    """Return each alternative of a placed pattern, and the same in lower case."""
     return tuple(
         (choice, [LiteralName(part.lower()) if type(part) is LiteralName else part.lower() for part in choice])
         for choice in place(pattern, root, home, resolve)
@@ -137,12 +137,12 @@ def _measure(pattern: str, root: str, home: str, resolve: object) -> tuple[tuple
 
 
 def _matches(pattern: list[str], parts: list[str], *, wide: bool = False) -> bool:
-    """Whether a pattern's folders are those of a path."""
-    # From the end: most paths are below the root, as most patterns are, and differ in the last folders.
+    """Return whether a pattern's folders match those of a path."""
+    # From the end, because most paths and patterns are below the root and differ in the last folders.
     if any(part not in parts for part in reversed(pattern) if part != "**" and not is_magic(part)):
-        return False  # nearly always, and known without a walk along all folders of the path
+        return False  # the usual case, decided without matching every folder
     if pattern[-1:] == ["**"]:
         return bool(match_segments(pattern[:-1], parts, matches_name))
     reached = match_segments(pattern, parts, matches_name)
-    # What is denied is denied with all that is in it.
+    # A denied folder is denied with everything in it.
     return len(parts) in reached or (wide and bool(reached and pattern) and not is_magic(pattern[-1]))

@@ -1,7 +1,8 @@
-"""Programs: whether rules let a program start, with the words that it gets.
+"""The rules on programs at the start of each one: whether a program may start with its arguments.
 
-The judge (`remit/confine/judge.py`) asks at every start of a program, so nothing is loaded before a rule may mean one.
-All words are known then. If a rule that denies may mean them, the program is refused: there is no user to ask.
+The judge (`remit/confine/judge.py`) asks at every start of a program, so modules are loaded only
+if a rule may match. All arguments are known at that time. If a deny rule may match, the program is refused, because
+there is no user to ask.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _MAGIC = "*?["
 PASSING = read_names(
     "sh bash dash ash zsh ksh env nice nohup setsid timeout time stdbuf ionice chrt taskset xargs command"
 )
-"""What does nothing but start other programs, which are judged by themselves: an allow list need not name it."""
+"""Programs that only start other programs, which are judged separately: an allow list need not name these."""
 
 _NEEDED = PASSING | {"node", "python", "bun", "deno", "uname", "which"}
 
@@ -39,13 +40,13 @@ def _find_own_family(name: str) -> str:
 
 
 def is_needed(pattern: str) -> bool:
-    """Return whether a pattern may mean programs that harnesses and Remit's hooks are made of."""
+    """Return whether a pattern may mean programs that harnesses and Remit's hooks need."""
     head = base_name(pattern.split(maxsplit=1)[0].removesuffix(":*"))
     return any(sign in head for sign in _MAGIC) or find_family(head) in _NEEDED
 
 
 class ProgramRules:
-    """The patterns of all layers: what any of them denies is denied, what each list allows is allowed."""
+    """The patterns of all layers: a program is denied if any layer denies it, and allowed if every list allows it."""
 
     def __init__(self, deny: Sequence[str], allow: Sequence[Sequence[str]]) -> None:
         self.allow = [*allow]
@@ -66,10 +67,9 @@ class ProgramRules:
         return "" in self._deny or _find_own_family(name) in self._deny
 
     def find_denied(self, names: Sequence[str], words: Sequence[str]) -> str:
-        """Return the rule that denies a program; "" if none does. `names`: all that it is called, for each rule."""
+        """Return the rule that denies a program; "" if none does. `names`: every name of the program."""
         from remit.policy.bash import command_patterns  # noqa: PLC0415 - only if a rule may mean it
-        from remit.policy.bash.effects import Invocation  # noqa: PLC0415
-        from remit.policy.bash.words import ShellWord  # noqa: PLC0415
+        from remit.policy.bash.words import Invocation, ShellWord  # noqa: PLC0415
 
         rest = tuple(map(ShellWord, words[1:]))
         for name in names:
@@ -89,8 +89,7 @@ class ProgramRules:
     def find_unlisted(self, typed: str, words: Sequence[str]) -> Sequence[str] | None:
         """Return the first list that doesn't allow a program; None if all do. `typed`: its name as a user types it."""
         from remit.policy.bash import command_patterns  # noqa: PLC0415 - only for agents with such a list
-        from remit.policy.bash.effects import Invocation  # noqa: PLC0415
-        from remit.policy.bash.words import ShellWord  # noqa: PLC0415
+        from remit.policy.bash.words import Invocation, ShellWord  # noqa: PLC0415
 
         run = Invocation((ShellWord(typed), *map(ShellWord, words[1:])))
         for patterns in self.allow:
@@ -100,7 +99,7 @@ class ProgramRules:
 
 
 def _is_alias(pattern: str, name: str, words: Sequence[str]) -> bool:
-    """Return whether a rule may only mean git's own helpers and aliases: git starts itself for what an alias is for."""
+    """Return whether a doubtful match is only one of git's own helpers: git runs an alias by starting itself."""
     wanted = next((each for each in pattern.split()[1:] if not each.startswith("-")), "").removesuffix(":*")
     if _find_own_family(name) != "git" or wanted in ("", "*", *words[1:]):
         return False
@@ -115,7 +114,7 @@ def make_server(
     deny: Sequence[str], allow: Sequence[Sequence[str]], *, launcher: int, write: Sequence[bytes],
     take_descriptor: Callable[[int, int], int], find_type: Callable[[int], int],
 ) -> JudgeServer:  # fmt: skip
-    """Return what answers for a launcher's programs. `write`: the paths that its command can write to."""
+    """Return the server that judges a launcher's programs. `write`: the paths that its command can write to."""
     from remit.confine.judge import Judge, JudgeServer  # noqa: PLC0415 - it needs Linux
 
     def make_judge(asking: int, deny: Sequence[str], allow: Sequence[Sequence[str]]) -> Judge:

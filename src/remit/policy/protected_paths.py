@@ -1,7 +1,7 @@
-"""Protected: the files and folders that decide what agents may do. No agent writes to them.
+"""The protected files and folders, which decide what agents may do. No agent may write to them.
 
-Owns the one list of them. The policy compares tool calls with the patterns in `PROTECTED`; a confined run binds the
-same places read-only (`list_places`). An agent's own file cannot allow a write to any of them.
+The policy compares tool calls with the patterns in `PROTECTED`; a confined run mounts the same paths read-only
+(`list_places`). An agent's own file can't allow a write to any of them.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ class ProtectedPath(NamedTuple):
     path: str
     is_folder: bool = False
     blank: str = ""
-    """The text of a file that changes nothing for the program that reads it; for a file that doesn't exist."""
+    """The neutral content for a file that doesn't exist: it changes nothing for the program that reads it."""
 
 
 class HarnessHome(NamedTuple):
-    """Where a harness keeps its settings below the user's home."""
+    """The folder of a harness's settings in the user's home, and the protected paths in it."""
 
     home: str
     variable: str
@@ -32,9 +32,9 @@ class HarnessHome(NamedTuple):
     folders: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     private: tuple[str, ...] = ()
-    """Folders that the harness writes to while it runs, and whose changes must not outlive a confined one."""
+    """Folders that the harness writes while it runs. Changes of a confined run in them must be discarded."""
     state: tuple[str, ...] = ()
-    """Patterns that no tool writes to, and that the harness itself has to write while it runs."""
+    """Patterns that no tool may write, but that the harness itself has to write while it runs."""
 
 
 _JSON = "{}\n"
@@ -64,7 +64,7 @@ GIT_PLACES = (
     ProtectedPath("config.worktree"),
     ProtectedPath("commondir", blank=".\n"),
 )
-"""What git runs and reads settings from, in each of its folders: a repository's, a submodule's, a worktree's."""
+"""Hooks and settings of git in each git folder: of a repository, a submodule or a worktree."""
 _GIT = (
     *(f".git/{place.path}{'/**' if place.is_folder else ''}" for place in GIT_PLACES),
     "**/.git/hooks/**",
@@ -106,7 +106,7 @@ HARNESSES = {
 
 
 def _list_patterns() -> tuple[str, ...]:
-    """Every place as a pattern, without those that another pattern covers."""
+    """Return every protected path as a pattern, without those that another pattern covers."""
     found = [f"{place.path}/**" if place.is_folder else place.path for place in _WORKSPACE]
     found[found.index("agents/**")] = "agents/**/*.md"  # a folder of that name may contain a program
     found += [claude.SETTINGS_PATTERN, f"{gemini.FOLDER}/**", *_ANYWHERE, *_GIT, "~/.config/remit/**"]
@@ -125,11 +125,11 @@ PROTECTED = _list_patterns()
 """Patterns of paths, relative to the root or to the home folder."""
 
 SECRET = ("**/.remit/server.json", "**/.remit/confine/tickets/**")
-"""Files that no agent reads either: the token of the server, and the tickets of commands."""
+"""Files that no agent may read either: the server's token, and the tickets of commands."""
 
 
 def list_names(*, has_git: bool) -> list[str]:
-    """The protected names of a workspace, relative to its root, whether they exist or not."""
+    """Return the protected paths of a workspace, relative to its root, including those that don't exist."""
     names = [place.path if place.path != "agents" else "agents/**/*.md" for place in _WORKSPACE]
     return [*names, *((f".git/{place.path}" for place in GIT_PLACES) if has_git else (".git",))]
 
@@ -137,10 +137,9 @@ def list_names(*, has_git: bool) -> list[str]:
 def list_places(
     root: str, home: str, harness: str, environ: Mapping[str, str]
 ) -> tuple[list[ProtectedPath], list[str]]:
-    """The full paths that a confined run binds read-only, and the folders whose changes end with it.
+    """Return the full paths that a confined run mounts read-only, and the folders whose changes are discarded.
 
-    `harness`: whose settings lie in folders that the run may write to. All others are read-only with the rest of the
-    machine.
+    `harness`: the one whose settings are in folders that the run may write. All other settings are read-only anyway.
     """
     places = [place._replace(path=f"{root.rstrip('/')}/{place.path}") for place in _WORKSPACE]
     settings = HARNESSES.get(harness)

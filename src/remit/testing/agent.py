@@ -213,7 +213,7 @@ def _read_act(entry: dict[str, Any]) -> Act:
 
 
 def _is_of(entry: Path, program: bytes) -> bool:
-    """Whether a process runs the program, or descends from it and runs another."""
+    """Return whether a process runs the program, or descends from it and runs another."""
     try:
         is_own = program in (entry / "cmdline").read_bytes().split(b"\0")
         mark = f"{player.MARK}=".encode() + program

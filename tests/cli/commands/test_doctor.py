@@ -377,7 +377,7 @@ def test_what_the_kernel_makes_of_each_agents_permissions(workspace: Inside, mon
     assert {row[0] for row in rows} == {"ok"}
     many, wide = sorted(row[1] for row in rows)
     assert wide == (
-        'wide, enforced differently by the kernel: allow write "docs/*.md": the kernel knows no patterns, and everything in '
+        'wide, enforced differently by the kernel: allow write "docs/*.md": the kernel can\'t enforce patterns, so everything in '
         f"'{workspace.folder}/docs' can be written; allow write \"src/main.py\": the file is made empty before the agent "
         "starts; a program that replaces it fails"
     )

@@ -1,8 +1,8 @@
-"""Commands: whether a simple command is what a bash pattern means.
+"""Comparison of simple commands with bash patterns.
 
-Owns the comparison of words with patterns. To deny, a pattern is read widely: the program by whatever name, flags in
-any order and spelling, options skipped before a subcommand. To allow, it is read narrowly: word by word from the
-beginning. What a word with a hole could become is not left out: then the answer is MAYBE.
+A deny pattern is interpreted widely: any name of the program, flags in any order and spelling, options skipped before a
+subcommand. An allow pattern is interpreted narrowly: word by word from the beginning. If a match depends on a hole in
+a word, the answer is MAYBE.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from remit.globs import is_magic, matches_name, matches_stars
 from remit.lazy_regex import lazy
 from remit.light_namedtuple import NamedTuple
 from remit.policy.bash import program_aliases
-from remit.policy.bash.effects import Invocation, PossibleCommand
-from remit.policy.bash.words import HOLE, ONE, SPLIT, ShellWord
+from remit.policy.bash.words import HOLE, ONE, SPLIT, Invocation, PossibleCommand, ShellWord
 
 TYPE_CHECKING = False  # typing itself would cost 6 ms
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ MAX_PATTERN = 300
 
 
 class CommandPattern(NamedTuple):
-    """A bash pattern taken apart."""
+    """A parsed bash pattern."""
 
     program: str
     flags: tuple[str, ...]
@@ -38,7 +37,7 @@ class CommandPattern(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def parse_pattern(text: str) -> CommandPattern:
-    """A pattern's words: `git push:*` and `git push *` are `git push`."""
+    """Parse a pattern. `git push:*` and `git push *` mean `git push`."""
     text = " ".join(text[:MAX_PATTERN].split())
     for ending in (":*", " *"):
         text = text.removesuffix(ending)
@@ -53,7 +52,7 @@ def parse_pattern(text: str) -> CommandPattern:
 
 @lru_cache(maxsize=64)
 def split_command(text: str) -> tuple[tuple[str, ...], str]:
-    """The commands of a pattern that has several, and the file that it writes, "" where it names none."""
+    """Return the commands of a composed pattern, and the file that it writes, or ""."""
     text, _, target = text[:MAX_PATTERN].partition(">")
     parts = text.replace("|", ";").replace("&", ";").split(";")
     return tuple(part.strip() for part in parts if part.strip()), target.strip(" >").partition(" ")[0]
@@ -63,7 +62,7 @@ def split_command(text: str) -> tuple[tuple[str, ...], str]:
 
 
 def fits(text: str, run: Invocation) -> int:
-    """Whether a pattern that denies means a command."""
+    """Return whether a deny pattern matches a command: YES, MAYBE or NO."""
     pattern = parse_pattern(text)
     if pattern.is_everything:
         return YES
@@ -82,11 +81,11 @@ def fits(text: str, run: Invocation) -> int:
 
 
 _PASSING = program_aliases.read_names("sudo doas env nohup nice timeout xargs exec command eval bash sh su time")
-"""Programs that others follow: a pattern may name both."""
+"""Programs that run others. A pattern may name both."""
 
 
 def _fits_inner(pattern: CommandPattern, words: Sequence[ShellWord]) -> int:
-    """`sudo rm` is `sudo nice rm` too."""
+    """Match the rest of a pattern with an inner command: `sudo rm` also matches `sudo nice rm`."""
     inner = " ".join(pattern.words[1:])
     found = NO
     for at in range(1, min(len(words), MAX_INNER)):
@@ -122,16 +121,16 @@ def _fits_rest(pattern: CommandPattern, name: str, words: Sequence[ShellWord]) -
 
 
 def _fits_keyed(operands: Sequence[str], words: Sequence[ShellWord]) -> int:
-    """`if=x of=y`: in any order."""
+    """Match operands such as `if=x of=y` in any order."""
     if all(any(word.is_sure and matches_operand(each, word.text) for word in words) for each in operands):
         return YES
     return MAYBE if any(not word.is_sure for word in words) else NO
 
 
 def _is_near(pattern: CommandPattern, name: str, words: Sequence[ShellWord]) -> bool:
-    """Whether a command says what a pattern says in other words: `--request=POST`, `HEAD:main`, `pods/web`.
+    """Return whether a command matches in other spellings: `--request=POST`, `HEAD:main`, `pods/web`.
 
-    Only where the subcommand is the same, or the pattern has none and names an option with its value.
+    Only if the subcommand is the same, or if the pattern has none and names an option with its value.
     """
     operands = pattern.operands
     valued = bool(pattern.flags) and pattern.words[1].startswith("-")
@@ -155,7 +154,7 @@ _SHORT_NAMES = {
 
 
 def _split_word(text: str) -> set[str]:
-    """A word's pieces, without what tells one from many."""
+    """Split a word into pieces in the singular."""
     found = "".join(char if char.isalnum() or char in "_.-" else " " for char in text).split()
     found += [text[2:]] if text[:1] == "-" and text[1:2] != "-" else []
     return {_SHORT_NAMES.get(piece, piece.removesuffix("s") or piece) for piece in found}
@@ -166,7 +165,7 @@ _FLAGGED = {
     ("tofu", "-destroy"): "destroy",
     ("terraform", "--destroy"): "destroy",
 }
-"""Flags that make one subcommand do another's work."""
+"""Flags that make a subcommand act like another."""
 _ALIASES = {
     "--recursive": "r", "R": "r", "--force": "f", "--all": "a", "--delete": "d", "--global": "g", "--yes": "y",
     "--assume-yes": "y", "--interactive": "i", "--no-verify": "n", "--verbose": "v", "--symbolic": "s",
@@ -175,7 +174,7 @@ _ALIASES = {
 
 
 _FLAGS_KNOWN = program_aliases.read_names("rm git cp mv ln chmod chown npm docker pip tar")
-"""Programs whose long flags are known: of others, one that begins with a flag's letter may be that flag."""
+"""Programs whose long flags are known. Another program's long flag may mean the short flag with the same letter."""
 
 
 def _fits_flags(pattern: CommandPattern, name: str, words: Sequence[ShellWord]) -> int:
@@ -189,8 +188,6 @@ def _fits_flags(pattern: CommandPattern, name: str, words: Sequence[ShellWord]) 
             doubtful = doubtful or could_be_flag(word)
         elif word.text.startswith("-") and len(word.text) > 1:
             wanted -= _list_flags(word.text)
-            if word.text in exact:
-                wanted -= _list_flags(word.text)
             bare = word.text.lstrip("-").partition("=")[0]
             for flag in exact:
                 wanted -= _list_flags(flag) if flag.lstrip("-") == bare else set()
@@ -206,7 +203,7 @@ def _fits_flags(pattern: CommandPattern, name: str, words: Sequence[ShellWord]) 
 
 @lru_cache(maxsize=2048)
 def _list_flags(word: str) -> set[str]:
-    """`-rf` as its letters; `--force` as the letter that means the same."""
+    """Return the letters of `-rf`, or for `--force` the letter with the same meaning."""
     if word.startswith("--"):
         name = word.partition("=")[0]
         return {_ALIASES.get(name, name)}
@@ -214,7 +211,7 @@ def _list_flags(word: str) -> set[str]:
 
 
 def _is_short_for(word: str, flag: str) -> bool:
-    """Whether a long flag is the beginning of another one: `--recurs` is `--recursive`."""
+    """Return whether a long flag abbreviates another: `--recurs` means `--recursive`."""
     name = word.partition("=")[0]
     if len(name) < 3:  # noqa: PLR2004 - two dashes and at least a letter
         return False
@@ -222,7 +219,7 @@ def _is_short_for(word: str, flag: str) -> bool:
 
 
 def could_be_flag(word: ShellWord) -> bool:
-    """Whether a word that is not known may turn out to be a flag."""
+    """Return whether an unknown word may be a flag."""
     if word.kind == SPLIT:
         return True
     start = word.text.partition(HOLE)[0]
@@ -234,18 +231,18 @@ def could_be_flag(word: ShellWord) -> bool:
 _VALUED = {
     "git": frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--attr-source"}),
 }
-"""Options before a subcommand that take the next word; of programs that are not here, any option may."""
+"""Options before a subcommand that take the next word. For other programs, any option may."""
 _TAKING = program_aliases.read_names(
     """
 --prefix --workspace --registry --userconfig --host --context --config --namespace --kubeconfig --manifest-path
 --target-dir --cwd --dir --filter --repo --profile --region --project --directory -C -n -w -R -f --file -p
 """
 )
-"""Options that take the next word wherever they stand before a subcommand."""
+"""Options before a subcommand that take the next word, for all programs."""
 
 
 def _fits_operands(operands: Sequence[str], name: str, words: Sequence[ShellWord]) -> int:
-    """The pattern's operands one after the other; an option, and what may be its value, stands between them."""
+    """Match the pattern's operands in order. Options and their possible values may be between them."""
     sure, maybe = {0}, {0}
     most, valued, after_flag, taken, ended = len(operands), _VALUED.get(name), False, False, False
     synonyms = _SYNONYMS.get(name, {})
@@ -281,7 +278,7 @@ _GROUPS = {
     "docker": ("container", "image"), "podman": ("container", "image"), "git": ("subtree", "lfs"),
     "yarn": ("npm", "workspace"), "aws": ("s3", "s3api"), "terraform": ("apply",), "tofu": ("apply",),
 }  # fmt: skip
-"""Words before a subcommand that only say what it is about."""
+"""Words before a subcommand that only name its group."""
 
 
 def _match(states: set[int], operands: Sequence[str], text: str, *, stay: bool, short: bool) -> set[int]:
@@ -295,12 +292,12 @@ def _match(states: set[int], operands: Sequence[str], text: str, *, stay: bool, 
 def _advance(states: set[int], operands: Sequence[str], word: ShellWord) -> set[int]:
     if word.kind == SPLIT:
         return set(range(min(states), len(operands) + 1)) if states else states
-    # A value of an option before it, a flag, or the operand itself.
+    # The word may be an option's value, a flag or the operand.
     return states | {at + 1 for at in states if at < len(operands) and _could_be(word, operands[at])}
 
 
 def matches_operand(operand: str, text: str) -> bool:
-    """Whether a pattern's word is a command's word; a folder's last slash does not count."""
+    """Return whether a pattern's word matches a command's word, regardless of a trailing slash."""
     if operand == text or (
         len(text) > 1 and operand.removeprefix("./").rstrip("/") == text.removeprefix("./").rstrip("/")
     ):
@@ -323,7 +320,6 @@ _SYNONYMS: dict[str, dict[str, str]] = {
     | dict.fromkeys(("run-script", "rum", "urn"), "run")
     | {"x": "exec", "t": "test", "tst": "test"},
     "pnpm": {"i": "install", "rm": "remove", "un": "remove", "uninstall": "remove"},
-    "docker": {},
 }
 
 GIT_COMMANDS = program_aliases.read_names(
@@ -343,7 +339,7 @@ update-ref var verify-commit verify-pack verify-tag version whatchanged worktree
 
 
 def _is_unknown_to_git(words: Sequence[ShellWord]) -> bool:
-    """Whether the subcommand is none of git's own: then it may be another name for one."""
+    """Return whether the subcommand isn't one of git's own, so that it may be an alias."""
     command = find_git_command(words)
     return command is not None and command.is_sure and command.text not in GIT_COMMANDS
 
@@ -365,7 +361,7 @@ def find_git_command(words: Sequence[ShellWord]) -> ShellWord | None:
 
 
 def _fits_mode(pattern: CommandPattern, words: Sequence[ShellWord]) -> int:
-    """`chmod +x` is denied: so is every mode that makes something executable, however it is written."""
+    """Match modes by their bits: if `chmod +x` is denied, so is every mode that makes a file executable."""
     wanted = read_mode(pattern.operands[0])
     plain = [word for word in words if not (word.is_sure and word.text[:1] == "-" and word.text[1:2] in "RvcfH-LPh")]
     flags = _fits_flags(pattern, "chmod", words)
@@ -375,7 +371,7 @@ def _fits_mode(pattern: CommandPattern, words: Sequence[ShellWord]) -> int:
         return min(MAYBE, flags)
     given = read_mode(plain[0].text)
     if wanted is not None and any((read_mode(word.text) or 0) & wanted == wanted for word in plain[1:]):
-        return min(MAYBE, flags)  # braces may have made two words of its name
+        return min(MAYBE, flags)  # braces may expand to several file names
     if wanted is None or given is None:
         return min(flags, YES if pattern.operands[0] == plain[0].text else NO)
     return min(flags, YES if given & wanted == wanted or (wanted == EXECUTABLE and given & EXECUTABLE) else NO)
@@ -385,7 +381,7 @@ EXECUTABLE = 0o111
 
 
 def read_mode(text: str) -> int | None:
-    """The bits that a mode gives; None where it is none. Without a class it is for all."""
+    """Return the bits that a mode sets, or None if it isn't a mode. Without a class, it applies to all."""
     if text and all(char in "01234567" for char in text):
         return int(text[-6:], 8)
     bits = 0
@@ -409,7 +405,7 @@ def read_mode(text: str) -> int | None:
 
 
 def is_allowed(text: str, run: Invocation) -> bool:
-    """Whether a pattern that allows means a command: word by word, from the beginning."""
+    """Return whether an allow pattern matches a command, word by word from the beginning."""
     pattern = parse_pattern(text)
     if pattern.is_everything:
         return True
@@ -427,7 +423,7 @@ def is_allowed(text: str, run: Invocation) -> bool:
 
 
 def _step(pattern: Sequence[str], at: int, word: ShellWord) -> list[int]:
-    """Where a pattern can be after one more word; a star on its own stands for any number of words."""
+    """Return the possible positions in a pattern after one more word. A single star matches any number of words."""
     if at >= len(pattern):
         return [at]
     if pattern[at] == "*":
@@ -441,16 +437,16 @@ def _step(pattern: Sequence[str], at: int, word: ShellWord) -> list[int]:
 
 
 _UNFINISHED = lazy(r"\$[@*({'\"!#?\d-]|[\w/]\$\w|`|/bin/[^\s'\"]*[*?\[]")
-"""What a shell would make something else of: a text with it in it cannot be searched for names."""
+"""Shell syntax that changes a text, so that the text can't be searched for names."""
 
 
 def is_unfinished(hint: PossibleCommand) -> bool:
-    """Whether a text would be another one if a shell read it."""
+    """Return whether a shell would change the text."""
     return _UNFINISHED.search(hint.text) is not None
 
 
 def hints_at(text: str, hint: PossibleCommand) -> bool:
-    """Whether a text that may be taken for a command names what a pattern denies."""
+    """Return whether a possible command names the program and operands that a pattern denies."""
     pattern = parse_pattern(text)
     if pattern.is_everything:
         return True
@@ -462,7 +458,7 @@ def hints_at(text: str, hint: PossibleCommand) -> bool:
 
 @lru_cache(maxsize=256)
 def list_tokens(text: str) -> frozenset[str]:
-    """The names in a text: with quotes and backslashes taken out, each also without its folder."""
+    """Return the names in a text, also without quotes, backslashes and folders."""
     texts = {text, "".join(char for char in text if char not in "'\"\\`")}
     found = set()
     for each in texts:

@@ -1,25 +1,24 @@
-"""Judging commands: the acts of a script against all layers of permissions.
+"""The decision on a shell command under all layers of permissions.
 
-Owns the answer to a shell command. For an agent whose file has rules for bash, every program that the script's words
-name has to pass, and what the words don't say is asked about, unless a judge at exec sees it. Files, signals and the
-network aren't read from a command: the kernel enforces them (`remit.confine`). Where it can't, inline code, dynamic
-programs and unknown interpreters are asked about for agents with rules on files, too.
+If an agent's file has rules for bash, every program that the script names has to pass. Remit asks the user about
+parts that the text doesn't determine, unless the exec judge checks them. Files, signals and the network aren't
+derived from a command: the kernel enforces those limits (`remit.confine`). If the kernel can't, Remit also asks about
+inline code, dynamic programs and unknown interpreters of agents with rules on files.
 """
 
 from __future__ import annotations
 
 from remit.globs import matches_name
 from remit.policy.bash import command_patterns, program_facts
-from remit.policy.bash.effects import Invocation, PossibleCommand, ShellAssignment
 from remit.policy.bash.simple_commands import ScriptReader
-from remit.policy.bash.words import HOLE
+from remit.policy.bash.words import HOLE, Invocation, PossibleCommand, ShellAssignment
 from remit.policy.decision import ALLOWED, USE_LISTED, Decision, ask_user, deny, pick_stricter, shorten
 
 TYPE_CHECKING = False  # typing itself would cost 6 ms
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from remit.policy.bash.effects import Act
+    from remit.policy.bash.words import Act
     from remit.policy.decision import PathContext, Permissions
 
 PLAINLY = (
@@ -32,7 +31,7 @@ _FILE_TOOLS = frozenset({"write", "edit"})
 
 
 def judge_command(command: str, layers: Sequence[Permissions], ground: PathContext) -> Decision:
-    """Return whether a shell command may run: the strictest answer over everything that it would start."""
+    """Return the strictest decision on everything that a shell command would start."""
     is_open = not ground.is_limited and any({*layer.allow, *layer.deny} & _FILE_TOOLS for layer in layers)
     layers = [layer for layer in layers if _restricts(layer)]
     if not layers and not is_open:
@@ -73,21 +72,21 @@ def _judge_act(act: Act, layers: Sequence[Permissions], *, is_judged: bool) -> D
 
 def _judge_run(run: Invocation, layers: Sequence[Permissions], *, is_judged: bool) -> Decision:
     decision = ALLOWED
-    said = shorten(" ".join(word.text.replace(HOLE, "…") for word in run.words))
-    # What a word becomes when the shell runs, the judge at exec sees.
+    shown = shorten(" ".join(word.text.replace(HOLE, "…") for word in run.words))
+    # The exec judge sees the final arguments, after the shell has expanded them.
     waits = is_judged and any(not word.is_sure for word in run.words)
     for layer in layers:
         for pattern in layer.deny.get("bash", ()):
             found = command_patterns.fits(pattern, run)
             rule = f'deny bash "{pattern}"'
             if found == command_patterns.YES:
-                return deny(f"'{said}' is denied to this agent by its rule {rule}", rule)
+                return deny(f"'{shown}' is denied to this agent by its rule {rule}", rule)
             if found == command_patterns.MAYBE and not waits:
                 asked = ask_user(
-                    f"'{said}' may be what the rule {rule} denies: some of its words are known only when it runs",
+                    f"'{shown}' may be what the rule {rule} denies: some of its words are known only when it runs",
                     rule,
                     instead=PLAINLY,
-                    question=f"The agent wants to run '{said}'. Some of its words are known only when it runs, so the "
+                    question=f"The agent wants to run '{shown}'. Some of its words are known only when it runs, so the "
                     f"agent's rule {rule} may deny it.",
                 )
                 decision = pick_stricter(decision, asked)
@@ -95,12 +94,12 @@ def _judge_run(run: Invocation, layers: Sequence[Permissions], *, is_judged: boo
         if allowed is None or run.passes_on or any(command_patterns.is_allowed(each, run) for each in allowed):
             continue
         listed = ", ".join(f'"{shorten(each, 40)}"' for each in list(allowed)[:8]) or "nothing"
-        return deny(f"'{said}' is not on this agent's list allow bash ({listed})", "allow bash", instead=USE_LISTED)
+        return deny(f"'{shown}' is not on this agent's list allow bash ({listed})", "allow bash", instead=USE_LISTED)
     return decision
 
 
 def _judge_assignment(act: ShellAssignment, layers: Sequence[Permissions], *, is_judged: bool) -> Decision:
-    """A variable that decides which program a name means, or whose value programs take for a command."""
+    """Judge a variable that decides which program a name means, or whose value programs run as a command."""
     is_listed = any(layer.allow.get("bash") is not None for layer in layers)
     is_loading = act.name in program_facts.LOADING or act.name.startswith(("LD_", "BASH_FUNC_", "GIT_CONFIG_"))
     if (is_listed and (is_loading or act.name in program_facts.SEARCHED)) or (is_loading and not is_judged):
@@ -140,7 +139,7 @@ def _judge_hint(hint: PossibleCommand, layers: Sequence[Permissions]) -> Decisio
 
 
 def _judge_composed(reader: ScriptReader, layers: Sequence[Permissions]) -> Decision:
-    """Patterns that name several commands (`curl * | sh`), or a file (`echo * > x`): denied if all of it is there."""
+    """Deny a script that has all parts of a pattern with several commands (`curl * | sh`) or a file (`echo * > x`)."""
     runs = [act for act in reader.acts if isinstance(act, Invocation)]
     for layer in layers:
         for pattern in layer.deny.get("bash", ()):

@@ -1,8 +1,4 @@
-"""Parsing: a script's text as a syntax tree, or why it has none.
-
-Owns the parser and the limits that hold before it is asked: how long a text may be, which characters it may have, how
-long the parser may try.
-"""
+"""The parser of shell scripts, with limits on length, characters and parsing time."""
 
 from __future__ import annotations
 
@@ -16,38 +12,38 @@ if TYPE_CHECKING:
 
 MAX_CHARS = 64_000
 MAX_SIGNS = 2_000
-"""So many signs of the shell's own may stand in a script: where they make no sense, a parser tries them in all ways."""
+"""The number of shell operators in a script. If they are nonsense, the parser tries every combination."""
 MAX_SECONDS = 0.06
-"""So long may a parser try."""
+"""The limit of CPU time for a parse."""
 PIECE = 256
 _ODD = lazy(
     "[\x00-\x08\x0b-\x1f\x7f-\xa0\xad\u061c\u1680\u180e\u2000-\u200c\u200e\u200f\u2028-\u202f\u205f-\u206f"
     "\u3000\ufeff\ufff9-\ufffb\ud800-\udfff]"
 )
-"""Control characters, blanks that are none to a shell, and what turns the order of a line round."""
+"""Control characters, blanks that a shell doesn't treat as blanks, and characters that reverse the text direction."""
 _LINES = {ord("\n"): None, ord("\t"): None}
 _SIGNS = "|&;(){}[]<>$`!=\"'*?~#\\"
 _HEAD = lazy(r"(?<!<)<<-?[ \t]*(?:\w+|'\w+'|\"\w+\"|\\\w+)(?![^\s;|&<>)])")
-"""What begins a here-document whose end is a plain word, quoted or not."""
+"""The start of a here-document whose delimiter is a plain word, quoted or not."""
 _HEREDOC = lazy(r"<<-?\s*['\"\\]([A-Za-z0-9_]+)")
 
 
 def find_obstacle(text: str) -> str:
-    """Why a script is not even parsed."""
+    """Return why a script isn't parsed; "" if it can be."""
     if len(text) > MAX_CHARS:
         return f"it is longer than {MAX_CHARS} characters"
     usual = text.isascii() and text.translate(_LINES).isprintable()
     if not usual and _ODD.search(text):
-        return "it has odd characters in it"
+        return "it contains unusual characters"
     if len(text) > MAX_SIGNS:
         plain = _strip_quoted(text)
         if sum(map(plain.count, _SIGNS)) > MAX_SIGNS or sum(map(plain.count, " \t\n")) > 4 * MAX_SIGNS:
-            return "it has more signs of the shell's own in it than can be looked at"
+            return "it contains too many shell operators"
     return ""
 
 
 def _strip_quoted(text: str) -> str:
-    """A script without what is surely plain text: here-documents between quoted words, and single quotes."""
+    """Return a script without text that is surely plain: here-documents with quoted delimiters, and single quotes."""
     kept: list[str] = []
     inside: list[str] = []
     ending = ""
@@ -65,10 +61,10 @@ def _strip_quoted(text: str) -> str:
 
 
 def parse(source: bytes) -> Node | None:
-    """The root of a script's tree; None where a parser does not come to an end with it.
+    """Return the root of a script's syntax tree; None if the parser doesn't finish in time.
 
-    It is given the text in pieces. Where it finds no sense it goes back and asks again, so one that asks too often, or
-    takes too long, is told that the text ends here.
+    The parser reads the text in pieces and backtracks at errors. If it reads too often or takes too long, it gets the
+    end of the text instead of the next piece.
     """
     if b"<<" in source and b"\\" in source:
         source = _hide_backslashes(source)
@@ -85,9 +81,9 @@ def parse(source: bytes) -> Node | None:
 
 
 def _hide_backslashes(source: bytes) -> bytes:
-    """The same text with a letter for a backslash that begins a here-document: the grammar takes its line for words.
+    """Return the text with a letter for a backslash at the start of a here-document, which confuses the grammar.
 
-    Only the tree is made of it. Before a letter both are the beginning of the same word, should it be no document.
+    Only the tree is built from this text. If the line isn't a here-document after all, the word has the same bounds.
     """
     lines = source.split(b"\n")
     for at, line in enumerate(lines):
@@ -104,7 +100,7 @@ _kept: list[Language] = []
 
 
 def load_parser() -> Parser:
-    """A parser. The grammar is loaded once; a parser that two threads use at once ends the process."""
+    """Return a new parser, because concurrent use of one parser crashes the process. The grammar is loaded once."""
     from tree_sitter import Language, Parser  # noqa: PLC0415 - only commands pay for it
 
     if not _kept:
@@ -113,7 +109,7 @@ def load_parser() -> Parser:
 
 
 def _load_grammar() -> object:
-    """The grammar, past its package's own door: that loads resources which take longer than all the rest."""
+    """Load the grammar without its package's `__init__`, whose resources take longer to load than everything else."""
     from importlib.machinery import PathFinder  # noqa: PLC0415 - only commands pay for it
     from importlib.util import module_from_spec  # noqa: PLC0415
 
@@ -121,7 +117,7 @@ def _load_grammar() -> object:
     places = package.submodule_search_locations if package else None
     found = PathFinder.find_spec("tree_sitter_bash._binding", places) if places else None
     if found is None or found.loader is None:
-        from tree_sitter_bash import language  # noqa: PLC0415 - wherever it comes from
+        from tree_sitter_bash import language  # noqa: PLC0415 - for other ways of packaging
 
         return language()
     module = module_from_spec(found)
@@ -130,7 +126,7 @@ def _load_grammar() -> object:
 
 
 def list_commands(root: Node) -> set[tuple[int, int]]:
-    """Where the simple commands of a tree stand."""
+    """Return the byte ranges of the simple commands in a tree."""
     found, waiting = set(), [root]
     while waiting:
         node = waiting.pop()

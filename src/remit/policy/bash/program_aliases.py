@@ -1,19 +1,15 @@
-"""Families: the names that one program has.
-
-Owns which names mean the same program. The judge of programs (`remit/confine/judge.py`) asks at every start of one, so
-the module imports nothing.
-"""
+"""Names that mean the same program. This module imports nothing, because the exec judge uses it at every exec."""
 
 from __future__ import annotations
 
 
 def read_names(text: str) -> frozenset[str]:
-    """A set of names, written as a text."""
+    """Split a text into a set of names."""
     return frozenset(text.split())
 
 
 def base_name(text: str) -> str:
-    """A program's name without its folder."""
+    """Return a program's name without its folder."""
     return text.rpartition("/")[2]
 
 
@@ -24,12 +20,12 @@ _FAMILIES = {
     "vim": "vi", "nvim": "vi", "view": "vi", "sudoedit": "sudo", "sudo-rs": "sudo", "unlink": "rm",
     "pypy": "python", "bsdcp": "cp",
 }  # fmt: skip
-"""Programs that are another one under a second name."""
+"""Alternative names of programs, with the usual name."""
 _DOTTED = frozenset({"mkfs", "vim", "nc", "fsck", "awk", "iptables"})
 
 
 def find_family(name: str) -> str:
-    """A program's own name: without a version, and without what tells its builds apart."""
+    """Return the usual name of a program, without its version and build suffix."""
     first = name.partition(".")[0]
     if first in _DOTTED:
         name = first

@@ -1,7 +1,6 @@
-"""Names: what is known of programs by their names.
+"""Tables of programs: whose words are data, which run the words after their options, and which run code.
 
-Owns the tables: which programs take their words for data, which ones only start what follows their options, and which
-ones run code from their words or their input. The rule for a program in none of them: its words may be a command.
+The words of a program in none of the tables may be a command.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ read_names = program_aliases.read_names
 
 
 def read_table(text: str) -> dict[str, str]:
-    """Return a table with a line for each name, and what is known of it."""
+    """Parse a table with one line per program: its name, then its facts."""
     rows = (line.strip().partition(" ") for line in text.strip().splitlines())
     return {name: rest.strip() for name, _, rest in rows}
 
@@ -38,7 +37,7 @@ apt-cache pip pip3 twine rustup createdb dropdb pg_dump pg_isready redis-cli bat
 gradle gradlew dotnet
 """
 )
-"""Programs whose words are data, and clients, checkers and build tools that are given no commands."""
+"""Programs whose words are data, and clients, checkers and build tools that get no commands."""
 
 SEARCHED_BY_GIT = read_names(
     """
@@ -108,7 +107,7 @@ flock 1 w: E: --timeout: --wait: --conflict-exit-code:
 xargs 0 E: I: L: n: P: s: d: a: J: R: --arg-file: --delimiter: --max-args: --max-procs: --max-chars: --process-slot-var: --replace= --max-lines= --eof=
 """  # noqa: E501 - a line for each program
 )
-"""Programs that start what follows their options: how many words come first, and which options take a value."""
+"""Programs that run the words after their options: the number of words to skip, and the options with a value."""
 
 LEAVING = read_names(
     """
@@ -116,7 +115,7 @@ ssh docker podman nerdctl kubectl oc docker-compose lxc machinectl systemd-run a
 tmux screen
 """
 )
-"""Programs that have their words run by another process tree or machine, where no judge at exec sees it."""
+"""Programs that run their words in another process tree or on another machine, which the exec judge can't see."""
 
 CODE = read_table(
     """
@@ -159,14 +158,14 @@ vi c cmd -
 emacs eval -
 """
 )
-"""Programs that run code: the options that it follows; `-` for those whose files are data. Without a file they read
-code from standard input.
+"""Programs that run code: the options before the code; `-` if their files are data. Without a file, they read code from
+standard input.
 """
 
 OTHER_SHELLS = read_names("fish csh tcsh pwsh powershell xonsh nu elvish rc es")
 SHELLS = read_names("bash sh dash zsh ksh ash mksh yash rbash ksh93 lksh posh") | OTHER_SHELLS
 QUERIED = read_names("sqlite3 sqlite psql mysql mariadb")
-"""Clients of databases: what they are given is a query."""
+"""Clients of databases, whose argument is a query."""
 
 CLEAR = read_names(
     """
@@ -174,7 +173,7 @@ CLEAR = read_names(
 read readonly return set setsid shift stdbuf test time timeout trap true typeset unset wait xargs
 """
 )
-"""What does nothing by itself: an allow list need not name it, because what it starts is judged by itself."""
+"""Programs that only start others, which are judged separately: an allow list need not name these."""
 
 SEARCHED = read_names(
     """

@@ -1,8 +1,8 @@
-"""Reading: a script's syntax tree as the simple commands that it would run.
+"""The simple commands that a script would run, read from its syntax tree.
 
-Owns the walk through the tree: every simple command in lists, pipes, subshells, substitutions, functions, loops,
-conditions and here-documents, with the words that it gets and what is on its standard input. The tree isn't trusted: if
-it could have read the text otherwise than bash, that is a doubt. Variables, substitutions and globs are holes.
+`ScriptReader` visits every simple command in lists, pipes, subshells, substitutions, functions, loops, conditions and
+here-documents, with its words and standard input. The tree isn't trusted: if bash could read the text differently, the
+part is `Unresolved`. Variables, substitutions and globs are holes.
 """
 
 from __future__ import annotations
@@ -11,13 +11,17 @@ from itertools import pairwise
 
 from remit.lazy_regex import lazy
 from remit.policy.bash.command_patterns import base_name, list_tokens
-from remit.policy.bash.effects import Act, Invocation, PossibleCommand, ShellAssignment, Unresolved
 from remit.policy.bash.parse import MAX_CHARS, find_obstacle, list_commands, parse
 from remit.policy.bash.program_facts import PLAIN, SHELLS
 from remit.policy.bash.words import (
     HOLE,
+    Act,
+    Invocation,
     Piece,
+    PossibleCommand,
+    ShellAssignment,
     ShellWord,
+    Unresolved,
     make_value,
     make_words,
     read_ansi,
@@ -36,11 +40,11 @@ if TYPE_CHECKING:
 
 MAX_NODES = 24_000
 MAX_DEPTH = 60
-"""So deep may commands stand in each other; people write three or four."""
+"""The nesting depth of commands. Users write three or four levels."""
 MAX_SCRIPTS = 40
-"""So many scripts may stand in each other's words."""
+"""The number of scripts in the words of other scripts."""
 MAX_WORDS = 6_000
-"""So many words may all commands together have."""
+"""The number of words of all commands together."""
 MAX_ACTS = 6_000
 TWO_WAYS = "part of it is read in two ways"
 BLANK = b" \t\n"
@@ -51,58 +55,58 @@ _COMPUTING = lazy(r"\(\(|\[\[|\$\[|\blet\b|\bdeclare\b|\btypeset\b|\btest\b|\[\s
 _HOME_SET = lazy(r"(?<![$\w{/.])HOME\b|\{HOME[^}\w]")
 _TWO_WORDS = lazy(r"[\w\"'}]\s+[\w\"'$]")
 _DATA = (".md", ".txt", ".csv", ".log", ".html", ".css", ".svg", ".rst", ".out", ".tsv", ".diff", ".patch", ".adoc")
-"""Endings of files that nobody runs."""
+"""Suffixes of files that aren't run."""
 _SIGNS = dict.fromkeys(map(ord, HOLE + "$`"), " ")
 _LOOSE = frozenset({"string", "heredoc_body", "heredoc_redirect", "expansion", "translated_string", "regex"})
-"""Nodes between whose children text may stand that is no node of its own."""
+"""Nodes with text between their children that isn't a node."""
 _ON_ONE_LINE = frozenset({
     "command", "declaration_command", "unset_command", "redirected_statement", "file_redirect", "herestring_redirect",
     "variable_assignment", "variable_assignments", "concatenation", "command_name",
 })  # fmt: skip
-"""Nodes in which a line does not end: where the tree goes on, bash begins another command."""
+"""Nodes on one line. If the tree continues after a line break, bash starts another command there."""
 _NESTED = frozenset({"subshell", "command_substitution", "process_substitution"})
 _HOLES = frozenset({"command_substitution", "process_substitution"})
 
 
 class ScriptReader:
-    """Walks through scripts and gathers what they would do."""
+    """Reads scripts and collects the acts that they would perform."""
 
     def __init__(self, ground: PathContext) -> None:
         self.home = ground.home
         self.resolve = ground.resolve
         self.acts: list[Act] = []
         self.targets: list[str] = []
-        """Files that redirections write, with holes."""
+        """Files that redirections write; may contain holes."""
         self.codes: list[str] = []
-        """Code in other languages that stands in its words or here-documents."""
+        """Code in other languages in words or here-documents."""
         self.files: list[ShellWord] = []
-        """Files that are run: programs by their paths, scripts."""
+        """Files that are run: programs with paths, and scripts."""
         self.functions: set[str] = set()
-        """The functions that the script surely has, at the command that is read."""
+        """The functions that are surely defined at the current command."""
         self.source = b""
         self.level = self.scripts = 0
         self.budget, self.words = 2 * MAX_CHARS, MAX_WORDS
         self.is_piped = False
-        """Whether another program may run what the command prints."""
+        """Whether another program may run the command's output."""
         self.has_own_home = False
         self.taken: set[tuple[int, int]] = set()
-        """The commands of the tree that have been read, by where they stand."""
+        """The byte ranges of the commands that have been read."""
 
     def add(self, act: Act) -> None:
-        """Take note of something that would be done."""
+        """Add an act, up to a maximum number."""
         if len(self.acts) < MAX_ACTS:
             self.acts.append(act)
         elif len(self.acts) == MAX_ACTS:
             self.acts.append(Unresolved("it does more than can be read"))
 
     def doubt(self, why: str, *, is_code: bool = False) -> None:
-        """Take note of something that the text doesn't say."""
+        """Add a part that the text doesn't determine."""
         self.add(Unresolved(why, is_code))
 
     # --- scripts -----------------------------------------------------------------------------------------------------
 
     def read(self, text: str) -> None:
-        """Read a script: the command itself, or one that stands in another's words."""
+        """Read a script: the command itself, or a script in the words of another."""
         self.scripts += 1
         self.budget -= len(text)
         why = find_obstacle(text)
@@ -114,7 +118,7 @@ class ScriptReader:
         self.has_own_home = self.has_own_home or ("HOME" in text and _HOME_SET.search(text) is not None)
         if _SUBSCRIPT.search(text) and _COMPUTING.search(text):
             self.doubt("a text with a substitution in it may be evaluated", is_code=True)
-        if "@P}" in text:  # a value is expanded as a prompt, which may contain substitutions
+        if "@P}" in text:  # expands a value as a prompt, which may contain substitutions
             self.doubt("a value may be evaluated", is_code=True)
         root = parse(self.source)
         if root is None or root.has_error:
@@ -125,12 +129,12 @@ class ScriptReader:
             self.level += 1
             self._visit(root)
             if not list_commands(root) <= self.taken:
-                self.doubt(TWO_WAYS)  # a command of the tree that was not read
+                self.doubt(TWO_WAYS)  # a command of the tree was not read
             self.level -= 1
         self.source, self.taken, self.functions = kept
 
     def check_files(self) -> None:
-        """A file that is run, and that another command of the script writes or names."""
+        """Add a doubt if the script runs a file that another of its commands writes or names."""
         named = {base_name(target) for target in self.targets}
         for act in self.acts if self.files else ():
             if isinstance(act, Invocation) and base_name(act.words[0].text) not in SHELLS:
@@ -161,7 +165,7 @@ class ScriptReader:
             self._visit(child)
 
     def _visit_substitution(self, node: Node) -> None:
-        """A substitution; between backquotes a backslash is removed before the text is read."""
+        """Visit a substitution. Between backquotes, bash removes backslashes before it reads the text."""
         is_piped, functions = self.is_piped, set(self.functions)
         self.is_piped = is_piped or node.type == "process_substitution"
         self._visit_children(node)
@@ -171,7 +175,7 @@ class ScriptReader:
             self.read(text[1:-1].replace("\\\\", HOLE).replace("\\`", "`").replace("\\$", "$").replace(HOLE, "\\"))
 
     def _visit_pipeline(self, node: Node, redirected: Node | None = None) -> None:
-        """Each command by itself; a redirection behind the last one is its own."""
+        """Visit each command of a pipeline. A redirection after the last command belongs to that command."""
         self.check_gaps(node)
         is_piped, children = self.is_piped, node.children
         for at, child in enumerate(children):
@@ -180,12 +184,12 @@ class ScriptReader:
         self.is_piped = is_piped
 
     def _is_plain(self, node: Node) -> bool:
-        """Whether a stage of a pipeline is a program that takes what it reads for data."""
+        """Return whether a stage of a pipeline is a program that treats its input as data."""
         first = base_name(next(iter(self.text_of(node).split()), ""))
         return first in PLAIN and first != "tee"
 
     def _visit_last(self, node: Node, redirected: Node | None, *, is_fed: bool = False) -> None:
-        """A command, with the redirection that the tree has hung on all of what it is the end of."""
+        """Visit a command with the redirection that the tree attaches to the whole list or pipeline."""
         if node.type == "command":
             self._take_command(node, redirected, is_fed=is_fed)
         elif redirected is None:
@@ -200,7 +204,7 @@ class ScriptReader:
             self._redirect(node, redirected)
 
     def _visit_list(self, node: Node, redirected: Node | None = None) -> None:
-        """`a && b || c`: the tree hangs it on its right end, however long it is."""
+        """Visit `a && b || c`, which the tree nests from the right end, without recursion."""
         chain: list[Node] = []
         here: Node | None = node
         while here is not None and here.type == "list":
@@ -226,7 +230,7 @@ class ScriptReader:
                 self._visit(child)
 
     def _visit_expansion(self, node: Node) -> None:
-        """`${x:-…}`: a substitution in it that the tree has taken for plain text is one all the same."""
+        """Visit `${x:-…}`. The tree may take a substitution in it for plain text."""
         for child in node.children:
             if child.child_count:
                 self._visit(child)
@@ -238,7 +242,7 @@ class ScriptReader:
             self.doubt(TWO_WAYS)
 
     def _visit_arithmetic(self, node: Node) -> None:
-        """Numbers and names; where blanks stand between them bash may have read something else."""
+        """Visit an arithmetic expression. With blanks between its words, bash may read something else."""
         text = self.text_of(node)
         if "$(" not in text[1:] and "`" not in text and _TWO_WORDS.search(text):
             self.doubt(TWO_WAYS)
@@ -251,8 +255,8 @@ class ScriptReader:
             self._visit(child)
         if value is not None and value.type == "array":
             behind = self.source[value.end_byte : value.end_byte + 1]
-            if behind.strip(b" \t\n;&|)<>"):  # to bash it is one word with what follows, to the grammar it is not
-                self.doubt("something stands directly behind a list")
+            if behind.strip(b" \t\n;&|)<>"):  # bash reads it as one word with the following text, unlike the grammar
+                self.doubt("text directly follows a list")
         if target is not None and value is not None:
             words = self.words_of(value) if value.type != "array" else []
             words += [word for child in value.named_children for word in self.words_of(child)]
@@ -274,7 +278,7 @@ class ScriptReader:
             self._visit_last(body, node)
 
     def _redirect(self, body: Node | None, node: Node) -> None:
-        """A compound command with its redirections, or redirections that have no command before them."""
+        """Visit a compound command with its redirections, or redirections without a command."""
         self.check_gaps(node)
         extra: list[ShellWord] = []
         after: list[Node] = []
@@ -292,7 +296,7 @@ class ScriptReader:
             self._visit(each)
 
     def _take_command(self, node: Node, redirected: Node | None, *, is_fed: bool = False) -> None:
-        """A simple command with its words, and the redirections in and behind it."""
+        """Visit a simple command with its words and all its redirections."""
         self.check_gaps(node)
         self.taken.add((node.start_byte, node.end_byte))
         words: list[ShellWord] = []
@@ -312,7 +316,7 @@ class ScriptReader:
                 self._visit(child)
                 found = self.words_of(child)
                 if words and found and child.start_byte == at:
-                    # The tree parts what no blank parts: `--file=<(…)` is one word.
+                    # The tree splits `--file=<(…)`, which is one word.
                     found = [
                         ShellWord(words[-1].text + found[0].text, max(words.pop().kind, found[0].kind)),
                         *found[1:],
@@ -322,7 +326,7 @@ class ScriptReader:
         if redirected is not None:
             behind = [child for child in redirected.children if child != redirected.child_by_field_name("body")]
             if behind and self.source[node.end_byte : behind[0].start_byte].strip() == b"-":
-                words.append(ShellWord("-"))  # the tree leaves a lone dash out before a here-document
+                words.append(ShellWord("-"))  # the tree omits a single dash before a here-document
             else:
                 self.check_gaps(redirected)
             for child in behind:
@@ -334,7 +338,7 @@ class ScriptReader:
             self._visit_last(each, None, is_fed=True)
 
     def _note_printed(self, words: list[ShellWord], stdin: ShellWord | None, targets: list[str]) -> None:
-        """What a command prints into a file, or to a program, that may run it."""
+        """Add the output of a command as a possible command if it goes to a file or a program that may run it."""
         is_kept = any(not target.lower().endswith(_DATA) for target in targets)
         if not words or not (is_kept or self.is_piped):
             return
@@ -343,7 +347,7 @@ class ScriptReader:
             self.add(PossibleCommand(f"{text}\n{read_ansi(text) or ''}".translate(_SIGNS)))
 
     def _take_redirect(self, node: Node, extra: list[ShellWord], after: list[Node]) -> ShellWord | None:
-        """Return what a redirection puts on standard input; words after its target are the command's own."""
+        """Return the standard input of a redirection. Words after its target belong to the command."""
         for child in node.named_children:
             if child.type not in ("pipeline", "command", "list", "redirected_statement"):
                 self._visit(child)
@@ -364,7 +368,7 @@ class ScriptReader:
         sign = next((child.type for child in node.children if not child.is_named), "")
         for before, place in pairwise(places):
             extra += self.words_of(place)
-            if before.end_byte == place.start_byte:  # no blank parts them, so that they are one word
+            if before.end_byte == place.start_byte:  # no blank separates them, so they are one word
                 self.doubt(TWO_WAYS)
         if not places:
             return None
@@ -397,13 +401,13 @@ class ScriptReader:
         return ShellWord(text)
 
     def _ends_well(self, body: Node, end: Node | None, delimiter: str) -> bool:
-        """Whether a here-document ends right behind its text, with the word that was said."""
+        """Return whether a here-document ends directly after its text, with its delimiter."""
         if end is None or self.source[body.end_byte : end.start_byte].strip(BLANK):
             return False
         return self.text_of(end).strip(" \t\n") == "".join(char for char in delimiter if char not in "'\"\\")
 
     def _read_heredoc(self, body: Node, delimiter: str, node: Node) -> str:
-        """A here-document's text, with holes; the line that ends it is looked for as bash does."""
+        """Return a here-document's text, with holes. Like bash, search for the line that ends the text."""
         text = self.text_of(body)
         ending = "".join(char for char in delimiter if char not in "'\"\\")
         tabs = self.source[node.start_byte :][:3] == b"<<-"
@@ -425,7 +429,7 @@ class ScriptReader:
         return "".join(piece if piece == HOLE else read_double(piece) for piece in pieces)
 
     def _visit_declaration(self, node: Node) -> None:
-        """`export`, `declare` and their like."""
+        """Visit `export`, `declare` and similar builtins."""
         self.check_gaps(node)
         words = []
         for child in node.children:
@@ -443,8 +447,8 @@ class ScriptReader:
         self.run([word for child in node.children for word in self.words_of(child)], None)
 
     def run(self, words: list[ShellWord], stdin: ShellWord | None, *, is_direct: bool = False) -> None:
-        """A command that is run with these words; a function of the script's own only if it stands by itself."""
-        from remit.policy.bash.wrappers import unwrap_command  # noqa: PLC0415 - wrappers are read by the reader
+        """Add a command with these words. Only a direct command (`is_direct`) can be a function of the script."""
+        from remit.policy.bash.wrappers import unwrap_command  # noqa: PLC0415 - wrappers import the reader
 
         if not words:
             return
@@ -463,11 +467,11 @@ class ScriptReader:
         return self.source[node.start_byte : node.end_byte].decode("utf-8", "surrogateescape")
 
     def words_of(self, node: Node) -> list[ShellWord]:
-        """Return the words that a node becomes where a command's words stand."""
+        """Return the words of a command that a node expands to."""
         return make_words(self._pieces_of(node), home=self._get_home())
 
     def value_of(self, node: Node) -> ShellWord:
-        """Return the one word that a node becomes where nothing is split."""
+        """Return the single word that a node expands to without word splitting."""
         return make_value(self._pieces_of(node), home=self._get_home())
 
     def _get_home(self) -> str:
@@ -488,11 +492,11 @@ class ScriptReader:
         if kind in _HOLES:
             return [(HOLE, quoted or kind == "process_substitution")]
         if kind == "arithmetic_expansion":
-            return [("1", True)]  # a number, whatever it is
+            return [("1", True)]  # any number
         if kind in ("concatenation", "translated_string", "command_name") and node.child_count:
             self.check_gaps(node)
             children = node.children
-            # A dollar before a string only has it translated.
+            # A dollar before a string only marks it for translation.
             kept = [
                 child
                 for child, following in zip(children, [*children[1:], None], strict=True)
@@ -507,11 +511,11 @@ class ScriptReader:
         if kind in ("word", "number", "variable_name") and any(
             not was_quoted and any(char in piece for char in " \t\n") for piece, was_quoted in pieces
         ):
-            self.doubt(TWO_WAYS)  # a blank ends a word
+            self.doubt(TWO_WAYS)  # an unquoted blank would end the word
         return pieces
 
     def _pieces_of_string(self, node: Node) -> list[Piece]:
-        """A string's own text and what is substituted in it; text between its nodes is its own too."""
+        """Return the pieces of a string: its text, including text between nodes, and its substitutions."""
         pieces: list[Piece] = [("", True)]
         at = node.start_byte + 1
         for child in node.children:
@@ -530,7 +534,7 @@ class ScriptReader:
             pieces.append((read_double(text), True))
 
     def check_unread(self, text: str) -> None:
-        """A substitution, or a quote in quotes, that the tree has taken for plain text."""
+        """Add a doubt if the tree took a substitution or a nested quote for plain text."""
         if "$" not in text and "`" not in text and '"' not in text:
             return
         bare = text.replace("\\\\", "").replace("\\\n", "").replace("\\$", "").replace("\\`", "").replace('\\"', "")
@@ -538,17 +542,17 @@ class ScriptReader:
             self.doubt(TWO_WAYS)
 
     def check_gaps(self, node: Node) -> None:
-        """Between the parts of a command there are blanks and nothing else, or the tree has left something out."""
+        """Add a doubt if there is more than blanks between the parts of a command: then the tree left out text."""
         whole = node.parent is None
         at, named, assigned = 0 if whole else node.start_byte, False, False
         blank = BLANK if node.type not in _ON_ONE_LINE else b" \t"
         for child in node.children:
             gap = self.source[at : child.start_byte]
             rest = gap.replace(b"\\\n", b"") if gap else gap
-            # A line that goes on within a word: bash joins the two halves, the tree does not.
+            # For a continued line within a word, bash joins both halves, unlike the tree.
             if rest.strip(blank) or (gap and not rest and named and child.is_named):
                 self.doubt(TWO_WAYS)
-            # What stands directly behind a value is part of it, whatever the tree says.
+            # Text directly after a value is part of the value, unlike in the tree.
             if assigned and not gap and named and child.is_named and not child.type.endswith("redirect"):
                 self.doubt(TWO_WAYS)
             at, named, assigned = max(at, child.end_byte), child.is_named, child.type == "variable_assignment"

@@ -1,7 +1,8 @@
-"""Words: what bash makes of a word before a program sees it.
+"""Shell words after bash has removed quotes, escapes and tildes, and the acts of a script that consist of them.
 
-Owns the undoing of quotes, escapes and tildes. What only the running shell could know, or makes of braces and globs, is
-a hole in the word's text: it stands for anything. A word is given in pieces, each a text and whether it was quoted.
+Parts that only the running shell knows, such as variables, braces and globs, are holes in a word's text, which stand
+for any text. A word is built from pieces, each with its text and whether it was quoted. The reader of scripts knows
+bash but no rules; the judge of acts knows rules but no bash.
 """
 
 from __future__ import annotations
@@ -10,26 +11,26 @@ from remit.globs import tokenize
 from remit.light_namedtuple import NamedTuple
 
 HOLE = "\0"
-"""Stands in a text for what is not known. No word of a command can hold this character itself."""
+"""Marks an unknown part of a text. No word of a command can contain this character itself."""
 ONE, GLOB, SPLIT = 0, 1, 2
-"""A word stays one; becomes several of the same shape; becomes any number of any shape."""
+"""How a word expands: to exactly one word, to several of the same shape (a glob), or to any number of words."""
 Piece = tuple[str, bool]
 
 
 class ShellWord(NamedTuple):
-    """A word as a program gets it, with holes where it is not known."""
+    """A word as a program gets it, with holes for unknown parts."""
 
     text: str
     kind: int = ONE
 
     @property
     def is_sure(self) -> bool:
-        """Whether the program gets exactly this."""
+        """Return whether the program gets exactly this text."""
         return HOLE not in self.text and self.kind == ONE
 
 
 def make_words(pieces: list[Piece], *, home: str) -> list[ShellWord]:
-    """The words that pieces become where a command's words are expected: braces make several of them."""
+    """Return the words of a command that pieces expand to. Braces expand to several words."""
     plain = "".join(text for text, quoted in pieces if not quoted)
     if "{" in plain and ("," in plain or ".." in plain):
         start = next(at for at, (text, quoted) in enumerate(pieces) if "{" in text and not quoted)
@@ -39,7 +40,7 @@ def make_words(pieces: list[Piece], *, home: str) -> list[ShellWord]:
 
 
 def make_value(pieces: list[Piece], *, home: str) -> ShellWord:
-    """The one word that pieces become where nothing is split: a value, a redirection's target."""
+    """Return the single word that pieces expand to as a value or as the target of a redirection."""
     return ShellWord("".join(text for text, _ in _put_home(pieces, home)))
 
 
@@ -53,7 +54,7 @@ def _put_home(pieces: list[Piece], home: str) -> list[Piece]:
 
 
 def _join(pieces: list[Piece]) -> ShellWord:
-    """One text; a glob's signs are holes in it."""
+    """Join pieces to one word. Glob characters become holes."""
     kind, texts = ONE, []
     for text, quoted in pieces:
         if quoted:
@@ -75,10 +76,8 @@ def _open_globs(text: str) -> str:
 
 
 # --- quotes ----------------------------------------------------------------------------------------------------------
-
-
 def read_plain(text: str) -> list[Piece]:
-    """Unquoted text: a backslash quotes what follows it, and with the end of a line it is nothing."""
+    """Split unquoted text into pieces. A backslash quotes the next character; before a line break, both are removed."""
     if "\\" not in text:
         return [(text, False)]
     pieces, at = [], 0
@@ -96,7 +95,7 @@ def read_plain(text: str) -> list[Piece]:
 
 
 def read_double(text: str) -> str:
-    """What stands between double quotes, without what is substituted."""
+    """Unescape the text between double quotes, without substitutions."""
     if "\\" not in text:
         return text
     found, at = [], 0
@@ -121,7 +120,7 @@ _HEX, _OCTAL = "0123456789abcdefABCDEF", "01234567"
 
 
 def read_ansi(text: str) -> str | None:
-    """What stands between `$'` and `'`; None where it makes a character that is none."""
+    """Unescape the text between `$'` and `'`; return None if an escape is invalid."""
     if "\\" not in text:
         return text
     found = bytearray()
@@ -159,3 +158,42 @@ def read_ansi(text: str) -> str | None:
     if 0 in found:
         return None
     return found.decode("utf-8", "surrogateescape")
+
+
+TYPE_CHECKING = False  # typing itself would cost 6 ms
+
+
+class Invocation(NamedTuple):
+    """The start of a program, with its words."""
+
+    words: tuple[ShellWord, ...]
+    passes_on: bool = False
+    """Whether it only starts another program, which is judged separately: an allow list need not name it."""
+    names: tuple[str, ...] = ()
+    """Other names of the same program: the target of its link."""
+
+
+class ShellAssignment(NamedTuple):
+    """A variable assignment of the script."""
+
+    name: str
+    value: str
+
+
+class PossibleCommand(NamedTuple):
+    """A text that a program gets and may run as a command."""
+
+    text: str
+    leaves: bool = False
+    """Whether the program runs it in another process tree, such as a container, which the exec judge can't see."""
+
+
+class Unresolved(NamedTuple):
+    """A part of the script that may run other programs, which the text doesn't determine."""
+
+    why: str
+    is_code: bool = False
+    """Whether the exec judge sees the programs that this part starts."""
+
+
+Act = Invocation | ShellAssignment | PossibleCommand | Unresolved

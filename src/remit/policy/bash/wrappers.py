@@ -1,19 +1,20 @@
-"""Wrappers: what a simple command starts besides itself.
+"""The commands that a simple command starts, found in its words.
 
-Owns the way from a command's words to the commands in them: behind `env`, `sudo`, `timeout` and their like, in the text
-that a shell is given, behind `find -exec`. What is no command but may become one is a hint, and code in other languages
-is a doubt: `judging` ignores both if a judge at exec sees what they start.
+They follow wrappers such as `env`, `sudo` and `timeout`, are in the text for a shell, or follow `find -exec`. A text
+that may be run as a command is a `PossibleCommand`, and code in other languages is `Unresolved`. `judge.py` ignores
+both if the exec judge sees the programs that they start.
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from remit.lazy_regex import lazy
+from remit.light_namedtuple import NamedTuple
 from remit.policy.bash import program_facts
 from remit.policy.bash.command_patterns import base_name, could_be_flag, find_family
-from remit.policy.bash.effects import Invocation, PossibleCommand, ShellAssignment
-from remit.policy.bash.options import parse_options
 from remit.policy.bash.program_facts import read_names
-from remit.policy.bash.words import HOLE, ONE, SPLIT, ShellWord
+from remit.policy.bash.words import HOLE, ONE, SPLIT, Invocation, PossibleCommand, ShellAssignment, ShellWord
 
 TYPE_CHECKING = False  # typing itself would cost 6 ms
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ _NOT_WRITTEN_OUT = "the name of a program is not written out"
 _BEFORE_A_NAME = "the words before a program's name are not written out"
 _INLINE = "code is run that isn't a shell command"
 _RESERVED = read_names("if then else elif fi for while until do done case esac in { } [[ ]] function select")
-"""Words that are no programs where bash expects one: the tree took them for such."""
+"""Reserved words of bash. The tree misread the script if one of them is in the place of a program."""
 _STARTERS = read_names(
     """
 sh bash dash zsh ksh busybox env command sudo su xargs eval exec python python3 perl ruby node timeout nohup nice find
@@ -36,7 +37,7 @@ sh bash dash zsh ksh busybox env command sudo su xargs eval exec python python3 
 
 
 def unwrap_command(reader: ScriptReader, words: list[ShellWord], stdin: ShellWord | None, *, is_direct: bool) -> None:
-    """Add a command's own start, and then those of all that it starts."""
+    """Add the start of a command, and then of all commands that it starts."""
     first = words[0]
     name = base_name(first.text)
     if first.text == "!":
@@ -80,7 +81,7 @@ def _find_known(name: str) -> str:
 
 
 def _follow(reader: ScriptReader, text: str) -> tuple[str, ...]:
-    """Return the name of the program that a path with a link leads to."""
+    """Return the name of the program that a path links to."""
     if "/" not in text or HOLE in text:
         return ()
     try:
@@ -91,17 +92,95 @@ def _follow(reader: ScriptReader, text: str) -> tuple[str, ...]:
 
 
 def _join(words: Sequence[ShellWord]) -> str:
-    """Words as one text; what is behind an option's letter is a word, too."""
+    """Join words to one text, with values attached to short options as separate words."""
     texts = [word.text for word in words]
     texts += [text[2:] for text in texts if text[:1] == "-" and text[1:2] != "-"]
     return " ".join(texts).replace(HOLE, " ")
 
 
-# --- programs that start what follows --------------------------------------------------------------------------------
+# --- options ---------------------------------------------------------------------------------------------------------
+
+
+SHORTEST = 3
+"""Two dashes and a letter: the minimum for an abbreviated option."""
+
+
+class ParsedOptions(NamedTuple):
+    """The words of a program, split into options and operands."""
+
+    options: tuple[tuple[str, ShellWord], ...]
+    operands: tuple[ShellWord, ...]
+    is_certain: bool
+    """Whether every option before the first operand was known."""
+    is_doubtful: bool
+    """Whether a word before the first operand is unknown."""
+
+
+@lru_cache(maxsize=256)
+def _read_spec(spec: str) -> tuple[frozenset[str], frozenset[str]]:
+    parts = spec.split()
+    taking = frozenset(part[:-1] if part[0] == "-" else f"-{part[:-1]}" for part in parts if part.endswith(":"))
+    return taking, frozenset(part.rstrip(":=") for part in parts)
+
+
+def parse_options(words: Sequence[ShellWord], spec: str, *, permute: bool = False) -> ParsedOptions:
+    """Parse the options up to the first operand, or with `permute` all options.
+
+    `spec` names the options with a value: `n:` and `--user:` take one, `--replace=` only after an equals sign.
+    """
+    taking, known = _read_spec(spec)
+    options: list[tuple[str, ShellWord]] = []
+    operands: list[ShellWord] = []
+    certain, doubtful, at = True, False, 0
+    while at < len(words):
+        word = words[at]
+        text = word.text
+        at += 1
+        if word.is_sure and text == "--":
+            operands += words[at:]
+            break
+        if not word.is_sure and (word.kind == SPLIT or text.startswith((HOLE, "-"))) and not operands:
+            doubtful = doubtful or word.kind == SPLIT or text.startswith("-" + HOLE) or not permute
+        if text[:1] != "-" or text == "-":
+            operands.append(word)
+            if not permute:
+                operands += words[at:]
+                break
+            continue
+        name, value, takes = _take_one(text, taking)
+        if takes and value is None:
+            value = words[at].text if at < len(words) else ""
+            word = words[at] if at < len(words) else word
+            at += 1
+            doubtful = doubtful or word.kind == SPLIT
+        certain = certain and (takes or name in known or _is_harmless(text))
+        options.append((name, ShellWord(value or "", word.kind)))
+    return ParsedOptions(tuple(options), tuple(operands), certain, doubtful)
+
+
+def _take_one(text: str, taking: frozenset[str]) -> tuple[str, str | None, bool]:
+    """Return an option's name, its value if it is in the same word, and whether the option takes a value."""
+    if text.startswith("--"):
+        name, equals, value = text.partition("=")
+        longer = (each for each in taking if len(name) > SHORTEST and each.startswith(name))
+        whole = name if name in taking else next(longer, name)
+        return whole, value if equals else None, (whole in taking and not equals) or bool(equals)
+    for at, letter in enumerate(text[1:], 1):
+        if f"-{letter}" in taking:
+            return f"-{letter}", text[at + 1 :] or None, True
+    return text[:2], None, False
+
+
+def _is_harmless(text: str) -> bool:
+    """Return whether an unknown option is one letter. Such options rarely take a value from the next word."""
+    return not text.startswith("--") and (len(text) == 2 or text[1:].isdigit())  # noqa: PLR2004 - a dash and a letter
+
+
+# --- programs that run the following words ---------------------------------------------------------------------------
 
 
 def _take_wrapper(reader: ScriptReader, words: list[ShellWord], spec: str, skip: int, stdin: ShellWord | None) -> None:
-    """A program that starts what follows its options."""
+    """Handle a program that runs the words after its options."""
     found = parse_options(words[1:], spec)
     name = base_name(words[0].text)
     values = [value for option, value in found.options]
@@ -128,11 +207,11 @@ def _take_wrapper(reader: ScriptReader, words: list[ShellWord], spec: str, skip:
 _STARTING_A_SHELL = read_names(
     "unshare nsenter chroot setarch linux32 linux64 fakeroot firejail sudo ssh-agent busybox"
 )
-"""Wrappers that may start a shell if nothing follows."""
+"""Wrappers that may start a shell if no words follow."""
 
 
 def _take_env(reader: ScriptReader, words: list[ShellWord], stdin: ShellWord | None) -> None:
-    """`env -i A=b x`; `-S` takes a text apart."""
+    """Handle `env -i A=b x`, and `-S`, which splits a text into words."""
     rest = list(words[1:])
     while rest:
         word = rest[0]
@@ -174,7 +253,7 @@ def _take_xargs(reader: ScriptReader, words: list[ShellWord], _stdin: ShellWord 
 
 
 def _take_find(reader: ScriptReader, words: list[ShellWord], _stdin: ShellWord | None) -> None:
-    """Each `-exec`, and what `fd` runs with `-x`."""
+    """Handle each `-exec` of `find`, and `-x` of `fd`."""
     at = 1
     while at < len(words):
         word = words[at]
@@ -202,7 +281,7 @@ _EXECUTING = ("-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exe
 
 
 def _read_text(reader: ScriptReader, word: ShellWord | None, name: str = "sh") -> None:
-    """A text for the shell of this name."""
+    """Read a text as a script of the shell with this name."""
     if word is None:
         return
     if word.text.startswith(HOLE) or word.kind == SPLIT:
@@ -218,7 +297,7 @@ def _read_text(reader: ScriptReader, word: ShellWord | None, name: str = "sh") -
 
 
 def _take_input(reader: ScriptReader, stdin: ShellWord | None) -> None:
-    """A shell that reads its commands from standard input."""
+    """Handle a shell that reads its commands from standard input."""
     if stdin is None or stdin.text == HOLE:
         reader.doubt("a shell reads its commands from somewhere else")
     else:
@@ -226,7 +305,7 @@ def _take_input(reader: ScriptReader, stdin: ShellWord | None) -> None:
 
 
 def _take_shell(reader: ScriptReader, words: list[ShellWord], stdin: ShellWord | None) -> None:
-    """`bash -c TEXT`, `bash FILE`, and a shell that reads its commands from what it is given."""
+    """Handle `bash -c TEXT`, `bash FILE`, and a shell that reads commands from standard input."""
     is_text, at = False, 1
     while at < len(words):
         word = words[at]
@@ -262,7 +341,7 @@ def _take_shell(reader: ScriptReader, words: list[ShellWord], stdin: ShellWord |
 
 
 def _take_file(reader: ScriptReader, words: Sequence[ShellWord], stdin: ShellWord | None) -> None:
-    """A script in a file: one that exists is run as every program is."""
+    """Handle a script in a file, which is run like any program."""
     text = words[0].text
     if text in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
         _take_input(reader, stdin)
@@ -294,7 +373,7 @@ def _take_trap(reader: ScriptReader, words: list[ShellWord], _stdin: ShellWord |
 
 
 def _take_texts(reader: ScriptReader, words: list[ShellWord], stdin: ShellWord | None) -> None:
-    """`su -c TEXT`, `script -c TEXT`: a text behind `-c`, else a shell."""
+    """Handle `su -c TEXT` and `script -c TEXT`: a script after `-c`, else a shell."""
     name = base_name(words[0].text)
     texts = [
         words[at + 1] if at + 1 < len(words) else ShellWord(HOLE)
@@ -314,17 +393,17 @@ def _take_texts(reader: ScriptReader, words: list[ShellWord], stdin: ShellWord |
         _take_input(reader, stdin)
 
 
-# --- the shell's own words --------------------------------------------------------------------------------------------
+# --- shell builtins --------------------------------------------------------------------------------------------------
 
 
 def _take_command(reader: ScriptReader, words: list[ShellWord], stdin: ShellWord | None) -> None:
-    """`command -v x` only looks; `command x` runs it."""
+    """Handle `command x`, which runs x, unlike `command -v x`."""
     if not (words[1:] and words[1].is_sure and words[1].text[:1] == "-" and set(words[1].text) & {"v", "V"}):
         _take_wrapper(reader, words, "", 0, stdin)
 
 
 def _take_meaning(reader: ScriptReader, words: list[ShellWord], _stdin: ShellWord | None) -> None:
-    """Words of the shell that give others a new meaning, or take a command as an option."""
+    """Handle builtins that change the meaning of words, or take a command as an option."""
     name, texts = words[0].text, [word.text for word in words[1:]]
     given = texts[: texts.index("--")] if "--" in texts else texts
     letters = {letter for text in given if text[:1] in "-+" for letter in text[1:]}
@@ -347,7 +426,7 @@ _CHANGING = {
 
 
 def _take_git(reader: ScriptReader, words: list[ShellWord], _stdin: ShellWord | None) -> None:
-    """Git's aliases, settings and some options are commands."""
+    """Handle git, whose aliases, settings and some options are commands."""
     found = parse_options(
         words[1:], "C: c: --git-dir: --work-tree: --namespace: --attr-source: --exec-path= --no-pager -p -P --bare"
     )
@@ -367,7 +446,7 @@ def _take_git(reader: ScriptReader, words: list[ShellWord], _stdin: ShellWord | 
 
 
 def _take_code(reader: ScriptReader, known: str, words: list[ShellWord], stdin: ShellWord | None) -> None:
-    """A program that runs code from its words or its input; code in a file is run as every program is."""
+    """Handle a program that runs code from its words or its input; code in a file is run like any program."""
     marks = program_facts.CODE[known].split()
     letters = {mark for mark in marks if len(mark) == 1}
     takes_files, is_code = "-" in marks, stdin is not None
@@ -396,7 +475,7 @@ def _take_code(reader: ScriptReader, known: str, words: list[ShellWord], stdin: 
 
 
 def _take_module(reader: ScriptReader, words: list[ShellWord], stdin: ShellWord | None) -> None:
-    """`python -m pip install` is `pip install`."""
+    """Handle `python -m pip install` like `pip install`."""
     if not words or not words[0].is_sure:
         reader.doubt(_INLINE, is_code=True)
         return
@@ -406,7 +485,7 @@ def _take_module(reader: ScriptReader, words: list[ShellWord], stdin: ShellWord 
 
 
 def _take_awk(reader: ScriptReader, words: list[ShellWord], _stdin: ShellWord | None) -> None:
-    """Code that prints and counts fields starts nothing; other code may."""
+    """Handle awk: code that only prints and counts fields starts no program; other code may."""
     found = parse_options(words[1:], "F: v: f: i: e: E: l: --file: --source: --include: --assign: --field-separator:")
     given = [value for name, value in found.options if name not in ("-F", "-v", "--assign", "--field-separator")]
     for code in given or found.operands[:1]:
@@ -415,7 +494,7 @@ def _take_awk(reader: ScriptReader, words: list[ShellWord], _stdin: ShellWord | 
 
 
 _RUNNING_SED = lazy(r"(?:^|[\s;{}\d$!])e(?:\s|$)|[^\w\s][gpIiMm\d]*e[gpIiMm\d]*(?:$|[\s;}])")
-"""The command `e`, and the flag of a substitution."""
+"""The command `e`, and the flag `e` of a substitution."""
 
 
 def _take_sed(reader: ScriptReader, words: list[ShellWord], _stdin: ShellWord | None) -> None:
@@ -429,7 +508,7 @@ _GIVING = frozenset({"-e", "-c", "-E", "-x", "--eval", "--exec", "--execute", "-
 
 
 def _take_unknown(reader: ScriptReader, name: str, words: list[ShellWord], stdin: ShellWord | None) -> None:
-    """A program of which nothing is known: its words may be a command, a text for a shell, or code."""
+    """Handle an unknown program: its words may be a command, a script or code."""
     _note_words(reader, words[1:], stdin, leaves=name in program_facts.LEAVING)
     for at, word in enumerate(words[1:], 1):
         following = words[at + 1].text if at + 1 < len(words) else ""
@@ -445,7 +524,7 @@ def _take_unknown(reader: ScriptReader, name: str, words: list[ShellWord], stdin
 def _note_words(
     reader: ScriptReader, words: Sequence[ShellWord], stdin: ShellWord | None = None, *, leaves: bool = False
 ) -> None:
-    """Words of a program or script that may start what they name."""
+    """Add the words of a program or script as a possible command."""
     reader.add(PossibleCommand(_join([*words, *([stdin] if stdin is not None else [])]), leaves))
     first = next((word for word in words if word.text[:1] != "-"), None)
     if first is not None and first.text.startswith(HOLE):

@@ -36,7 +36,7 @@ class ModelProtocol(Protocol):
     NAME: str
 
     def matches(self, path: str) -> bool:
-        """Whether a request to this path speaks so."""
+        """Return whether a request to this path speaks so."""
         ...
 
     def read(self, path: str, body: Mapping[str, Any]) -> Conversation:

@@ -19,7 +19,7 @@ NAME = "chat"
 
 
 def matches(path: str) -> bool:
-    """Whether a request to this path speaks so."""
+    """Return whether a request to this path speaks so."""
     return path.endswith("/chat/completions")
 
 

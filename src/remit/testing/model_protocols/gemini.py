@@ -18,7 +18,7 @@ NAME = "gemini"
 
 
 def matches(path: str) -> bool:
-    """Whether a request to this path speaks so."""
+    """Return whether a request to this path speaks so."""
     return path.endswith((":generateContent", ":streamGenerateContent"))
 
 

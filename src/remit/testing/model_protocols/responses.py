@@ -36,7 +36,7 @@ _SEAL, _SECRET = "gAAAAA", b"scripted"
 
 
 def matches(path: str) -> bool:
-    """Whether a request to this path speaks so."""
+    """Return whether a request to this path speaks so."""
     return path.endswith("/responses")
 
 
