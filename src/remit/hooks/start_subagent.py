@@ -588,8 +588,8 @@ def _start_task(row: Run, home: Home) -> None:
     """Set the status of the run's task, if the run may set it and no other run works on the task."""
     if row.task_number is None:
         return
-    from remit.runs.tasks.task_status import enter
+    from remit.runs.tasks.task_status import start_task
     from remit.storage.settings import load_settings
 
     with suppress(RemitError):  # the finish steps report the problem
-        enter(home, load_settings(home.root), row)
+        start_task(home, load_settings(home.root), row)

@@ -173,10 +173,10 @@ class Workspace:
         The task is moved before and after. Where its plan has phases, each is a delegation, up to the first that does
         not complete; the last part says how it ended: partial, too, where phases are left that nobody can go on with.
         """
-        from remit.runs.tasks.task_runs import TaskRequest, work  # noqa: PLC0415 - only for tasks
+        from remit.runs.tasks.task_runs import TaskRequest, run_task  # noqa: PLC0415 - only for tasks
 
         self._check_options(options)
-        return await work(self, TaskRequest(command, task, prompt, agent, options))
+        return await run_task(self, TaskRequest(command, task, prompt, agent, options))
 
     async def start(self, request: Request) -> AdmittedRun:
         """Hand work to an agent, and go on."""

@@ -80,7 +80,7 @@ def test_of_what_moves_no_task_it_is_told(remit: Remit, agent: ScriptedAgent) ->
     assert get_marker(remit.folder) == "NOT STARTED"
     stays = "task 1 stays NOT STARTED"
     assert (
-        f"status: {stays}: this work moves none; remit task research, plan or implement 1 does"
+        f"status: {stays}: this run changes no task; remit task research, plan or implement 1 does"
         in told["remit"]["notes"]
     )
     shown = remit("show").text

@@ -837,7 +837,7 @@ def test_an_id_of_an_outside_system_works_in_every_command(outside: Inside) -> N
     assert (outside.folder / "seen").read_text() == "show T1234\nfocus set T1234\n"
     refused = outside("run", "Look.", "--task", "1234", "--command", "cat")
     assert refused.code == 2
-    assert "tasks are kept by ./tool here: name one as it does, such as T1234" in refused.complaint
+    assert "./tool keeps the tasks of this workspace: use its ids, such as T1234" in refused.complaint
     put(outside, "lines", '{"prompt": "Look.", "task": "T1234"}\n')
     assert outside("run", "--each", "lines", "--command", "tee prompt").code == 1
     assert (outside.folder / "seen").read_text().count("focus set T1234\n") == 2

@@ -252,7 +252,7 @@ def test_a_lie_moves_nothing_on(inside: Inside, worker: Worker, tmp_path: Path) 
     assert "artifacts" not in get_task(tmp_path)
     again = inside("task", "research", "1", *worker())
     assert again.code == 0
-    assert b"note: task 1 was left RESEARCHING and is taken up again\n" in again.err
+    assert b"note: task 1 was left RESEARCHING; this run resumes it\n" in again.err
     assert get_marker(tmp_path) == "RESEARCHED"
 
 
@@ -324,7 +324,7 @@ def test_a_plan_that_was_lost_leaves_the_task_open(inside: Inside, worker: Worke
     ended = inside("task", "implement", "1", *worker("eat"))
     assert worker.runs[0]["mode"] == "eat"
     assert ended.code == 1
-    assert "error[STATUS_SYNC_FAILED]: the plan of task 1 is gone, so nobody knows what is left of it" in ended.text
+    assert "error[STATUS_SYNC_FAILED]: the plan of task 1 is gone, so what is left of it is unknown" in ended.text
     assert get_marker(tmp_path) == "PARTIAL"
 
 
@@ -345,7 +345,7 @@ def test_a_phase_that_is_set_aside_is_still_to_be_done(
     assert get_marker(tmp_path) == "PARTIAL"
     ended = inside("task", "implement", "1", *worker())
     assert ended.code == 2
-    assert f"task 1: phase 3 is {marker}, and there is no other phase to go on with" in ended.complaint
+    assert f"task 1: phase 3 is {marker}, and no other phase is left" in ended.complaint
     assert len(worker.runs) == 1
     assert f"Plan: {FOLDER}/plans/implementation-001.md: phase 3 is {marker}\n" in inside("task", "show", "1").text
     assert inside("task", "phases", "1").text.endswith(f"work can't continue at any phase: phase 3 is {marker}\n")
@@ -356,7 +356,7 @@ def test_what_is_left_ends_the_command_with_1(inside: Inside, worker: Worker, tm
     ended = inside("task", "implement", "1", *worker())
     assert ended.code == 1
     assert "✗ implement: partial" in ended.text
-    assert "note: phases: task 1 is not done: phase 1 is BLOCKED" in ended.text
+    assert "note: phases: task 1 isn't done: phase 1 is BLOCKED" in ended.text
     assert "phases: 2 completed, 3 completed; 1 left" in ended.text
     assert get_marker(tmp_path) == "PARTIAL"
 
@@ -375,7 +375,7 @@ def test_a_phase_that_the_agent_of_another_ticked_off_is_done_all_the_same(
     give_plan(inside)
     ended = inside("task", "implement", "1", *worker("tick"))
     assert (ended.code, len(worker.runs)) == (0, 2)
-    told = "note: phases: phase 3 was made COMPLETED in the plan while implement was to do phase 2; it is NOT STARTED"
+    told = "note: phases: phase 3 became COMPLETED in the plan while implement worked on phase 2; it is NOT STARTED"
     assert f"{told} again\n" in ended.err.decode()
     assert "phases: 2 completed, 3 completed" in ended.text
     assert get_marker(tmp_path) == "COMPLETED"
@@ -546,7 +546,7 @@ def test_of_several_the_route_takes_one_by_language(inside: Inside, worker: Work
     refused = inside("task", "research", "1", *worker())
     assert refused.code == 2
     assert smooth(refused.complaint) == snapshot(
-        'several agents could do it: a, b; say which with --agent NAME, or once and for all in remit.toml: [route.research] default = "a"'
+        'several agents fit: a, b; choose one with --agent NAME, or in remit.toml: [route.research] default = "a"'
     )
     put(inside, "remit.toml", '[route.research]\ndefault = "a"\npython = "b"\n')
     assert inside("task", "research", "1", *worker()).code == 0
@@ -558,7 +558,7 @@ def test_of_several_the_route_takes_one_by_language(inside: Inside, worker: Work
 def test_a_route_to_nobody_is_named(inside: Inside) -> None:
     inside.write("remit.toml", '[route.research]\ndefault = "researcher"\n')
     told = "[route.research] names the agent 'researcher', and no file defines it; "
-    assert inside("task", "research", "1").complaint == f"{told}make one with remit agent new, or take the route out"
+    assert inside("task", "research", "1").complaint == f"{told}create one with remit agent new, or remove the route"
     put(inside, "agents/research-agent.md", AGENT.format(name="research-agent", kind="research"))
     assert inside("task", "research", "1").complaint == f"{told}did you mean 'research-agent'?"
 
@@ -567,7 +567,9 @@ def test_a_route_of_no_command_is_told(inside: Inside, worker: Worker) -> None:
     put(inside, "remit.toml", '[route.reserch]\ndefault = "a"\n')
     ended = inside("task", "research", "1", *worker())
     assert ended.code == 2
-    assert smooth(ended.complaint) == snapshot("[route.reserch] is the route of no command; did you mean 'research'?")
+    assert smooth(ended.complaint) == snapshot(
+        "[route.reserch] isn't the route of a task command; did you mean 'research'?"
+    )
 
 
 def test_an_agent_without_a_file_is_told(inside: Inside, worker: Worker) -> None:
@@ -630,7 +632,7 @@ def test_phases_are_not_left_to_themselves(inside: Inside, worker: Worker, tmp_p
     ended = inside("task", "implement", "1", *worker(), "--detach")
     assert ended.code == 2
     assert smooth(ended.complaint) == snapshot(
-        "2 phases are open, and each is begun when the one before it is done; leave out --detach; a session of tmux or screen goes on without you"
+        "2 phases are open, and each starts after the one before it; leave --detach out; to log off meanwhile, use tmux or screen"
     )
     assert get_marker(tmp_path) == "PLANNED"
 
@@ -857,8 +859,8 @@ def test_a_plan_without_phases_is_told_and_the_work_says_so(inside: Inside, clum
     assert "implementation-001.md: no phases" in inside("task", "show", "1").text
     ended = inside("task", "implement", "1", *clumsy("code.py"))
     assert ended.code == 0, (ended.text, ended.err)
-    assert "it has no phases, and the task is done as a whole" in ended.text + ended.err.decode()
-    assert "summary: none is at specs/1_cache_the_uploads/summaries/implementation-summary-" in ended.text
+    assert "it has no phases, so one run does the whole task" in ended.text + ended.err.decode()
+    assert "summary: there is none at specs/1_cache_the_uploads/summaries/implementation-summary-" in ended.text
     assert "SET00" not in ended.text
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from remit.errorlog.workspace_errors import find_error_log
 from remit.runs.request import Request
-from remit.runs.tasks.task_runs import TaskRequest, get_ready, start_task_run
+from remit.runs.tasks.task_runs import TaskRequest, prepare_task_run, start_task_run
 from remit.runs.tasks.workspace_tasks import Tasks
 from remit.runs.workspace import Workspace
 from remit.testing import ScriptedAgent
@@ -184,7 +184,7 @@ def test_a_ledger_that_cannot_be_written_at_the_end_costs_nobody_the_result(root
 
     async def main() -> None:
         async with Workspace.open(root, environ={}) as ws:
-            ready = get_ready(ws, TaskRequest("research", 1, fields={"command": command}))
+            ready = prepare_task_run(ws, TaskRequest("research", 1, fields={"command": command}))
             session = start_task_run(ws, ready).row.session_id
             spoil_ledger(root, f"BEFORE UPDATE OF state ON runs WHEN NEW.state = '{state}'")
             await ws.backend.submit(session)
@@ -231,7 +231,9 @@ def test_a_task_that_cannot_be_moved_at_the_start_is_a_failed_status_sync(root: 
 
     async def main() -> Result:
         async with Workspace.open(root, environ={}) as ws:
-            prepared = start_task_run(ws, get_ready(ws, TaskRequest("research", 1, fields={"command": agent.command})))
+            prepared = start_task_run(
+                ws, prepare_task_run(ws, TaskRequest("research", 1, fields={"command": agent.command}))
+            )
             (root / "specs/state.json").write_text("{broken", "utf-8")
             await ws.backend.submit(prepared.row.session_id)
             return await ws.wait(prepared.row.session_id)
@@ -249,8 +251,8 @@ def test_work_on_a_task_that_another_run_has_is_refused_and_no_failed_status_syn
     async def main() -> Result:
         async with Workspace.open(root, environ={}) as ws:
             wish = TaskRequest("research", 1, fields={"command": "true"})
-            second = get_ready(ws, wish)
-            start_task_run(ws, get_ready(ws, wish))
+            second = prepare_task_run(ws, wish)
+            start_task_run(ws, prepare_task_run(ws, wish))
             session_id = ws.prepare(second.request).row.session_id
             await ws.backend.submit(session_id)
             return await ws.wait(session_id)

@@ -75,7 +75,7 @@ def test_phases_that_the_agent_of_another_closed_are_done_after_it(root: str) ->
 
     parts, marker = implement(root, tick)
     assert [part.ready.request.phase for part in parts] == ["1", "2", "3"]
-    told = "phases: phase 2 was made COMPLETED in the plan while implement was to do phase 1; it is NOT STARTED again"
+    told = "phases: phase 2 became COMPLETED in the plan while implement worked on phase 1; it is NOT STARTED again"
     assert told in parts[0].result.notes
     assert (parts[-1].result.status, marker) == ("completed", "COMPLETED")
 
@@ -106,7 +106,7 @@ def test_phases_that_are_gone_are_not_done(root: str, version: int) -> None:
 
 def test_a_plan_that_is_gone_leaves_nothing_completed(root: str) -> None:
     parts, marker = implement(root, Path(root, FOLDER, "implementation-001.md").unlink)
-    assert parts[-1].left == ("the plan of task 1 is gone, so nobody knows what is left of it",)
+    assert parts[-1].left == ("the plan of task 1 is gone, so what is left of it is unknown",)
     assert (len(parts), parts[-1].result.status, marker) == (1, "partial", "PARTIAL")
 
 

@@ -94,11 +94,11 @@ def test_working_can_be_none() -> None:
         ('[task.audit]\nartifact = "../{version}.md"', "n't a file below"),
         ('[task.audit]\nartifact = "/etc/x"', "n't a file below"),
         ('[task.audit]\nartifact = "reports/"', "n't a file below"),
-        ('[task.audit]\nartifact = "{version.__class__}.md"', "stands for nothing"),
-        ('[task.audit]\nartifact = "{verson}.md"', "has 'verson' in it"),
-        ('[task.Audit]\nlike = "review"', "cannot be the name of a command"),
-        ('[task."a b"]\nlike = "review"', "cannot be the name of a command"),
-        ('[task."--help"]\nlike = "review"', "cannot be the name of a command"),
+        ('[task.audit]\nartifact = "{version.__class__}.md"', "unknown placeholder"),
+        ('[task.audit]\nartifact = "{verson}.md"', "has the unknown placeholder 'verson'"),
+        ('[task.Audit]\nlike = "review"', "can't be the name of a command"),
+        ('[task."a b"]\nlike = "review"', "can't be the name of a command"),
+        ('[task."--help"]\nlike = "review"', "can't be the name of a command"),
     ],
 )
 def test_what_cannot_be_is_refused_in_a_sentence(text: str, sentence: str) -> None:
@@ -146,7 +146,7 @@ def test_of_several_nobody_is_guessed() -> None:
     agents = (Candidate("b", "research"), Candidate("a", "research"))
     with pytest.raises(UsageError) as caught:
         choose_agent(RESEARCH, agents, {})
-    assert caught.value.message == snapshot("several agents could do it: a, b")
+    assert caught.value.message == snapshot("several agents fit: a, b")
     assert '[route.research] default = "a"' in caught.value.hint
 
 

@@ -135,7 +135,7 @@ def test_a_file_that_calls_the_task_done_is_no_return(root: str, name: str) -> N
     """The agent can write there: what its return says counts."""
     old, new = ("[IMPLEMENTING]", "[COMPLETED]") if name == "TODO.md" else ('"implementing"', '"completed"')
     result, marker = work(root, lambda: edit(root, name, old, new))
-    told = "while implement was at work, and what it returned does not say so"
+    told = "while implement was at work, but its return doesn't say so"
     assert f"status: the files called task 1 COMPLETED {told}" in result.notes
     assert (result.status, marker) == ("failed", "PARTIAL")
 

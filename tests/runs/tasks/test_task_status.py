@@ -15,8 +15,8 @@ import pytest
 from remit.errors import RefusedError, UsageError
 from remit.ledger.events import add_event, load_events
 from remit.ledger.runs import load_run
-from remit.runs.tasks.task_runs import TaskRequest, get_ready, start_task_run
-from remit.runs.tasks.task_status import PREFLIGHT, enter, open_store
+from remit.runs.tasks.task_runs import TaskRequest, prepare_task_run, start_task_run
+from remit.runs.tasks.task_status import PREFLIGHT, open_store, start_task
 from remit.runs.workspace import Workspace
 from remit.tasks.store import TaskStore
 from tests.support.task_runs import make_worker
@@ -68,7 +68,7 @@ def test_a_program_works_on_a_task(root: str) -> None:
                 await ws.work("implement", 1, function=make_worker(root))
             with pytest.raises(UsageError, match="no option colour"):
                 await ws.work("implement", 1, colour="red")  # type: ignore[call-arg]
-            with pytest.raises(UsageError, match="there is no command 'paint' for tasks"):
+            with pytest.raises(UsageError, match="there is no task command 'paint'"):
                 await ws.work("paint", 1)
 
     asyncio.run(main())
@@ -90,7 +90,7 @@ def admit_and_go(root: str, command: str = "research") -> str:
         "utf-8",
     )
     fields = {"command": f"python3 {program}", "commits": False}
-    prepared = start_task_run(ws, get_ready(ws, TaskRequest(command, 1, fields=fields)))
+    prepared = start_task_run(ws, prepare_task_run(ws, TaskRequest(command, 1, fields=fields)))
     ws.supervisor.end()
     ws.home.close()
     return prepared.row.session_id
@@ -132,10 +132,10 @@ def test_who_moved_the_task_meanwhile_is_not_overruled(root: str) -> None:
     ws = Workspace(root, environ={})
     row = load_run(ws.home.ledger, session_id)
     assert row is not None
-    enter(ws.home, ws.settings, row)
+    start_task(ws.home, ws.settings, row)
     assert get_marker(ws) == "RESEARCHING"
     TaskStore(ws.home, "specs").move(1, "ABANDONED", reason="Nobody wants it.")
-    enter(ws.home, ws.settings, row)
+    start_task(ws.home, ws.settings, row)
     assert get_marker(ws) == "ABANDONED"
     assert recover(root, session_id).status == "completed"
     assert get_marker(ws) == "ABANDONED"
@@ -164,7 +164,7 @@ def test_a_phase_is_entered_once(root: str) -> None:
     row = load_run(ws.home.ledger, session_id)
     assert row is not None
     for _ in range(2):
-        enter(ws.home, ws.settings, row)
+        start_task(ws.home, ws.settings, row)
         assert plan.read_text("utf-8") == PLAN.replace("One [NOT STARTED]", "One [IN PROGRESS]")
         assert get_marker(ws) == "IMPLEMENTING"
     ws.home.close()
@@ -196,14 +196,14 @@ def test_no_two_take_up_one_task(root: str) -> None:
     session_id = admit_and_go(root)
     ws = Workspace(root, environ={})
     with pytest.raises(RefusedError, match=f"works on task 1 already \\({session_id}\\)"):
-        start_task_run(ws, get_ready(ws, TaskRequest("research", 1, fields={"command": "true"})))
+        start_task_run(ws, prepare_task_run(ws, TaskRequest("research", 1, fields={"command": "true"})))
     second = ws.prepare(
-        get_ready(ws, TaskRequest("research", 1, fields={"command": "true"})).request
+        prepare_task_run(ws, TaskRequest("research", 1, fields={"command": "true"})).request
     )  # as a retry comes
     with pytest.raises(RefusedError, match=f"works on task 1 already \\({session_id}\\)"):
-        enter(ws.home, ws.settings, second.row)
+        start_task(ws.home, ws.settings, second.row)
     assert get_marker(ws) == "NOT STARTED"
-    review = start_task_run(ws, get_ready(ws, TaskRequest("review", 1, fields={"command": "true"})))
+    review = start_task_run(ws, prepare_task_run(ws, TaskRequest("review", 1, fields={"command": "true"})))
     assert review.row.task_number == 1
     ws.supervisor.end()
     ws.home.close()

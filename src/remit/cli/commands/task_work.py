@@ -70,10 +70,10 @@ research, plan, revise, implement, review = (
 
 def _detach(ws: Workspace, wish: TaskRequest, output_format: str) -> int:
     from remit.cli.commands.run import report_detached
-    from remit.runs.tasks.task_runs import get_ready, leave_to_itself
+    from remit.runs.tasks.task_runs import detach_task_run, prepare_task_run
 
-    ready = get_ready(ws, wish)
-    prepared = leave_to_itself(ws, ready)
+    ready = prepare_task_run(ws, wish)
+    prepared = detach_task_run(ws, ready)
     ws.home.close()
     if output_format != "json":
         _print_notes(ready)
@@ -102,9 +102,9 @@ async def _work(
     from remit.cli.interrupts import Interrupts
     from remit.runs.tasks.task_runs import (
         FinishedTaskRun,
-        close,
-        get_ready,
+        conclude_task,
         get_state,
+        prepare_task_run,
         start_next_phase,
         start_task_run,
     )
@@ -113,7 +113,7 @@ async def _work(
     findings: tuple[Diagnostic, ...] = ()
     async with ws:
         with Interrupts(asyncio.get_running_loop()) as interrupts:
-            ready = get_ready(ws, wish)
+            ready = prepare_task_run(ws, wish)
             taken: tuple[TaskRun, AdmittedRun] | None = (ready, start_task_run(ws, ready))
             while taken is not None:
                 ready, prepared = taken
@@ -122,7 +122,7 @@ async def _work(
                 taken = start_next_phase(ws, parts)
                 if taken is not None and output_format != "json":
                     _print_phase(parts[-1])
-        return close(ws, parts), findings, get_state(ws, parts[0].ready)
+        return conclude_task(ws, parts), findings, get_state(ws, parts[0].ready)
 
 
 async def _work_on(

@@ -31,7 +31,7 @@ from remit.runs.results.full_result import add_steps, load_report, render_report
 from remit.runs.tasks.outside_tasks import finish_outside
 from remit.runs.tasks.task_artifacts import DIAGNOSTICS as ARTIFACT_DIAGNOSTICS
 from remit.runs.tasks.task_artifacts import check_artifacts
-from remit.runs.tasks.task_status import leave, open_store, report_marker
+from remit.runs.tasks.task_status import finish_task, open_store, report_marker
 from remit.storage.checkouts import mark_checkout
 from remit.storage.context_files import NOT_THERE
 from remit.storage.settings import load_settings
@@ -96,7 +96,7 @@ def _finish(
 ) -> tuple[FinishStep, ...]:
     config = read_run_config(row.details)
     first = _keep_worktree(home, row, conclusion, config) if config.worktree else ()
-    left = leave(home, settings, row, conclusion)
+    left = finish_task(home, settings, row, conclusion)
     finish_steps = finish_steps._replace(stays=left.stays, files=left.files)
     finish_steps, foreign = _refuse_foreign(home.root, finish_steps, config)
     steps = _report_failed_commit(config, run_finish_steps(home, finish_steps, find_places(home, settings)))

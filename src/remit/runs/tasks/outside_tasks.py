@@ -1,7 +1,7 @@
-"""Tasks of an outside system: show and start them before the work, complete and link them after it (R4.8, R4.11).
+"""Tasks of an outside system: show and focus them before a run, complete and link them after it (R4.8, R4.11).
 
-Owns when each of its commands runs. They run only in a workspace whose settings the user trusts, each once for a
-delegation; one that fails after the work is told and fails nobody's work. Loads what runs them where there are some.
+Its commands run only in a workspace whose settings the user trusts, and each at most once per run. A command that fails
+after the run is reported and doesn't make the run fail.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def list_outside(root: str, settings: Settings) -> dict[str, str]:
 
 
 def show_outside(root: str, settings: Settings, task_id: str) -> TaskFacts:
-    """What the system tells of a task."""
+    """Return the facts that the system shows for a task."""
     from remit.runs.instructions import TaskFacts  # noqa: PLC0415 - as above
     from remit.tasks.outside_system import OutsideError  # noqa: PLC0415
 
@@ -46,9 +46,9 @@ def show_outside(root: str, settings: Settings, task_id: str) -> TaskFacts:
     try:
         text = _run(root, settings, "show", task_id) if "show" in commands else ""
     except OutsideError as error:
-        if task_id.isdigit():  # a number is Remit's own way to name a task
+        if task_id.isdigit():  # only Remit's own tasks have plain numbers
             program = commands["show"].split()[0]
-            hint = f"tasks are kept by {program} here: name one as it does, such as T{task_id}"
+            hint = f"{program} keeps the tasks of this workspace: use its ids, such as T{task_id}"
             raise OutsideError(error.message, hint=hint) from error
         raise
     answers = {"task_id": task_id, "task_number": task_id, "task_description": text, "description": text}
@@ -56,16 +56,16 @@ def show_outside(root: str, settings: Settings, task_id: str) -> TaskFacts:
 
 
 def focus_outside(home: Home, settings: Settings, row: Run) -> None:
-    """Tell the system that a task is taken up."""
+    """Run the system's command that focuses a task."""
     task_id = read_run_config(row.details).outside
     if "focus" in list_outside(home.root, settings):
         _run_once(home, settings, row, "focus", task_id)
 
 
 def finish_outside(home: Home, settings: Settings, row: Run, conclusion: Conclusion) -> tuple[FinishStep, ...]:
-    """Complete and link a task whose work is done; what is blocked or failed stays open (R4.12, R4.13).
+    """Complete and link a task after a run. After a blocked or failed run it stays open (R4.12, R4.13).
 
-    What the task shows as done isn't done again: an agent may have completed and linked it as its own file says.
+    A task that is already completed or linked isn't changed again: the agent may have done it by its instructions.
     """
     config = read_run_config(row.details)
     is_manifest = (conclusion.format or config.format) == "manifest"
@@ -78,7 +78,7 @@ def finish_outside(home: Home, settings: Settings, row: Run, conclusion: Conclus
     wanted = [name for name in ("complete", "link") if name in commands and (name == "complete" or entry)]
     task = _read_task(home.root, settings, config.outside) if wanted and "show" in commands else {}
     is_there = {"complete": task.get("status") in _DONE, "link": entry in _list_linked(task)}
-    told = []
+    done = []
     for name in wanted:
         if is_there[name]:
             continue
@@ -87,29 +87,29 @@ def finish_outside(home: Home, settings: Settings, row: Run, conclusion: Conclus
         except RemitError as error:
             failed = fail(OUTSIDE, error)
             return (failed._replace(message=f"{name}: {failed.message}"),)
-        told += [name] if ran else []
-    done = {"complete": f"task {config.outside} is completed", "link": f"linked to {entry}"}
-    return (FinishStep(OUTSIDE, "done" if told else "there", ", ".join(done[name] for name in told)),)
+        done += [name] if ran else []
+    messages = {"complete": f"task {config.outside} is completed", "link": f"linked to {entry}"}
+    return (FinishStep(OUTSIDE, "done" if done else "there", ", ".join(messages[name] for name in done)),)
 
 
 def _read_task(root: str, settings: Settings, task_id: str) -> dict[str, Any]:
-    """What the system shows of a task as JSON, bare or below `task`; empty if it shows something else."""
+    """Return the JSON object that the system shows for a task, bare or under `task`; empty if it shows none."""
     try:
         value = json.loads(_run(root, settings, "show", task_id))
-    except (RemitError, ValueError, RecursionError):  # the command that follows says what is wrong with the system
+    except (RemitError, ValueError, RecursionError):  # the next command reports the error
         return {}
     task = value.get("task", value) if isinstance(value, dict) else None
     return task if isinstance(task, dict) else {}
 
 
 def _list_linked(task: Mapping[str, Any]) -> list[Any]:
-    """The entries that a task is linked to: ids, or objects with an id."""
+    """Return the ids of the entries that a task is linked to; the system lists ids or objects with an id."""
     listed = task.get("linkedResearch") or task.get("linked_research")
     return [each.get("id") if isinstance(each, dict) else each for each in listed] if isinstance(listed, list) else []
 
 
 def _run_once(home: Home, settings: Settings, row: Run, name: str, task_id: str, *, research: str = "") -> bool:
-    """Run a command that was not run for this delegation; whether it was run now."""
+    """Run a command if it has not run for this run of an agent; return whether it ran now."""
     events = load_events(home.ledger, session_id=row.session_id)
     if any(event.kind == OUTSIDE and event.details.get("command") == name for event in events):
         return False

@@ -1,6 +1,6 @@
-"""The artifacts of a task command: whether they are of the command's kind, and where they belong (R1.20, R1.32).
+"""The artifacts of a task command: their kind and their place (R1.20, R1.32), where the next command looks for them.
 
-Whoever comes next looks there. The documentation of each finding is the docstring of the function that makes it.
+The docstring of a function that makes a diagnostic (SET…) is its page.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from remit.runs.judging.conclusion import Conclusion
 
 _ONE_FILE = ("research", "planning")
-"""The kinds whose work is their artifact; that of the others are files all over the project, and a summary beside."""
+"""The kinds that produce one file. The others change files of the project and add a summary."""
 
 
 def check_artifacts(home: Home, settings: Settings, row: Run, conclusion: Conclusion) -> tuple[FinishStep, ...]:
-    """What there is to say of the artifacts of a command that is completed and settled."""
+    """Return diagnostics on the artifacts of a completed task command."""
     config = read_run_config(row.details)
     if not config.command or not config.artifact_path or config.worktree or conclusion.status != "completed":
         return ()
     from remit.returns.formats import MANIFEST  # noqa: PLC0415 - only for a command
 
-    if config.format == MANIFEST.name:  # its files have a place of their own (R4.1)
+    if config.format == MANIFEST.name:  # has places of its own for files (R4.1)
         return ()
     try:
         return tuple(_check(home, settings, row, conclusion))
@@ -55,31 +55,30 @@ def _check(home: Home, settings: Settings, row: Run, conclusion: Conclusion) -> 
 
 def _report_place(config: RunConfig, paths: list[str]) -> FinishStep:
     if config.kind not in _ONE_FILE:
-        return FinishStep("summary", "done", f"none is at {config.artifact_path}")
+        return FinishStep("summary", "done", f"there is none at {config.artifact_path}")
     return FinishStep("artifact", "nothing", "", (made_elsewhere(paths[0] if paths else "", config.artifact_path),))
 
 
 def made_elsewhere(path: str, wanted: str) -> Diagnostic:
-    """A report or a plan was not written to where it belongs.
+    """A report or a plan isn't at its place.
 
-    Why: whoever looks for it, people and the next command, looks in the task's folder. What was written is linked to
-    the task where it is.
+    Why: users and the next command look for it in the task's folder. Remit links the file at its actual place.
 
     Bad: `research.md` at the top of the project, for task 12
 
-    Good: `specs/12_cache_uploads/reports/research-001.md`, as the agent was told.
+    Good: `specs/12_cache_uploads/reports/research-001.md`, the path in the instructions.
     """
     message = f"the artifact belongs to '{wanted}' and is at '{path[:200]}'" if path else f"nothing is at '{wanted}'"
-    return Diagnostic("SET002", "warning", message, "Move it there, or tell the agent to write it there.")
+    return Diagnostic("SET002", "warning", message, "Move it there, or instruct the agent to write it there.")
 
 
 def no_phases(path: str) -> Diagnostic:
     """A plan has no phases.
 
-    Why: work goes through a plan phase by phase and goes on at the first that is open. Without phases there is nothing
-    to go through, and the task is done as a whole.
+    Why: Remit implements a plan phase by phase and resumes at the first open phase. Without phases, one run implements
+    the whole task.
 
-    Bad: a plan that is only prose
+    Bad: a plan without phase headings
 
     Good: `## Implementation Phases`, and below it `### Phase 1: Name [NOT STARTED]`
     """
@@ -88,9 +87,9 @@ def no_phases(path: str) -> Diagnostic:
 
 
 def place_denied(agent: str, path: str, rule: str) -> Diagnostic:
-    """An agent's own permissions deny the path at which its artifact belongs, so Remit doesn't tell it to write there.
+    """An agent's own permissions deny the path of its artifact, so its instructions don't name the path.
 
-    Why: an agent that gets two contradicting orders fails, or breaks one of them.
+    Why: an agent with two contradicting instructions fails, or ignores one of them.
 
     Bad: tasks in `specs`, and an agent with `allow: [{write: [".opencode/specs/**/*"]}]`
 

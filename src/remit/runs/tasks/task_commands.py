@@ -1,8 +1,7 @@
-"""The task commands from research to review, and what each of them does.
+"""The task commands: the five commands of the standards from research to review, and those that a workspace adds.
 
-Owns the five commands of the standards and those that a workspace adds to them: which marker a task has meanwhile,
-which agent does the work, what it is told, what it is given to read, and where its artifact belongs (R1.20). Pure: what
-is on disk is handed in.
+A command defines the task's marker during the run, the agent, the prompt, the files for the agent, and the path of its
+artifact (R1.20). No function here reads the tasks; only `list_own_commands` reads the settings.
 """
 
 from __future__ import annotations
@@ -30,37 +29,37 @@ _SENTENCE = lazy(r"[.!?][ \t\n]")
 
 
 class TaskCommand(NamedTuple):
-    """A command that works on a task."""
+    """A command that runs an agent on a task."""
 
     name: str
     kind: str
-    """Of the agents that do it: research, planning, implementation, review or utility."""
+    """The kind of its agents: research, planning, implementation, review or utility."""
     working: str = ""
-    """The marker of the task meanwhile; none where the task stays as it is."""
+    """The marker of the task during the run; empty if it stays."""
     artifact: str = ""
-    """Where its artifact belongs, below the folder of the task."""
+    """The path of its artifact, relative to the task's folder."""
     part: str = ""
-    """Where the artifact of one phase belongs."""
+    """The path of the artifact of a single phase."""
     reads: tuple[str, ...] = ()
-    """What of the task it is given: the first that is there to read, the others by name."""
+    """The kinds of earlier artifacts for the agent: the text of the first one, the names of the others."""
     asks: str = ""
-    """The work in one sentence, for whoever knows how it is done."""
+    """The work in one sentence, for an agent with an agent file."""
     teaches: str = ""
-    """How it is done, for whoever has no agent file that says it."""
+    """How to do the work, for an agent without an agent file."""
     names: tuple[str, ...] = ()
-    """What its agent is usually called, where the file does not say what it is for."""
+    """Usual names of its agent, for agent files without a kind."""
     like: str = ""
-    """The command of the standards that it is made after."""
+    """The command of the standards that it is based on."""
     help: str = ""
 
     @property
     def is_phased(self) -> bool:
-        """Whether it goes through the phases of a plan, one after the other."""
+        """Whether it runs once per phase of a plan."""
         return self.like == "implement"
 
     @property
     def makes_tasks(self) -> bool:
-        """Whether what it recommends becomes tasks (R1.30)."""
+        """Whether its next steps become tasks (R1.30)."""
         return self.kind == "review"
 
 
@@ -126,11 +125,11 @@ COMMANDS = {
 DEFAULT_LIKE = "research"
 
 
-# --- those of a workspace ---------------------------------------------------------------------------------------------
+# --- commands of a workspace ------------------------------------------------------------------------------------------
 
 
 def make_commands(settings: Mapping[str, TaskCommandSettings]) -> dict[str, TaskCommand]:
-    """Every command that there is: those of the standards as the workspace has set them, then its own."""
+    """Return all commands: those of the standards with the workspace's settings, then the workspace's own."""
     own = {name: make_command(name, given) for name, given in settings.items()}
     return {name: own.pop(name, command) for name, command in COMMANDS.items()} | own
 
@@ -144,7 +143,7 @@ def list_own_commands() -> dict[str, str]:
 
 
 def make_command(name: str, given: TaskCommandSettings) -> TaskCommand:
-    """A command as a workspace has set it. What it does not say is as for the one that it is like."""
+    """Return a command with a workspace's settings. Everything else is as in the command that it is based on."""
     like = given.like or (name if name in COMMANDS else DEFAULT_LIKE)
     base = COMMANDS.get(like)
     if base is None:
@@ -170,24 +169,24 @@ def make_command(name: str, given: TaskCommandSettings) -> TaskCommand:
 
 
 def _check_template(template: str, command: str) -> None:
-    """A path below the task's folder, with places that something can be put into."""
+    """Refuse a template that isn't a path in the task's folder, or has an unknown placeholder."""
     unknown = [each[1] for each in _PLACE.finditer(template) if each[1] not in _PLACES]
     rest = _PLACE.sub("", template)
     if unknown or "{" in rest or "}" in rest:
-        told = unknown[0] if unknown else "{"
+        bad = unknown[0] if unknown else "{"
         known = ", ".join(f"{{{each}}}" for each in _PLACES)
-        raise ConfigError(f"task.{command}.artifact has '{told}' in it, which stands for nothing", hint=known)
+        raise ConfigError(f"task.{command}.artifact has the unknown placeholder '{bad}'", hint=f"available: {known}")
     steps = template.split("/")
     if template.startswith("/") or ".." in steps or not steps[-1].strip():
         hint = 'write it as artifact = "reports/audit-{version:03d}.md"'
         raise ConfigError(f"task.{command}.artifact isn't a file below the task's folder", hint=hint)
 
 
-# --- who does it ------------------------------------------------------------------------------------------------------
+# --- the agent --------------------------------------------------------------------------------------------------------
 
 
 class Candidate(NamedTuple):
-    """An agent that there is, and what its file says it is for."""
+    """An agent, with the kind and command in its file."""
 
     name: str
     kind: str | None = None
@@ -202,9 +201,9 @@ def choose_agent(
     *,
     language: str = "",
 ) -> str:
-    """Who does a command for a task of a language: as is set, else the one there is; empty where there is none.
+    """Return the agent of a command for a task in a language: by the settings, else the only fitting one; else "".
 
-    Of several, the one with the name that the standard gives it.
+    Of several fitting agents, the one with a usual name.
     """
     for name in dict.fromkeys((command.name, command.like)):
         route = routes.get(name, {})
@@ -226,18 +225,18 @@ def choose_agent(
 
 def _describe_ambiguity(command: TaskCommand, names: Sequence[str]) -> UsageError:
     more = f" and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else ""
-    told = f"several agents could do it: {', '.join(names[:_MOST_LISTED])}{more}"
+    message = f"several agents fit: {', '.join(names[:_MOST_LISTED])}{more}"
     line = f'[route.{command.name}] default = "{names[0]}"'
-    return UsageError(told, hint=f"say which with --agent NAME, or once and for all in remit.toml: {line}")
+    return UsageError(message, hint=f"choose one with --agent NAME, or in remit.toml: {line}")
 
 
-# --- what it is told --------------------------------------------------------------------------------------------------
+# --- the prompt -------------------------------------------------------------------------------------------------------
 
 
 def render_work(
     command: TaskCommand, number: int | str, prompt: str = "", *, phase: str = "", taught: bool = False
 ) -> str:
-    """The work in words: what the command is for, what whoever calls it adds, and how it is done if nobody knows."""
+    """Return the prompt: the work of the command, the user's prompt, and how to do it if the agent has no file."""
     asks = command.asks.replace("{number}", str(number))
     if phase:
         asks = f"{asks} Do phase {phase} of its plan now, the whole of it and nothing of the others."
@@ -245,11 +244,11 @@ def render_work(
     return "\n\n".join(part for part in parts if part)
 
 
-# --- where its artifact belongs ---------------------------------------------------------------------------------------
+# --- the path of the artifact -----------------------------------------------------------------------------------------
 
 
 def fill_path(template: str, **values: str | int) -> str:
-    """A path of R1.20 with everything in its place."""
+    """Return a path of R1.20 with all placeholders filled."""
 
     def put(found: object) -> str:
         name, width = found[1], found[2]  # type: ignore[index] # a match
@@ -260,7 +259,7 @@ def fill_path(template: str, **values: str | int) -> str:
 
 
 def find_version(template: str, names: Iterable[str], **values: str | int) -> int:
-    """The next version that is free among the names in the folder: above every one there is."""
+    """Return the next free version: one above the highest among the names in the folder."""
     file = template.rpartition("/")[2]
     before, _, after = _PLACE.sub(lambda found: "\0" if found[1] == "version" else found[0], file).partition("\0")
     head, tail = fill_path(before, **values), fill_path(after, **values)
@@ -272,35 +271,35 @@ def find_version(template: str, names: Iterable[str], **values: str | int) -> in
     return max(taken) + 1
 
 
-# --- what follows from it ---------------------------------------------------------------------------------------------
+# --- markers and follow-up tasks --------------------------------------------------------------------------------------
 
 
 _WORKING = {"research": ("RESEARCHING",), "planning": ("PLANNING",), "implementation": ("IMPLEMENTING", "IN PROGRESS")}
 
 
 def find_working(kind: str, format: str, marker: str) -> str:
-    """The marker that a task has while an agent works on it without a command: by its kind (R1.30), where it may be.
+    """Return the marker of a task during a run without a task command, by the agent's kind (R1.30), if it may change.
 
-    Empty where the task keeps its own: a review moves none, and of other work nobody knows what the task is after it.
+    Empty if the task keeps its marker: a review changes none, and the effect of other kinds on a task is unknown.
     """
     wanted = _WORKING.get(kind, ()) if format != "manifest" else ("IN PROGRESS",) if kind != "review" else ()
     return next((each for each in wanted if check_move(marker, each, command=OWN_COMMAND[each]) is None), "")
 
 
 def follow_phase(status: str) -> str | None:
-    """The marker that a return gives to a phase; None where it stays in progress, and is taken up again (S4)."""
+    """Return the marker of a phase after a run; None if it stays in progress and is resumed later (S4)."""
     return {"completed": "COMPLETED", "partial": "PARTIAL", "timeout": "PARTIAL"}.get(status)
 
 
 class FollowUp(NamedTuple):
-    """A task that a review asks for."""
+    """A follow-up task of a review."""
 
     title: str
     text: str
 
 
 def read_follow_ups(next_steps: Sequence[str]) -> tuple[FollowUp, ...]:
-    """The tasks that a review's next steps are: one for each entry, or for each line of a list."""
+    """Return the follow-up tasks in a review's next steps: one for each step, or for each item of a list in it."""
     found: dict[str, FollowUp] = {}
     for step in next_steps[: MAX_FOLLOW_UPS * 2]:
         for text in _split_items(step[:4000]):
@@ -311,14 +310,14 @@ def read_follow_ups(next_steps: Sequence[str]) -> tuple[FollowUp, ...]:
 
 
 def _split_items(step: str) -> list[str]:
-    """One text, or the entries of the list that it is."""
+    """Return the items of a list in a text, or the text itself."""
     lines = [line.strip() for line in step.splitlines() if line.strip()]
     items = [_ITEM.sub("", line, count=1) for line in lines if _ITEM.match(line)]
     return items if len(items) == len(lines) and items else [" ".join(lines)] if lines else []
 
 
 def _make_title(text: str) -> str:
-    """The first sentence, as far as it fits."""
+    """Return the first sentence, shortened if necessary."""
     end = _SENTENCE.search(f"{text} ")
     title = (text if end is None else text[: end.start()]).strip().rstrip(".")
     if len(title) <= _MAX_TITLE:

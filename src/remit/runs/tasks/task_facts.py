@@ -11,7 +11,7 @@ from remit.storage.spec_root import find_folder
 from remit.tasks.store import TaskStore
 
 _STATUS_LINE = lazy(r"(?m)^[ \t]{0,8}(?:[-*+][ \t]{1,4})?\*\*Status(?:\*\*[ \t]{0,4}:|:\*\*)[^\n]{0,200}\n?")
-"""Is told beside it: the task is moved before the agent reads it."""
+"""The instructions give the status separately: the preflight changes it before the agent reads the task."""
 
 if TYPE_CHECKING:
     from remit.config import Settings
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def find_task(home: Home, settings: Settings, task: int | str) -> dict[str, Any]:
-    """The fields of a request for work on a task: the workspace's own, or one that an outside system keeps (D16)."""
+    """Return the fields of a request for a run on a task of the workspace or of an outside system (D16)."""
     from remit.manifest.entries import make_slug  # noqa: PLC0415
     from remit.runs.tasks.outside_tasks import list_outside, show_outside  # noqa: PLC0415 - only for the work on a task
 
@@ -34,10 +34,10 @@ def find_task(home: Home, settings: Settings, task: int | str) -> dict[str, Any]
 
 
 def load_task_facts(home: Home, settings: Settings, number: int) -> TaskFacts:
-    """A task of the workspace with its plan. One that is over has no work left."""
+    """Load the facts of an open task of the workspace."""
     folder = find_folder(home.root, settings.tasks.folder)
     if folder is None:
-        raise UsageError("there are no tasks here", hint="make the first one: remit task new TITLE")
+        raise UsageError("there are no tasks here", hint="create the first one: remit task new TITLE")
     store = TaskStore(home, folder)
     task = store.get(number)
     if task.is_over:
@@ -46,7 +46,7 @@ def load_task_facts(home: Home, settings: Settings, number: int) -> TaskFacts:
 
 
 def describe_task(store: TaskStore, task: StoredTask) -> TaskFacts:
-    """What is told of a task of a store."""
+    """Return the facts of a task for the instructions."""
     plan = store.load_plan(task.number)
     title = store.read_titles().get(task.number) or task.title
     plan_path = "" if plan is None else plan.path
@@ -63,7 +63,7 @@ def describe_task(store: TaskStore, task: StoredTask) -> TaskFacts:
 
 
 def _answer(store: TaskStore, task: StoredTask, title: str) -> dict[str, str]:
-    """What a task answers of an agent's inputs: its own fields, and more by the names that agents give to it (D15)."""
+    """Return values for an agent's inputs: the task's own fields, and others by the names that agents use (D15)."""
     number, fields = task.number, task.fields
     own = {key: str(value) for key, value in fields.items() if type(value) in (str, int, float)}
     about = own.get("description") or store.read_field(number, "Description")

@@ -1,8 +1,7 @@
-"""Work on a task of the workspace, from the command to its result.
+"""Runs of task commands, from the command to its results: one run for the task, or one for each phase of its plan.
 
-Owns what is fetched from disk for it: the task and whether it may be worked on, the plan and where it goes on, the
-agent, what is handed on to it, and the path of what it makes. Who admits it, takes the task up under a lock: no two
-work on one task at a time.
+A run is prepared from the task, its plan, the agent, earlier artifacts and the path of the new one. It is admitted
+under a lock, so that two runs never work on one task at the same time.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
 
     from remit.result import Result
     from remit.runs.admission.admitted_run import AdmittedRun
-    from remit.runs.instructions import TaskFacts as Told
+    from remit.runs.instructions import TaskFacts
     from remit.runs.workspace import Workspace
     from remit.tasks.plan import Phase
     from remit.tasks.store import PlanFacts, StoredTask, TaskStore
@@ -56,68 +55,68 @@ _SYNC_FAILED = ERROR_CODES["status_sync"]
 
 
 class TaskRequest(NamedTuple):
-    """Work on a task, as somebody asks for it."""
+    """A task command as the caller gives it."""
 
     command: str
     number: int | str
-    """Of the task; what an outside system calls it, where one keeps the tasks."""
+    """The number of the task, or its id in an outside system."""
     prompt: str = ""
     agent: str = ""
     fields: Mapping[str, Any] = {}
-    """Of the request: runner, command, timeout_s, inputs, budget …"""
+    """Fields of the request: runner, command, timeout_s, inputs, budget …"""
 
 
 class TaskRun(NamedTuple):
-    """Work on a task that can be handed on: the whole of it, or one phase."""
+    """A prepared run on a task or on one phase of its plan."""
 
     wish: TaskRequest
     request: Request
     before: str
-    """The marker that the task has until then."""
+    """The marker of the task before the run."""
     phase: Phase | None = None
     left: int = 0
-    """How many phases are open, with this one."""
+    """The number of open phases, with this one."""
     notes: tuple[str, ...] = ()
 
 
 class FinishedTaskRun(NamedTuple):
-    """A delegation of it that is over: all of it, or one phase."""
+    """A finished run on a task or on one phase of its plan."""
 
     ready: TaskRun
     result: Result
-    """Of the last part, how the work ended: partial where phases are left."""
+    """The result. In the last run of a command, `partial` if phases are left."""
     left: tuple[str, ...] = ()
-    """What is left although it was completed and nobody goes on, each in a few words."""
+    """What is left although the run was completed and no next phase starts."""
     trouble: RemitError | None = None
-    """Why the next phase could not begin."""
+    """Why the next phase couldn't start."""
 
     @property
     def status(self) -> str:
-        """How the delegation itself ended."""
+        """The status of this run itself."""
         return "completed" if self.left else self.result.status
 
 
-async def work(ws: Workspace, wish: TaskRequest) -> list[FinishedTaskRun]:
-    """Work on a task to the end: phase after phase where it has a plan, up to the first that does not complete."""
+async def run_task(ws: Workspace, wish: TaskRequest) -> list[FinishedTaskRun]:
+    """Carry out a task command: one run, or one for each open phase of the plan until one isn't completed."""
     parts: list[FinishedTaskRun] = []
-    ready = get_ready(ws, wish)
+    ready = prepare_task_run(ws, wish)
     taken: tuple[TaskRun, AdmittedRun] | None = (ready, start_task_run(ws, ready))
     while taken is not None:
         ready, prepared = taken
         await ws.backend.submit(prepared.row.session_id)
         parts.append(FinishedTaskRun(ready, await ws.wait(prepared.row.session_id)))
         taken = start_next_phase(ws, parts)
-    return close(ws, parts)
+    return conclude_task(ws, parts)
 
 
-def get_ready(ws: Workspace, wish: TaskRequest) -> TaskRun:
-    """Everything that the work needs. Raises where it may not begin, and then nothing has changed."""
+def prepare_task_run(ws: Workspace, wish: TaskRequest) -> TaskRun:
+    """Prepare a run on a task without any change. Raises if the run must not start."""
     command = find_command(ws, wish.command)
     if list_outside(ws.root, ws.settings):
         return _get_outside(ws, wish, command)
     store = open_store(ws.home, ws.settings)
     if store is None:
-        raise UsageError("there are no tasks here", hint="make the first one: remit task new TITLE")
+        raise UsageError("there are no tasks here", hint="create the first one: remit task new TITLE")
     task = _find_task(store, command, wish.number)
     plan = store.load_plan(task.number)
     phase = plan.resume if plan is not None and command.is_phased else None
@@ -141,7 +140,7 @@ def get_ready(ws: Workspace, wish: TaskRequest) -> TaskRun:
 
 
 def _get_outside(ws: Workspace, wish: TaskRequest, command: TaskCommand) -> TaskRun:
-    """Work on a task that an outside system keeps: it has no marker here, and no plan."""
+    """Prepare a run on a task of an outside system, which has no marker and no plan here."""
     from remit.manifest.entries import make_slug  # noqa: PLC0415 - only for this
 
     task_id = str(wish.number)
@@ -151,7 +150,7 @@ def _get_outside(ws: Workspace, wish: TaskRequest, command: TaskCommand) -> Task
 
 
 def _make_request(
-    ws: Workspace, wish: TaskRequest, command: TaskCommand, facts: Told, asked: Mapping[str, Any]
+    ws: Workspace, wish: TaskRequest, command: TaskCommand, facts: TaskFacts, asked: Mapping[str, Any]
 ) -> Request:  # fmt: skip
     agent = wish.agent or _choose_agent(ws, wish, command, facts.language)
     given: dict[str, Any] = {
@@ -165,18 +164,20 @@ def _make_request(
 
 
 def find_command(ws: Workspace, name: str) -> TaskCommand:
-    """A command of this workspace by its name."""
+    """Return a command of this workspace by its name."""
     commands = make_commands(ws.settings.runs.task)
     if name not in commands:
-        raise UsageError(f"there is no command '{name}' for tasks", hint=did_you_mean(name, tuple(commands)))
+        raise UsageError(f"there is no task command '{name}'", hint=did_you_mean(name, tuple(commands)))
     for route in ws.settings.runs.route:
         if route not in commands:
-            raise ConfigError(f"[route.{route}] is the route of no command", hint=did_you_mean(route, tuple(commands)))
+            raise ConfigError(
+                f"[route.{route}] isn't the route of a task command", hint=did_you_mean(route, tuple(commands))
+            )
     return commands[name]
 
 
 def _brings_agent(wish: TaskRequest) -> bool:
-    """Whether whoever asks hands over what does the work; then it is called like the command."""
+    """Whether the caller gives a command line or a function; the agent is then named after the task command."""
     return wish.fields.get("command") is not None or wish.fields.get("function") is not None
 
 
@@ -186,9 +187,9 @@ def _choose_agent(ws: Workspace, wish: TaskRequest, command: TaskCommand, langua
     routes = ws.settings.runs.route
     chosen = choose_agent(command, candidates, routes, language=language)
     known = tuple(sorted(each.name for each in candidates))
-    if chosen and chosen not in known and not _brings_agent(wish):  # only a route names one that is not there
+    if chosen and chosen not in known and not _brings_agent(wish):  # only a route can name a missing agent
         route = command.name if chosen in routes.get(command.name, {}).values() else command.like
-        hint = did_you_mean(chosen, known) if known else "make one with remit agent new, or take the route out"
+        hint = did_you_mean(chosen, known) if known else "create one with remit agent new, or remove the route"
         raise ConfigError(f"[route.{route}] names the agent '{chosen}', and no file defines it", hint=hint)
     return chosen
 
@@ -197,16 +198,16 @@ def _choose_agent(ws: Workspace, wish: TaskRequest, command: TaskCommand, langua
 
 
 def _find_task(store: TaskStore, command: TaskCommand, number: int | str) -> StoredTask:
-    """A task that may be worked on."""
+    """Return a task that a run may work on; raise otherwise."""
     if not isinstance(number, int):
         raise UsageError(f"'{number[:80]}' isn't the number of a task", hint="remit task list shows them")
     task = store.get(number)
     if command.working and not task.closed and _refuse(task, command) and store.check():
-        absorb_edits(store)  # somebody moved it by hand, in one of the files
+        absorb_edits(store)  # a user changed its marker in one of the files
         task = store.get(number)
     if task.closed:
-        told = f"task {number} is over and put away"
-        raise RefusedError(told, code=StateError.code, hint="make a new one with: remit task new TITLE")
+        message = f"task {number} is closed and archived"
+        raise RefusedError(message, code=StateError.code, hint="create a new one with: remit task new TITLE")
     refusal = _refuse(task, command) if command.working else None
     if refusal is not None:
         raise refusal
@@ -218,46 +219,46 @@ def _refuse(task: StoredTask, command: TaskCommand) -> RefusedError | None:
     if refusal is None:
         return None
     why = get_reason(task)
-    told = f"task {task.number}: {refusal.message}{f' (it is {task.marker}: {why})' if why else ''}"
-    return RefusedError(told, code=StateError.code, hint=as_clause(refusal.hint))
+    message = f"task {task.number}: {refusal.message}{f' (it is {task.marker}: {why})' if why else ''}"
+    return RefusedError(message, code=StateError.code, hint=as_clause(refusal.hint))
 
 
 def get_reason(task: StoredTask) -> str:
-    """Why a task is blocked or abandoned, as it was said then."""
+    """Return the recorded reason why a task is blocked or abandoned; empty if there is none."""
     marker = task.marker or ""
     reason = task.fields.get(f"{marker.lower()}_reason") if marker in NEED_REASON else None
     return " ".join(reason.split())[:200] if isinstance(reason, str) else ""
 
 
 def _describe_state(task: StoredTask, command: TaskCommand) -> list[str]:
-    """What whoever asks should know of the task as it is found."""
+    """Return notes on the task's state before the run, for the user."""
     why = get_reason(task)
-    told = [f"task {task.number} was {task.marker}: {why}"] if why else []
+    notes = [f"task {task.number} was {task.marker}: {why}"] if why else []
     if command.working and task.marker == command.working:
-        told.append(f"task {task.number} was left {task.marker} and is taken up again")
-    return told
+        notes.append(f"task {task.number} was left {task.marker}; this run resumes it")
+    return notes
 
 
 def _describe_plan(plan: PlanFacts | None) -> list[str]:
-    """Why work on a task that has a plan does not go by it."""
+    """Return a note if the run doesn't follow the task's plan."""
     if plan is None or plan.resume is not None:
         return []
-    why = "all phases are over" if plan.phases else "it has no phases"
-    return [f"{plan.path}: {why}, and the task is done as a whole"]
+    why = "all phases are closed" if plan.phases else "it has no phases"
+    return [f"{plan.path}: {why}, so one run does the whole task"]
 
 
 def start_task_run(ws: Workspace, ready: TaskRun) -> AdmittedRun:
-    """Admit the work, unless somebody works on the task already."""
+    """Admit the run, unless another run works on the task."""
     with ws.home.lock(TAKING):
         _check_free(ws, ready)
         return ws.prepare(ready.request)
 
 
-def leave_to_itself(ws: Workspace, ready: TaskRun) -> AdmittedRun:
-    """Admit the work, and leave it to a process of its own."""
+def detach_task_run(ws: Workspace, ready: TaskRun) -> AdmittedRun:
+    """Admit the run, and start a process of its own for it."""
     if ready.left > 1:
-        told = f"{ready.left} phases are open, and each is begun when the one before it is done"
-        raise UsageError(told, hint="leave out --detach; a session of tmux or screen goes on without you")
+        message = f"{ready.left} phases are open, and each starts after the one before it"
+        raise UsageError(message, hint="leave --detach out; to log off meanwhile, use tmux or screen")
     from remit.runs.run_control import detach  # noqa: PLC0415 - only for this
 
     with ws.home.lock(TAKING):
@@ -274,13 +275,13 @@ def _check_free(ws: Workspace, ready: TaskRun) -> None:
 
 
 def get_state(ws: Workspace, ready: TaskRun) -> tuple[str, str]:
-    """The marker that a task has now, and why, where it is blocked; none where an outside system keeps it."""
+    """Return the current marker of a task and the reason for it; empty if an outside system keeps the task."""
     store, number = open_store(ws.home, ws.settings), ready.wish.number
     if store is None or not isinstance(number, int) or ready.request.outside:
         return "", ""
     try:
         task = store.get(number)
-    except RemitError:  # the finish step that met it reports it
+    except RemitError:  # the finish step with the same problem reports it
         return "", ""
     return task.marker or "", get_reason(task)
 
@@ -289,19 +290,19 @@ def get_state(ws: Workspace, ready: TaskRun) -> tuple[str, str]:
 
 
 def _check_open(plan: PlanFacts, number: int) -> None:
-    """Raise where only phases are left that somebody has set aside: nobody can work on them, and nothing is done."""
+    """Raise if phases are open but none of them can be started."""
     if plan.open:
         first = plan.open[0].number
-        told = f"task {number}: {format_phases(plan.open)}, and there is no other phase to go on with"
+        message = f"task {number}: {format_phases(plan.open)}, and no other phase is left"
         again = f"remit task set-status {number} --phase {first}"
         hint = f"repeat the phase after: {again} not started; or drop it with: {again} abandoned"
-        raise RefusedError(told, code=StateError.code, hint=hint)
+        raise RefusedError(message, code=StateError.code, hint=hint)
 
 
 def start_next_phase(ws: Workspace, parts: list[FinishedTaskRun]) -> tuple[TaskRun, AdmittedRun] | None:
-    """Admit the phase that follows those that are done; None if there is none, or it can't begin.
+    """Admit a run for the next phase; None if there is none, or it can't start.
 
-    The last part then has the reason: the work that is done is reported, whatever is in the way of the rest.
+    In the second case the last part gets the reason: the finished phases are reported in any case.
     """
     try:
         ready = _get_next(ws, parts)
@@ -312,9 +313,9 @@ def start_next_phase(ws: Workspace, parts: list[FinishedTaskRun]) -> tuple[TaskR
 
 
 def _get_next(ws: Workspace, parts: list[FinishedTaskRun]) -> TaskRun | None:
-    """The phase that follows those that are done; None where there is none, or the last one was not completed.
+    """Prepare a run for the next phase; None if there is none, or the last one wasn't completed.
 
-    None as well where the task is not what it was meanwhile: who has moved it, or lost a phase, did so for a reason.
+    Also None if the task has changed in the meantime: Remit respects a change of its marker or its phases.
     """
     last = parts[-1]
     store, number = open_store(ws.home, ws.settings), last.ready.wish.number
@@ -325,18 +326,18 @@ def _get_next(ws: Workspace, parts: list[FinishedTaskRun]) -> TaskRun | None:
         return None
     plan = store.load_plan(number)
     done = {part.ready.phase.number for part in parts if part.ready.phase is not None}
-    if plan is None or plan.resume is None or plan.resume.number in done:  # it could not be marked as done
+    if plan is None or plan.resume is None or plan.resume.number in done:  # the last phase couldn't be marked as done
         return None
-    return get_ready(ws, last.ready.wish)._replace(notes=())
+    return prepare_task_run(ws, last.ready.wish)._replace(notes=())
 
 
 def _list_trouble(result: Result) -> list[str]:
-    """Why nobody can say what is left of the plan."""
+    """Return the failed steps that make it unknown what is left of the plan."""
     return [each.message for each in result.failed_steps if each.code == _SYNC_FAILED]
 
 
-def close(ws: Workspace, parts: list[FinishedTaskRun]) -> list[FinishedTaskRun]:
-    """The parts of work that is over. Where something is left, the last one does not say that all was completed."""
+def conclude_task(ws: Workspace, parts: list[FinishedTaskRun]) -> list[FinishedTaskRun]:
+    """Return the finished runs of a command. If something is left, the result of the last one becomes `partial`."""
     last = parts[-1]
     store, number = open_store(ws.home, ws.settings), last.ready.wish.number
     is_phased = find_command(ws, last.ready.wish.command).is_phased
@@ -346,7 +347,7 @@ def close(ws: Workspace, parts: list[FinishedTaskRun]) -> list[FinishedTaskRun]:
     left: list[str] = []
     try:
         left = [] if unknown else _list_left(store, number, last)
-    except RemitError as error:  # a plan that can't be read may have more to do
+    except RemitError as error:  # an unreadable plan may have open phases
         unknown = [error.message]
     if not left and not unknown:
         return parts
@@ -358,7 +359,7 @@ def close(ws: Workspace, parts: list[FinishedTaskRun]) -> list[FinishedTaskRun]:
 
 
 def _list_left(store: TaskStore, number: int, last: FinishedTaskRun) -> list[str]:
-    """What the plan and the task say is left."""
+    """Return what is left by the plan and the task's marker."""
     plan = store.load_plan(number)
     left = [format_phases((each,)) for each in (() if plan is None else plan.open)]
     if not left and last.ready.request.working == "IMPLEMENTING" and store.get(number).marker == "PARTIAL":
@@ -367,7 +368,7 @@ def _list_left(store: TaskStore, number: int, last: FinishedTaskRun) -> list[str
 
 
 def _explain_unknown(trouble: Sequence[str], again: str) -> AgentError:
-    """Why completed work is only partial if the files of the tasks don't say whether something is left."""
+    """Return the error for a completed run if the task files don't say whether something is left."""
     advice = (
         f"Repair the task files with remit task sync --repair, or restore the plan from git, then continue: {again}"
     )
@@ -375,20 +376,20 @@ def _explain_unknown(trouble: Sequence[str], again: str) -> AgentError:
 
 
 def _explain_left(left: Sequence[str], again: str, trouble: RemitError | None) -> AgentError:
-    """Why completed work is only partial if phases of the plan are left."""
+    """Return the error for a completed run if phases of the plan are left."""
     message, code = f"the plan isn't done: {', '.join(left)}", ERROR_CODES["validation"]
     if trouble is not None:
         message, code = f"{message}; the next phase can't begin: {trouble.message}", trouble.code
     return AgentError("validation", message, code, recoverable=True, recommendation=f"Continue with: {again}")
 
 
-# --- what it is given, and what it makes -----------------------------------------------------------------------------
+# --- inputs and artifacts ---------------------------------------------------------------------------------------------
 
 
 def _answer(
     store: TaskStore, task: StoredTask, wish: TaskRequest, phase: Phase | None, artifact_path: str
 ) -> dict[str, str]:
-    """What a command answers of its agent's inputs beside the task itself (D15)."""
+    """Return values for the agent's inputs that follow from the command, in addition to those of the task (D15)."""
     answers = dict.fromkeys(FROM_PROMPT, wish.prompt.strip()) if wish.prompt.strip() else {}
     answers["project_path"] = f"{store.folder}/{find_task_folder(store, task)}"
     if artifact_path:
@@ -403,7 +404,7 @@ def _answer(
 
 
 def place_artifact(store: TaskStore, task: StoredTask, command: TaskCommand, phase: Phase | None) -> str:
-    """Where the artifact belongs (R1.20), below the root: the next version that is free."""
+    """Return the path of the artifact (R1.20), relative to the root, with the next free version."""
     template = command.part if phase is not None and command.part else command.artifact
     if not template:
         return ""
@@ -421,7 +422,7 @@ def place_artifact(store: TaskStore, task: StoredTask, command: TaskCommand, pha
 
 
 def find_task_folder(store: TaskStore, task: StoredTask) -> str:
-    """The folder of a task, `{number}_{slug}`: the one that is there, or what it would be called."""
+    """Return the folder of a task, `{number}_{slug}`: the existing one, or the name for a new one."""
     there = list_folders(store.home.root, store.folder).get(task.number)
     if there:
         return there[0]
@@ -432,7 +433,7 @@ def find_task_folder(store: TaskStore, task: StoredTask) -> str:
 def _find_handed(
     store: TaskStore, task: StoredTask, command: TaskCommand, plan: PlanFacts | None
 ) -> tuple[str, ...]:  # fmt: skip
-    """What was made for the task before, as far as the command wants it, the most important first."""
+    """Return the paths of earlier artifacts that the command reads, the most important first."""
     found = (
         (plan.path if plan is not None else None) if kind == "plan" else find_artifact(store, task, kind)
         for kind in command.reads
@@ -441,7 +442,7 @@ def _find_handed(
 
 
 def find_artifact(store: TaskStore, task: StoredTask, kind: str) -> str | None:
-    """The last artifact of a kind that a task has: what its files link, else the newest where it belongs."""
+    """Return the last artifact of a kind: the one that the task links, else the newest file in the usual folder."""
     linked = store.find_linked(task.number, task.fields, kind)
     if linked:
         return linked[0]

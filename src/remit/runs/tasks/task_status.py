@@ -1,9 +1,9 @@
 """The status of a task before its agent starts and after it has ended.
 
-Owns preflight (R1.15) and what settling does beyond the task's own marker: the phase of the plan, the marker that is
-given back where nobody could begin, and the tasks that a review asks for. What was true before is noted in the ledger
-first, so that a supervisor that takes over does the rest of it and nothing twice. Loads the store of tasks only where a
-workspace has some.
+Before a run: the preflight (R1.15). After it: the phase of the plan, the reset of a task whose run never started, the
+phases that are left, and follow-up tasks of a review. The preflight first records the old state in the ledger, so that
+a supervisor that takes over completes the steps and repeats none. The plan may be edited by an agent, so Remit compares
+it with the recorded phases and trusts only the phase of the run itself.
 """
 
 from __future__ import annotations
@@ -30,38 +30,38 @@ if TYPE_CHECKING:
 
 
 PREFLIGHT = "preflight"
-"""The event that notes what was true before an agent began."""
+"""The event that records the state of the task before the agent started."""
 PHASES = "phases"
 _USABLE = ("completed", "partial")
-"""What could complete a task; everything else leaves it open by itself."""
+"""Only these statuses can complete a task."""
 
 
 class OpenPhases(NamedTuple):
-    """What is left of a plan."""
+    """The open phases of a plan after a run."""
 
     steps: tuple[FinishStep, ...] = ()
     stays: bool = False
-    """Whether the task may not become what the status of the return would make it."""
+    """Whether the task must not get the marker that follows from the return."""
     ends: bool = False
-    """Whether nobody goes on by himself, so that a task that stays is PARTIAL."""
+    """Whether no next phase starts automatically, so that an open task is PARTIAL."""
     files: tuple[str, ...] = ()
 
 
 def note_phases(store: TaskStore, number: int) -> list[list[str | None]]:
-    """The phases of a plan as they are now, for who compares later."""
+    """Return the current phases of a plan and their markers, for a later comparison."""
     plan = store.load_plan(number)
     return [] if plan is None else [[phase.number, phase.marker] for phase in plan.phases]
 
 
 def find_phase(store: TaskStore, number: int, phase: int | str) -> Phase | None:
-    """A phase of a task's plan, by what it is called there."""
+    """Return a phase of a task's plan by its name; None if there is no such phase."""
     return _index(store.load_plan(number)).get(str(phase).upper())
 
 
 def check_rest(home: Home, store: TaskStore, row: Run, status: str) -> OpenPhases:
-    """What is left of the plan once work has ended so; a phase that was closed without being done is opened again.
+    """Return what is left of the plan after a run with this status. Reopens phases that the agent closed wrongly.
 
-    Whoever has lost a phase, or the plan, does not know what is left. So nobody goes on by himself: a person looks.
+    If a phase or the plan is lost, Remit doesn't know what is left, so the next phase doesn't start automatically.
     """
     from remit.tasks.plan import format_phases  # noqa: PLC0415 - only with a task
 
@@ -75,21 +75,21 @@ def check_rest(home: Home, store: TaskStore, row: Run, status: str) -> OpenPhase
     left = () if plan is None else plan.open
     if status not in _USABLE or not (lost or left):
         return rest
-    is_whole = bool(config.command) and config.phase is None  # nobody has begun to go from phase to phase
+    is_whole = bool(config.command) and config.phase is None  # the run wasn't started phase by phase
     resumes = plan is not None and plan.resume is not None and status == "completed" and not is_whole
     if not lost and not resumes and status == "completed":
-        told = FinishStep(PHASES, "done", f"task {number} is not done: {format_phases(left)}")
-        rest = rest._replace(steps=(*rest.steps, told))
+        open_step = FinishStep(PHASES, "done", f"task {number} isn't done: {format_phases(left)}")
+        rest = rest._replace(steps=(*rest.steps, open_step))
     return rest._replace(stays=True, ends=bool(lost) or not resumes)
 
 
 class _PlanBefore(NamedTuple):
-    """What a plan was when the work began."""
+    """The plan at the start of the run."""
 
     open: dict[str, str | None]
-    """The phases that were open, and the one that was worked on, each with its marker."""
+    """The open phases and the phase of the run, each with its marker."""
     event: int = 0
-    """The number of the event that noted it."""
+    """The number of the event that recorded it."""
 
 
 def _load_before(home: Home, row: Run) -> _PlanBefore:
@@ -104,18 +104,18 @@ def _load_before(home: Home, row: Run) -> _PlanBefore:
 
 
 def _index(plan: PlanFacts | None) -> dict[str, Phase]:
-    """Phases by what they are called; of two of one name the first."""
+    """Return phases by name; of two with one name, the first."""
     return {} if plan is None else {phase.number.upper(): phase for phase in reversed(plan.phases)}
 
 
 def _describe_lost_phases(number: int, lost: list[str], plan: PlanFacts | None) -> str:
     if plan is None:
-        return f"the plan of task {number} is gone, so nobody knows what is left of it"
+        return f"the plan of task {number} is gone, so what is left of it is unknown"
     return f"the plan of task {number} has no phase {' and no phase '.join(lost[:5])} any more"
 
 
 def _open_again(home: Home, store: TaskStore, row: Run, before: _PlanBefore) -> list[FinishStep]:
-    """Give phases that were closed in the plan itself their marker back. What a command closed, a person did."""
+    """Restore the marker of phases that an edit of the plan closed. A change by a command is the user's and stays."""
     from remit.tasks.task import ENDS  # noqa: PLC0415 - only with a task
 
     number, own = row.task_number or 0, str(read_run_config(row.details).phase).upper()
@@ -127,8 +127,8 @@ def _open_again(home: Home, store: TaskStore, row: Run, before: _PlanBefore) -> 
         marker, again = now[name].marker, before.open[name] or "NOT STARTED"
         if (name, marker) not in moved:
             store.move_phase(number, name, again)
-            told = f"phase {now[name].number} was made {marker} in the plan while {row.agent} was to do phase {own}"
-            steps.append(FinishStep(PHASES, "done", f"{told}; it is {again} again"))
+            message = f"phase {now[name].number} became {marker} in the plan while {row.agent} worked on phase {own}"
+            steps.append(FinishStep(PHASES, "done", f"{message}; it is {again} again"))
     return steps
 
 
@@ -139,16 +139,16 @@ def prepare_task(root: str, settings: Settings, row: Run) -> None:
     """Do the preflight of a run on a task, in any thread. Raises if the run may not start."""
     home = Home(root)
     try:
-        enter(home, settings, row)
+        start_task(home, settings, row)
     finally:
         home.close()
 
 
-def enter(home: Home, settings: Settings, row: Run) -> None:
-    """Give the task, and the phase of its plan, the marker of work. Done once; a second call does what is missing."""
+def start_task(home: Home, settings: Settings, row: Run) -> None:
+    """Set the markers of the task and its phase for a run. Idempotent: a second call does only what is missing."""
     config, number = read_run_config(row.details), row.task_number
     if config.outside:
-        from remit.runs.tasks.outside_tasks import focus_outside  # noqa: PLC0415 - only where another keeps the tasks
+        from remit.runs.tasks.outside_tasks import focus_outside  # noqa: PLC0415 - only with an outside task system
 
         focus_outside(home, settings, row)
     store = open_store(home, settings)
@@ -158,8 +158,8 @@ def enter(home: Home, settings: Settings, row: Run) -> None:
     if refusal is not None and config.command:
         raise refusal
     if refusal is not None:
-        return  # the task is somebody else's to move
-    before = _note(home, store, row, config)
+        return  # another run changes the status of the task
+    before = _record_state(home, store, row, config)
     marker = store.get(number).marker
     if config.working and marker == before["task"] != config.working:
         from remit.tasks.task import OWN_COMMAND, check_move  # noqa: PLC0415 - only with a task
@@ -173,8 +173,8 @@ def enter(home: Home, settings: Settings, row: Run) -> None:
             store.move_phase(number, phase.number, _IN_PROGRESS)
 
 
-def _note(home: Home, store: TaskStore, row: Run, config: RunConfig) -> dict[str, Any]:
-    """What was true before, as it was noted; noted now where it was not."""
+def _record_state(home: Home, store: TaskStore, row: Run, config: RunConfig) -> dict[str, Any]:
+    """Return the recorded state before the run; record it now if there is none."""
     noted = load_last_event(home.ledger, row.session_id, PREFLIGHT)
     if noted is not None:
         return noted.details
@@ -184,7 +184,7 @@ def _note(home: Home, store: TaskStore, row: Run, config: RunConfig) -> dict[str
     before: dict[str, Any] = {
         "task": task.marker, "phase": None if phase is None else phase.marker, "dates": task.dates
     }  # fmt: skip
-    if _goes_by_plan(config):
+    if _follows_plan(config):
         before[PHASES] = note_phases(store, number)
     with home.ledger.transaction(durable=True) as db:
         add_event(db, PREFLIGHT, before, session_id=row.session_id)
@@ -192,7 +192,7 @@ def _note(home: Home, store: TaskStore, row: Run, config: RunConfig) -> dict[str
 
 
 def open_store(home: Home, settings: Settings) -> TaskStore | None:
-    """The tasks of a workspace; None where it keeps none."""
+    """Open the tasks of a workspace; None if it has none."""
     folder = find_folder(home.root, settings.tasks.folder)
     if folder is None:
         return None
@@ -201,25 +201,25 @@ def open_store(home: Home, settings: Settings) -> TaskStore | None:
     return TaskStore(home, folder)
 
 
-def _goes_by_plan(config: RunConfig) -> bool:
-    """Whether the work is what a plan is for: one phase of it, or all."""
+def _follows_plan(config: RunConfig) -> bool:
+    """Whether the run implements a plan: one phase of it, or all."""
     return config.phase is not None or config.kind == "implementation"
 
 
-# --- afterwards ------------------------------------------------------------------------------------------------------
+# --- after the run ---------------------------------------------------------------------------------------------------
 class TaskFinish(NamedTuple):
-    """What was done to the task before the rest is settled."""
+    """The changes to the task before the other finish steps."""
 
     steps: tuple[FinishStep, ...] = ()
     stays: bool = False
-    """Whether the task keeps its marker: it went back, or there is more to do."""
+    """Whether the task keeps its marker: it was reset, or phases are left."""
     files: tuple[str, ...] = ()
     ends: bool = False
-    """Whether nobody goes on by himself with a task that stays."""
+    """Whether no next phase starts automatically."""
 
 
-def leave(home: Home, settings: Settings, row: Run, conclusion: Conclusion) -> TaskFinish:
-    """What a lifecycle command leaves behind besides the task's marker. Looks first, and does only what is missing."""
+def finish_task(home: Home, settings: Settings, row: Run, conclusion: Conclusion) -> TaskFinish:
+    """Do the task steps that precede the change of its marker. Idempotent: does only what is missing."""
     config = read_run_config(row.details)
     if row.task_number is None:
         return TaskFinish()
@@ -228,29 +228,29 @@ def leave(home: Home, settings: Settings, row: Run, conclusion: Conclusion) -> T
         if store is None:
             return TaskFinish()
         with home.lock(FINISHING):
-            return _leave(home, store, row, conclusion)
-    except RemitError as error:  # a task whose phases are in doubt is not done
-        return TaskFinish((fail("lifecycle", error),), stays=_goes_by_plan(config))
+            return _finish_task(home, store, row, conclusion)
+    except RemitError as error:  # if its phases are unknown, a task isn't done
+        return TaskFinish((fail("lifecycle", error),), stays=_follows_plan(config))
 
 
-def _leave(home: Home, store: TaskStore, row: Run, conclusion: Conclusion) -> TaskFinish:
+def _finish_task(home: Home, store: TaskStore, row: Run, conclusion: Conclusion) -> TaskFinish:
     config = read_run_config(row.details)
     if conclusion.stop_reason == "rejected":
         step = _reset_task(home, store, row, config)
         return TaskFinish((step,) if step is not None else (), stays=True)
     left = TaskFinish()
-    if not config.command and not _took_up(home, row):
+    if not config.command and not _has_started(home, row):
         left = TaskFinish(stays=True)
-    elif _goes_by_plan(config):
+    elif _follows_plan(config):
         left = _finish_plan(home, store, row, conclusion)
     left = left._replace(steps=(*left.steps, *_keep_task_open(home, store, row, conclusion, left)))
-    if config.command and config.kind == "review" and _is_own_word(conclusion):
+    if config.command and config.kind == "review" and _has_own_steps(conclusion):
         left = left._replace(steps=(*left.steps, _make_tasks(store, row, conclusion)))
     return left
 
 
-def _took_up(home: Home, row: Run) -> bool:
-    """Whether work that no command asked for has taken its task up: only then it moves it on."""
+def _has_started(home: Home, row: Run) -> bool:
+    """Whether a run without a task command set its task's marker: only then does its end change the marker."""
     return (
         bool(read_run_config(row.details).working)
         and load_last_event(home.ledger, row.session_id, PREFLIGHT) is not None
@@ -258,31 +258,31 @@ def _took_up(home: Home, row: Run) -> bool:
 
 
 def report_marker(home: Home, settings: Settings, row: Run) -> tuple[FinishStep, ...]:
-    """What became of the task of work that no command asked for; a command tells it itself."""
+    """Return a step with the task's marker after a run without a task command; a command reports it itself."""
     config, number, store = read_run_config(row.details), row.task_number, open_store(home, settings)
     if number is None or store is None or config.command:
         return ()
     try:
         noted, after = load_last_event(home.ledger, row.session_id, PREFLIGHT), store.get(number).marker
-    except RemitError:  # settling has told it
+    except RemitError:  # another finish step reports it
         return ()
     before = None if noted is None else noted.details["task"]
     if before is not None and before != after:
         return (FinishStep("status", "done", f"task {number} was {before} and is {after}"),)
-    why = f"it is not this agent's to make {config.working}" if config.working and noted is None else ""
+    why = f"this agent can't make it {config.working}" if config.working and noted is None else ""
     if not config.working:
-        why = f"this work moves none; remit task research, plan or implement {number} does"
+        why = f"this run changes no task; remit task research, plan or implement {number} does"
     return (FinishStep("status", "done", f"task {number} stays {after}{f': {why}' if why else ''}"),)
 
 
-def _is_own_word(conclusion: Conclusion) -> bool:
-    """Whether the next steps are the agent's: those of work that was cut short say how to take it up again."""
-    held = conclusion.stop_reason == "exited" and conclusion.verdict in ACCEPTABLE
-    return held and conclusion.status in ("completed", "partial")
+def _has_own_steps(conclusion: Conclusion) -> bool:
+    """Whether the next steps are the agent's; those of an interrupted run say how to resume it."""
+    is_accepted = conclusion.stop_reason == "exited" and conclusion.verdict in ACCEPTABLE
+    return is_accepted and conclusion.status in ("completed", "partial")
 
 
 def _reset_task(home: Home, store: TaskStore, row: Run, config: RunConfig) -> FinishStep | None:
-    """Nobody has begun: the task and its phase are again what they were."""
+    """Restore the markers of the task and its phase after a run that never started."""
     noted = load_last_event(home.ledger, row.session_id, PREFLIGHT)
     number = row.task_number or 0
     if noted is None:
@@ -299,7 +299,7 @@ def _reset_task(home: Home, store: TaskStore, row: Run, config: RunConfig) -> Fi
 
 
 def _finish_plan(home: Home, store: TaskStore, row: Run, conclusion: Conclusion) -> TaskFinish:
-    """Move the phase on; the task is done only when no phase is left."""
+    """Set the marker of the phase. The task is done only if no phase is left."""
     config, number = read_run_config(row.details), row.task_number or 0
     status = conclusion.task_status
     steps = () if config.phase is None else _finish_phase(store, number, config.phase, status)
@@ -310,10 +310,10 @@ def _finish_plan(home: Home, store: TaskStore, row: Run, conclusion: Conclusion)
 def _keep_task_open(
     home: Home, store: TaskStore, row: Run, conclusion: Conclusion, left: TaskFinish
 ) -> list[FinishStep]:
-    """Keep a task open that is not done: PARTIAL where nobody goes on, and never what its files were made to say.
+    """Keep an unfinished task open: PARTIAL if no next phase starts, and never COMPLETED because of an edited file.
 
-    Who edits a file while an agent is at work may be the agent. So a task that is called done there is not, unless the
-    return says so; a person says it with a command of Remit, and is not overruled.
+    An edit during the run may be the agent's. So a task that became COMPLETED in a file stays open, unless the return
+    says that it is done. A change by one of Remit's commands is the user's and stays.
     """
     from remit.returns.formats import get_format  # noqa: PLC0415 - only with a task
     from remit.tasks.task import follow_status, read_marker  # noqa: PLC0415
@@ -326,21 +326,21 @@ def _keep_task_open(
     done = {"COMPLETED", follow_status(config.working, "completed", format, kind=config.kind) or "COMPLETED"}
     if not left.stays and follow_status(config.working, conclusion.task_status, format, kind=config.kind) in done:
         return []
-    told = {marker for _, marker in list_moved(home, "task moved", number, after=noted.number)}
+    by_user = {marker for _, marker in list_moved(home, "task moved", number, after=noted.number)}
 
     def follow(word: str) -> str | None:
         marker = read_marker(word)
-        kept = config.working if marker in done - told else marker
+        kept = config.working if marker in done - by_user else marker
         kept = "PARTIAL" if left.ends and kept == "IMPLEMENTING" else kept
         return kept if kept != marker else None
 
     try:
         before = read_marker(store.conclude(number, follow).before or "")
-    except RemitError:  # the step that moves the task meets it too, and tells
+    except RemitError:  # the step that moves the task has the same problem and reports it
         return []
-    if before not in done - told:
+    if before not in done - by_user:
         return []
-    why = f"while {row.agent} was at work, and what it returned does not say so"
+    why = f"while {row.agent} was at work, but its return doesn't say so"
     return [FinishStep("status", "done", f"the files called task {number} {before} {why}")]
 
 
@@ -355,7 +355,7 @@ def _finish_phase(store: TaskStore, number: int, name: int | str, status: str) -
 
 
 def _make_tasks(store: TaskStore, row: Run, conclusion: Conclusion) -> FinishStep:
-    """A task for everything that a review asks for (R1.30); what is a task already becomes no second one."""
+    """Make a task for each next step of a review (R1.30), except for those that are tasks already."""
     from remit.runs.tasks.task_commands import read_follow_ups  # noqa: PLC0415 - only with a task
     from remit.tasks.markdown import clean_title  # noqa: PLC0415
 

@@ -23,16 +23,16 @@ _FOCUS = "focus"
 
 
 class ShownTask(NamedTuple):
-    """A task with what belongs to it."""
+    """A task with its plan, entries of the manifest and possible moves."""
 
     facts: StoredTask
     section: str
-    """What TODO.md says of it."""
+    """Its section in TODO.md."""
     plan: PlanFacts | None
     entries: tuple[str, ...]
-    """The entries of the manifest that it is linked to, from either end."""
+    """The ids of manifest entries that the task links, or that link the task."""
     moves: tuple[str, ...]
-    """The markers that may follow."""
+    """The markers that the task can get next."""
     focused: bool
 
 
@@ -40,7 +40,7 @@ class Tasks:
     """The tasks of a workspace, as its settings say: its own, or an outside system's through its commands."""
 
     def __init__(self, start: str | None = None, *, here: bool = False) -> None:
-        """`here` means the files of this checkout, also where it is a linked worktree of the workspace."""
+        """Open the tasks. `here`: the files of this checkout, even if it is a linked worktree of the workspace."""
         from remit.ledger.home import Home  # noqa: PLC0415 - only with tasks
         from remit.storage.spec_root import FOLDERS, STATE, find_folder, find_spec_root  # noqa: PLC0415
         from remit.tasks.store import TaskStore  # noqa: PLC0415
@@ -52,7 +52,7 @@ class Tasks:
         self.is_begun = folder is not None
         folder = folder or find_spec_root(self.root, self.settings.tasks.folder)
         for place in () if self.is_begun else (folder, *FOLDERS):
-            check_open(f"{self.root}/{place}/{STATE}")  # tasks that may not be seen are not none
+            check_open(f"{self.root}/{place}/{STATE}")  # unreadable tasks aren't missing tasks
         self.store = TaskStore(self.home, folder)
 
     # An outside system
@@ -68,7 +68,7 @@ class Tasks:
         return CLEO if not self.is_begun and os.path.isdir(f"{self.root}/.cleo") else {}
 
     def ask_outside(self, name: str, task_id: str, *, research: str = "") -> CommandOutput | None:
-        """Have an outside system do something; None where the workspace keeps its own tasks."""
+        """Run a command of the outside task system; None if the workspace keeps its own tasks."""
         if not self.outside:
             return None
         from remit.runs.workspace_trust import check_trust  # noqa: PLC0415 - only with an outside system
@@ -80,24 +80,24 @@ class Tasks:
     # The workspace's own
 
     def add(self, title: str, **given: str) -> TaskChange:
-        """Make a task."""
+        """Add a task."""
         self.check_own()
         return self.store.add(title, **given)
 
     def list_tasks(self) -> list[StoredTask]:
-        """Every task, by the title that people gave it."""
+        """Return all tasks, with their titles in TODO.md."""
         self._check_begun()
         titles = self.store.read_titles()
         return [_name(task, titles.get(task.number)) for task in self.store.list_tasks()]
 
     def count_drift(self) -> int:
-        """In how many places state.json and TODO.md disagree."""
+        """Count the differences between state.json and TODO.md."""
         from remit.tasks.drift import is_difference  # noqa: PLC0415 - only for this
 
         return sum(map(is_difference, self.store.check()))
 
     def show(self, number: int) -> ShownTask:
-        """A task with all that belongs to it."""
+        """Return a task with its plan, entries and possible moves."""
         from remit.tasks.task import list_moves  # noqa: PLC0415
 
         self._check_begun()
@@ -122,7 +122,7 @@ class Tasks:
         phase: str | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> TaskChange:
-        """Give a task, or a phase of its plan, another marker.
+        """Change the marker of a task, or of a phase of its plan.
 
         `environ` is the environment of the caller, if it isn't this process's own.
         """
@@ -135,7 +135,7 @@ class Tasks:
         return self.store.move(number, marker, reason=reason, by=by)
 
     def focus(self, number: int) -> TaskChange | None:
-        """Take a task up: it becomes IN PROGRESS if it may, and is the one in focus. None where it moved nowhere."""
+        """Focus a task and make it IN PROGRESS if possible; None if its marker stays."""
         from remit.tasks.task import list_moves  # noqa: PLC0415
 
         self._check_begun()
@@ -149,13 +149,13 @@ class Tasks:
         return moved
 
     def get_focus(self) -> int | None:
-        """The task in focus."""
+        """Return the number of the focused task."""
         note = self.home.ledger.get_note(_FOCUS) if self.home.is_made else None
         number = int(note) if note is not None and note.isdigit() else None
         return number if any(task.number == number for task in self.store.list_tasks() if not task.is_over) else None
 
     def link(self, number: int, entry_id: str) -> TaskChange:
-        """Link a task to an entry of the manifest, which must be there."""
+        """Link a task to an existing entry of the manifest."""
         from remit.runs.workspace_findings import check_entry_is_there  # noqa: PLC0415 - only for this
 
         self._check_begun()
@@ -163,38 +163,38 @@ class Tasks:
         return self.store.link(number, entry_id)
 
     def archive(self, numbers: tuple[int, ...]) -> tuple[list[TaskChange], TaskChange]:
-        """Archive tasks that are over; all of them if none is named. An agent at work on one of them may not."""
+        """Archive closed tasks; without numbers, all of them. Refuses an agent that works on one of them."""
         from remit.runs.tasks.task_holders import find_mover, list_holders  # noqa: PLC0415 - only for this
 
         self._check_begun()
         for number in numbers or {row.task_number or 0 for row in list_holders(self.home)}:
             if find_mover(self.home, number):
-                told = f"an agent can't archive task {number} while it works on it"
-                raise RefusedError(told, hint="return first; the user archives the task with remit task archive")
+                message = f"an agent can't archive task {number} while it works on it"
+                raise RefusedError(message, hint="return first; the user archives the task with remit task archive")
         return self.store.archive(numbers)
 
     def sync(self, how: How) -> SyncResult:
-        """Make state.json and TODO.md say the same: only what is clear, or all of it, following one or the other."""
+        """Synchronize state.json and TODO.md: only unambiguous edits, or all differences in favor of one file."""
         from remit.tasks.sync import absorb_edits, repair  # noqa: PLC0415 - only for this
 
         self._check_begun()
         return absorb_edits(self.store) if how == "take in" else self._describe_entries(repair(self.store, how))
 
     def _describe_entries(self, synced: SyncResult) -> SyncResult:
-        """Add which entries of the manifest name the old number of a task that has another one now."""
+        """Add the manifest entries that have the old number of a renumbered task."""
         from remit.tasks.duplicates import describe_entries  # noqa: PLC0415 - only for this
 
-        told = []
+        notes = []
         for task in synced.renumbered:
             try:
                 ids = _find_entries(self.home, task.old)
-            except RemitError:  # the repair is done, and whoever asks for the manifest is told
+            except RemitError:  # the repair is done; commands on the manifest report the error
                 break
-            told += [describe_entries(task, ids)] if ids else []
-        return synced._replace(done=(*synced.done, *told))
+            notes += [describe_entries(task, ids)] if ids else []
+        return synced._replace(done=(*synced.done, *notes))
 
     def load_plan(self, number: int) -> PlanFacts:
-        """A task's plan, with the phase where work goes on."""
+        """Load a task's plan, with the phase at which work resumes."""
         self._check_begun()
         plan = self.store.load_plan(number)
         if plan is None:
@@ -203,7 +203,7 @@ class Tasks:
         return plan
 
     def check_own(self) -> None:
-        """Raise if an outside system keeps the tasks: it is asked only to show, focus, complete and link them."""
+        """Raise if an outside system keeps the tasks: Remit passes only a few commands on to it."""
         if not self.is_begun and self.outside:
             message = f"the tasks of this workspace are in `{next(iter(self.outside.values())).split()[0]}`"
             known = ", ".join(self.outside)
@@ -220,7 +220,7 @@ def _name(task: StoredTask, listed: str | None) -> StoredTask:
 
 
 def parse_marker(word: str) -> str:
-    """A marker in any spelling."""
+    """Parse a marker in any spelling."""
     from remit.tasks.task import (  # noqa: PLC0415
         MARKERS,
         read_marker,
@@ -234,26 +234,26 @@ def parse_marker(word: str) -> str:
 
 
 class CheckedTasks(NamedTuple):
-    """What there is to say about the two files, each with its text."""
+    """The diagnostics on state.json and TODO.md, and the texts of both."""
 
     folder: str
     tasks: int
     findings: dict[str, tuple[Diagnostic, ...]]
-    """By file."""
+    """By path of the file."""
     texts: dict[str, bytes]
 
     @property
     def differences(self) -> int:
-        """In how many places the two files differ."""
+        """The number of differences between the two files."""
         from remit.tasks.drift import is_difference  # noqa: PLC0415 - only for this
 
         return sum(is_difference(each) for found in self.findings.values() for each in found)
 
 
 def check_sync(tasks: Tasks | None = None) -> CheckedTasks | None:
-    """Compare state.json with TODO.md and the plans, and edit none; None where the workspace keeps no tasks.
+    """Compare state.json with TODO.md and the plans, without an edit; None if the workspace has no tasks.
 
-    A change that a crash interrupted is finished first. Whoever goes on afterwards gives the tasks, and closes them.
+    First finishes a change that a crash interrupted. A caller that passes `tasks` also closes them.
     """
     from remit.storage.spec_root import ARCHIVE, STATE, TODO  # noqa: PLC0415
     from remit.tasks.drift import check_drift  # noqa: PLC0415
@@ -262,7 +262,7 @@ def check_sync(tasks: Tasks | None = None) -> CheckedTasks | None:
     from remit.tasks.todo import parse_todo  # noqa: PLC0415
     from remit.tasks.transaction import decode, finish_if_interrupted, load_file  # noqa: PLC0415
 
-    tasks = tasks or Tasks(here=True)  # a hook in a worktree is about to commit what is here
+    tasks = tasks or Tasks(here=True)  # a hook in a worktree commits the files there
     if not tasks.is_begun:
         return None
     finish_if_interrupted(tasks.home)
@@ -273,7 +273,7 @@ def check_sync(tasks: Tasks | None = None) -> CheckedTasks | None:
     unmerged = None if todo_data is None else check_merged(decode(todo_data))
     if unmerged is None:
         drift = check_drift(state, todo, parse_archive(None if archive is None else decode(archive)))
-    else:  # what stands between the marks belongs to two files
+    else:  # text between conflict markers belongs to two versions
         drift = check_drift(state, None)._replace(in_todo=(unmerged,))
     in_state = (*drift.in_state, *_check_plans(tasks.store, state, state_data))
     numbers = {task.number for each in (state, todo) if each is not None for task in each.tasks}
@@ -284,7 +284,7 @@ def check_sync(tasks: Tasks | None = None) -> CheckedTasks | None:
 
 
 def _check_plans(store: TaskStore, state: State | None, data: bytes | None) -> Iterator[Diagnostic]:
-    """Where the plan of a task has another status than the task."""
+    """Yield a diagnostic for each plan with another status than its task."""
     from remit.tasks.drift import check_plans  # noqa: PLC0415
     from remit.tasks.sync import load_plan_statuses  # noqa: PLC0415
     from remit.tasks.transaction import decode  # noqa: PLC0415 - only for this
@@ -294,7 +294,7 @@ def _check_plans(store: TaskStore, state: State | None, data: bytes | None) -> I
 
 
 def _find_entries(home: Home, number: int) -> tuple[str, ...]:
-    """The entries of the manifest that name a task."""
+    """Return the ids of manifest entries that link a task."""
     from remit.runs.workspace_findings import find_entries_of_task  # noqa: PLC0415 - only for this
 
     return find_entries_of_task(home, number)
