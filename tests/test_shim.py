@@ -222,7 +222,7 @@ def test_without_proc_a_group_ends_as_well() -> None:
     probe = """
 import os, subprocess, sys, time
 from remit import shim
-shim.list_processes = shim._ask_ps
+shim.list_processes = shim._run_ps
 child = subprocess.Popen(["sh", "-c", "sleep 60 & setsid sleep 60 & wait"], start_new_session=True)
 while len(shim.find_tree(os.getpid(), child.pid)) < 3:
     time.sleep(0.01)
@@ -393,7 +393,7 @@ sys.path.append({str(Path(shim.__file__).parent)!r})
 import shim
 fields = b"cwd=/ contain=group deadline_ms=0 out_cap=100 err_cap=100 mark=/ ".replace(b" ", bytes(1))
 run = shim.AgentProcess(shim.Order(fields), -1, os.pipe()[0])
-run.contained, run.told, run.woken = "namespace", os.pipe()[0], os.pipe()[0]
+run.contained, run.report, run.woken = "namespace", os.pipe()[0], os.pipe()[0]
 run.sinks = [shim.Sink(os.open("/dev/zero", os.O_RDONLY), os.open("kept", os.O_WRONLY | os.O_CREAT), 100)]
 run.keeper = os.posix_spawn("/bin/true", ["true"], {{}})
 shim._finish(run)

@@ -1,27 +1,29 @@
-"""The shim: the process that runs one agent, keeps what it prints, ends it in time and says once how it ended.
+"""The shim: a process that runs one agent, stores its output, enforces the deadline and writes the result once.
 
-Owns an agent's life. It is started by `attempts/`, which says what is in a session's folder, with the
-folder, the handle of its lock and that of its pipe as arguments, and it outlives whoever started it. Nothing here
-imports Remit, and little of the standard library: every agent pays for it. So `_ctypes` and `_signal` are used without
-the modules around them, which cost 9 ms and 6 ms more.
+`attempts/` starts it and describes the files in an attempt's folder. The arguments are the folder, the descriptor of
+its lock and that of its control pipe. The shim outlives the process that started it. It imports nothing of Remit and
+little of the standard library, because that would delay every agent: `_ctypes` and `_signal` are used without the
+modules around them, which cost 9 ms and 6 ms more.
 
-    shim      reads and keeps the output, holds the deadline, listens to `.remit/control/`, writes `result.json`
-    └ keeper  ends everything when the shim says so or is gone
+    shim      reads and stores the output, enforces the deadline, reads `.remit/control/`, writes `result.json`
+    └ keeper  ends all processes on the shim's command or when the shim is gone
       └ agent
 
-Nothing that the agent starts survives it, even where the shim itself is killed. There are three ways, best first:
+No process that the agent starts survives the agent, even if the shim itself is killed. There are three ways, best
+first:
 
-namespace   The keeper is process 1 of a PID namespace, and the kernel ends a namespace with its process 1. The kernel
-            ends the keeper when the shim is gone. Nobody in the namespace can signal the shim or stop the keeper.
-subreaper   No namespace is to be had. Whatever loses its parent becomes the keeper's child, so the keeper finds all of
-            them by walking the tree. When the shim is killed, the keeper ends them; when the keeper is killed, they
-            become the shim's, which ends them. An agent that kills both in one moment gets its children away; the agent
-            itself dies then too.
-group       Neither (macOS). What is in the agent's process group or still has its parents is found; a daemon with a
-            session of its own is not.
+namespace   The keeper is process 1 of a PID namespace, so the kernel ends all processes of the namespace with it. The
+            kernel ends the keeper when the shim is gone. A process in the namespace can neither signal the shim nor
+            stop the keeper.
+subreaper   If namespaces aren't available: processes that lose their parent become children of the keeper, so the
+            keeper finds all of them by walking the tree. If the shim is killed, the keeper ends them. If the keeper is
+            killed, they become children of the shim, which ends them. If an agent kills both at once, its children
+            survive, but the agent itself doesn't.
+group       If neither is available (macOS): the keeper finds processes in the agent's process group and those that
+            still have their parents, but not a daemon with a session of its own.
 
-What another service starts for the agent (a container, a job of cron or systemd) is nobody's child here, and stays.
-So does, without a namespace, what runs as another user: nobody but root may end it.
+Processes that another service starts for the agent (a container, a cron job, a systemd unit) aren't descendants of the
+shim, and survive. Without a namespace, so do processes of another user, which only root may end.
 """
 
 from __future__ import annotations
@@ -38,17 +40,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 TAIL_BYTES = 1 << 20
-"""So much of the end is kept of a stream that is cut."""
+"""How much of the end of a truncated stream is kept."""
 GRACE_SECONDS = 0.1
-"""From SIGTERM to SIGKILL."""
+"""The time from SIGTERM to SIGKILL."""
 SILENCE_SECONDS, LINGER_SECONDS = 0.05, 0.5
-"""How long a daemon that holds the agent's output open is listened to: until it is silent, and at most."""
+"""How long to read from a daemon that keeps the agent's output open: until it is silent this long, and at most."""
 PATIENCE_SECONDS = 60.0
-"""How long the shim retries to write output and result to a disk that is full."""
+"""How long the shim retries writing output and result to a full disk."""
 KEEPER_SECONDS, KILLED_SECONDS = 5.0, 2.0
-"""How long the keeper may take to end everything; how long the shim then waits for what it has killed itself."""
+"""How long the keeper may take to end all processes; how long the shim waits for processes that it killed itself."""
 BLANK_SECONDS = 5.0
-"""How long a folder is waited for in which a blank is made."""
+"""How long to wait for the lock of a folder to create a placeholder in."""
 _PIECE_BYTES = 1 << 16
 _MAX_WORD_BYTES = 4096
 _STOP_ROUNDS, _CATCH_ROUNDS = 50, 1000
@@ -60,7 +62,7 @@ _SET_DEATH_SIGNAL, _SET_SUBREAPER = 1, 36
 
 
 class Order:
-    """What is to be done. It comes as fields `name=value` with a NUL behind each: cheap to read, safe for any path."""
+    """The order of an attempt: fields `name=value`, each terminated by NUL, fast to read and safe for any path."""
 
     def __init__(self, data: bytes) -> None:
         self.argv: list[bytes] = []
@@ -89,9 +91,9 @@ class Order:
 
 
 class Sink:
-    """A stream of the agent: its beginning goes to a file, up to a cap. The rest stays in memory, at least its end.
+    """A stream of the agent: the beginning is written to a file, up to a cap; the end of the rest stays in memory.
 
-    If the disk is full, the rest stays in memory as well, and goes into the file as soon as there is room.
+    If the disk is full, the output stays in memory and is written to the file as soon as there is space.
     """
 
     def __init__(self, pipe: int, file: int, cap: int) -> None:
@@ -100,11 +102,11 @@ class Sink:
         self.total = self.kept = 0
         self.tail = bytearray()
         self.tail_kept = 0
-        """How much of the end is in a file of its own."""
+        """How many bytes of the end are in a separate file."""
         self.is_open = True
 
     def take(self) -> bool:
-        """Take in what is there now, up to a piece; whether there was something."""
+        """Read the available output, up to a piece, and return whether there was any."""
         try:
             data = os.read(self.pipe, _PIECE_BYTES)
         except BlockingIOError:
@@ -112,16 +114,16 @@ class Sink:
         self.is_open = bool(data)
         self.total += len(data)
         self.tail += data
-        if len(self.tail) > 2 * TAIL_BYTES:  # not at each piece: to move a megabyte for each costs more than to read it
+        if len(self.tail) > 2 * TAIL_BYTES:  # not for each piece: moving a megabyte takes longer than reading one
             del self.tail[:-TAIL_BYTES]
         try:
             self._write()
-        except OSError:  # no room: the next piece, or the end, tries again
+        except OSError:  # the disk is full: the next piece, or `finish`, retries
             return bool(data)
         return bool(data)
 
     def _write(self) -> None:
-        """Move what is in memory to the file, up to the cap. If a part between the two was dropped, it stays."""
+        """Move output from memory to the file, up to the cap, unless a part in between was dropped."""
         while self.tail and self.kept < self.cap and self.kept + len(self.tail) == self.total:
             data = bytes(self.tail[: min(_PIECE_BYTES, self.cap - self.kept)])
             done = os.write(self.file, data)
@@ -129,7 +131,7 @@ class Sink:
             del self.tail[:done]
 
     def finish(self, folder: int, tail_name: str) -> None:
-        """Put everything on disk: the file, and beside it the end of what the file has no place for."""
+        """Write all output to disk: the file up to its cap, and the end of the rest to a second file."""
         self._write()
         if self.kept:
             os.fsync(self.file)
@@ -140,70 +142,70 @@ class Sink:
 
 
 class AgentProcess:
-    """What is known about the agent, and the descriptors that belong to it."""
+    """The state of the agent, and its descriptors."""
 
     def __init__(self, order: Order, folder: int, control: int) -> None:
         self.order, self.folder, self.control = order, folder, control
         self.began_ms = time.time_ns() // 1_000_000
-        # From here on the clock on the wall does not count: it can be set.
+        # From here on, only the monotonic clock counts, because the wall clock can be set.
         self.deadline = time.monotonic() + (order.deadline_ms - self.began_ms) / 1000
         self.contained = "group"
-        self.keeper = self.agent = self.life = self.told = self.woken = -1
+        self.keeper = self.agent = self.life = self.report = self.woken = -1
         self.sinks: list[Sink] = []
-        self.words = b""
-        self.heard = b""
+        self.unparsed_control = b""
+        self.unparsed_reports = b""
         self.stop_reason = self.reason = ""
         self.status: int | None = None
         self.errno = 0
         self.survivors: int | None = None
         self.is_kept = False
-        """Whether the keeper is there."""
+        """Whether the keeper is running."""
         self.is_stuck = False
-        """Whether something is left that can't be ended: frozen, or in an uninterruptible wait."""
+        """Whether a process is left that can't be ended: frozen, or in an uninterruptible wait."""
         self.announced: object = None
-        """A socket, open while this process lives."""
-        self.blanks: list[tuple[int, bytes, bool]] = []
-        """Handles, paths, and whether it is a folder."""
+        """A socket that is open as long as this process lives."""
+        self.placeholders: list[tuple[int, bytes, bool]] = []
+        """Descriptor, path, and whether it is a folder, of each placeholder."""
 
 
-# The kernel's own services
+# --- system calls ----------------------------------------------------------------------------------------------------
 
 
-def _find_call(name: bytes) -> Callable[..., int]:
-    """A function of the C library, without the 9 ms of the module `ctypes`."""
+def _load_function(name: bytes) -> Callable[..., int]:
+    """Return a function of the C library, without importing `ctypes`, which takes 9 ms."""
     import _ctypes  # noqa: PLC0415 - only on Linux
 
-    class Int(_ctypes._SimpleCData):  # type: ignore[type-arg] # noqa: SLF001 - what ctypes.c_int is
+    class Int(_ctypes._SimpleCData):  # type: ignore[type-arg] # noqa: SLF001 - the base of ctypes.c_int
         _type_ = "i"
 
     class CFunction(_ctypes.CFuncPtr):
-        _flags_ = 1 | 8  # as C calls, and keeps errno
+        _flags_ = 1 | 8  # the C calling convention, with errno
         _restype_ = Int
 
-    everything = _ctypes.dlopen(None, 2)  # type: ignore[arg-type] # None: what this process has loaded
+    everything = _ctypes.dlopen(None, 2)  # type: ignore[arg-type] # None: the libraries that this process has loaded
     return CFunction(_ctypes.dlsym(everything, name.decode()))
 
 
-def _call(name: bytes, *values: int | bytes | None) -> int:
-    """Call the kernel; 0 or the number of the error."""
+def _call_c(name: bytes, *values: int | bytes | None) -> int:
+    """Call a function of the C library, and return 0 or errno."""
     if not sys.platform.startswith("linux"):
         return errno.ENOSYS
     try:
         import _ctypes  # noqa: PLC0415 - only on Linux
 
-        return _ctypes.get_errno() if _find_call(name)(*values) else 0
+        return _ctypes.get_errno() if _load_function(name)(*values) else 0
     except (ImportError, AttributeError, OSError):
         return errno.ENOSYS
 
 
 def _enter_namespace() -> bool:
-    """Let the next child be process 1 of a namespace of its own; whether that is allowed here."""
+    """Make the next child process 1 of a new PID namespace, and return whether that is permitted."""
     user, group = os.getuid(), os.getgid()
-    if _call(b"unshare", _NEW_NAMESPACES) == 0:
+    if _call_c(b"unshare", _NEW_NAMESPACES) == 0:
         return True
-    if _call(b"unshare", _NEW_NAMESPACES | _NEW_USER):
+    if _call_c(b"unshare", _NEW_NAMESPACES | _NEW_USER):
         return False
-    # The agent stays who it is: without these lines it would be nobody.
+    # Map the user and group to themselves. Without a mapping, the agent would run as `nobody`.
     for name, line in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
         handle = os.open(f"/proc/self/{name}", os.O_WRONLY)
         os.write(handle, line.encode())
@@ -211,13 +213,13 @@ def _enter_namespace() -> bool:
     return True
 
 
-# Everything that lives
+# --- processes -------------------------------------------------------------------------------------------------------
 
 
 def list_processes() -> list[tuple[int, int, int]]:
-    """The number, the parent and the group of each process that is not dead yet."""
+    """Return the PID, the parent and the process group of each living process."""
     if not os.path.exists("/proc/self/stat"):
-        return _ask_ps()
+        return _run_ps()
     found = []
     for name in os.listdir("/proc"):
         if name.isdigit():
@@ -236,18 +238,18 @@ def list_processes() -> list[tuple[int, int, int]]:
     return found
 
 
-def _ask_ps() -> list[tuple[int, int, int]]:
-    import subprocess  # noqa: PLC0415 - only where there is no /proc
+def _run_ps() -> list[tuple[int, int, int]]:
+    import subprocess  # noqa: PLC0415 - only without /proc
 
     command = ["ps", "-A", "-o", "pid=", "-o", "ppid=", "-o", "pgid=", "-o", "stat="]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as ps:  # noqa: S603 - fixed words
         lines = [line.split() for line in ps.stdout or ()]
     found = [(int(pid), int(parent), int(group)) for pid, parent, group, state, *_ in lines if b"Z" not in state]
-    return [each for each in found if each[0] != ps.pid]  # our own child, and not meant
+    return [each for each in found if each[0] != ps.pid]  # without ps itself
 
 
 def find_tree(root: int, group: int) -> dict[int, int]:
-    """All that descend from a process, and all in a group: each with its group; without the process itself."""
+    """Return all descendants of a process and all members of a group, with their groups, without the process itself."""
     children: dict[int, list[int]] = {}
     group_of: dict[int, int] = {}
     for pid, parent, member_of in list_processes():
@@ -264,11 +266,11 @@ def find_tree(root: int, group: int) -> dict[int, int]:
 
 
 def kill_tree(root: int, group: int, seconds: float = 1e9) -> int:
-    """End all that descend from a process or are in a group; how many there were, at least.
+    """End all descendants of a process and all members of a group, and return how many there were, at least.
 
-    They are stopped first, so that none has a child while the others are looked for. A signal to a group reaches
-    also those who are being born into it. A frozen process, or one in an uninterruptible wait, gets its signal and is
-    waited for no longer than `seconds`.
+    The processes are stopped first, so that none forks during the search. A signal to a group also reaches processes
+    that are just being forked into it. A frozen process, or one in an uninterruptible wait, gets its signal, and the
+    function waits for it no longer than `seconds`.
     """
     ended: set[int] = set()
     immune: set[int] = set()
@@ -283,7 +285,7 @@ def kill_tree(root: int, group: int, seconds: float = 1e9) -> int:
             fresh = tree.keys() - stopped - immune
             if not fresh:
                 break
-            groups |= set(tree.values()) - {0, 1, os.getpgid(0)}  # to -1 would be to everybody
+            groups |= set(tree.values()) - {0, 1, os.getpgid(0)}  # a signal to -1 would go to all processes
             _send((-each for each in groups), signal.SIGSTOP)
             immune |= _send(fresh, signal.SIGSTOP)
             stopped |= fresh
@@ -297,16 +299,17 @@ def kill_tree(root: int, group: int, seconds: float = 1e9) -> int:
 
 
 def _catch_children(immune: set[int]) -> set[int]:
-    """End the children that we have, at once, as often as there are new ones.
+    """End the children of this process until there are no new ones, and return their PIDs.
 
-    Who has a child and ends, again and again, is gone before a walk has found it. But each of its children is ours.
+    A process that forks and exits repeatedly is gone before a walk of the tree finds it, but its children become
+    children of this process.
     """
     ended: set[int] = set()
     for _ in range(_CATCH_ROUNDS):
         _reap()
         try:
             handle = os.open("/proc/thread-self/children", os.O_RDONLY)
-        except OSError:  # no Linux, or one that does not tell
+        except OSError:  # not Linux, or a kernel without this file
             break
         children = {int(pid) for pid in os.read(handle, _PIECE_BYTES).split()} - immune
         os.close(handle)
@@ -326,7 +329,7 @@ def _has_children() -> bool:
 
 
 def _send(pids: Iterable[int], number: int) -> set[int]:
-    """Send a signal; to which of them that is not allowed, because they are somebody else's by now."""
+    """Send a signal, and return the processes of other users, to which that isn't permitted."""
     immune = set()
     for pid in pids:
         try:
@@ -339,7 +342,7 @@ def _send(pids: Iterable[int], number: int) -> set[int]:
 
 
 def _reap() -> list[tuple[int, int]]:
-    """Take note of the children that have ended: numbers and how they ended."""
+    """Reap the children that have ended, and return their PIDs and statuses."""
     found = []
     try:
         while (ended := os.waitpid(-1, os.WNOHANG))[0]:
@@ -349,35 +352,35 @@ def _reap() -> list[tuple[int, int]]:
     return found
 
 
-# The keeper
+# --- the keeper ------------------------------------------------------------------------------------------------------
 
 
-def _keep(run: AgentProcess, life: int, told: int, streams: tuple[int, int, int]) -> None:
-    """Run the agent when told to, tell how it ended, and end everything when told to or when the shim is gone.
+def _keep(run: AgentProcess, life: int, report: int, streams: tuple[int, int, int]) -> None:
+    """Start the agent on the shim's command, report its end, and end all processes on command or without the shim.
 
-    It holds the session's lock as well: the lock is free when nothing is alive any more.
+    The keeper also keeps the session's lock open, so the lock is free when no process is left.
     """
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, signal.SIG_IGN)
     is_first = run.contained == "namespace"
-    # Where the keeper has to clean up itself, it only must not be asleep when the shim is gone.
-    _call(b"prctl", _SET_DEATH_SIGNAL, signal.SIGKILL if is_first else signal.SIGCONT)
+    # If the keeper itself has to end the processes, the signal only has to wake it when the shim is gone.
+    _call_c(b"prctl", _SET_DEATH_SIGNAL, signal.SIGKILL if is_first else signal.SIGCONT)
     if run.contained == "subreaper":
-        _call(b"prctl", _SET_SUBREAPER, 1)
+        _call_c(b"prctl", _SET_SUBREAPER, 1)
     woken = _wake_on(signal.SIGCHLD)
-    if os.read(life, 1) == b"g":  # else the shim was gone before the kernel knew that we want to hear of it
-        if is_first and _call(b"mount", b"none", b"/", None, _MOVE_ALONG, None) == 0:
-            _call(b"mount", b"proc", b"/proc", b"proc", _QUIET_MOUNT, None)
-        run.agent = _start_agent(run, told, streams)
+    if os.read(life, 1) == b"g":  # otherwise the shim was gone before the death signal was set
+        if is_first and _call_c(b"mount", b"none", b"/", None, _MOVE_ALONG, None) == 0:
+            _call_c(b"mount", b"proc", b"/proc", b"proc", _QUIET_MOUNT, None)
+        run.agent = _start_agent(run, report, streams)
         for stream in streams:
             os.close(stream)
-        _tell(told, b"a%d\n" % run.agent)
-        _attend(run, life, told, woken)
-    _tell(told, b"s%d\n" % _end_all(run))
+        _write_word(report, b"a%d\n" % run.agent)
+        _serve(run, life, report, woken)
+    _write_word(report, b"s%d\n" % _end_all(run))
 
 
-def _attend(run: AgentProcess, life: int, told: int, woken: int) -> None:
-    """Wait on the agent until everything is to end."""
+def _serve(run: AgentProcess, life: int, report: int, woken: int) -> None:
+    """Report the end of the agent, and return when all processes have to end."""
     poll = select.poll()
     poll.register(life, select.POLLIN)
     poll.register(woken, select.POLLIN)
@@ -388,7 +391,7 @@ def _attend(run: AgentProcess, life: int, told: int, woken: int) -> None:
             for pid, status in _reap():
                 if pid == run.agent:
                     run.status = status
-                    _tell(told, b"x%d\n" % status)
+                    _write_word(report, b"x%d\n" % status)
         if life in ready:
             word = os.read(life, 1)
             if word != b"t":
@@ -398,10 +401,11 @@ def _attend(run: AgentProcess, life: int, told: int, woken: int) -> None:
 
 
 def _end_all(run: AgentProcess) -> int:
-    """End everything that the agent has left; how many there were at least, without the agent."""
+    """End all processes that the agent has left, and return how many there were at least, without the agent."""
     _reap()
     is_over = run.status is not None or run.agent < 0
-    if run.contained != "namespace" or os.getpid() != 1:  # else the signal would go to everybody on the machine
+    # Elsewhere, a signal to -1 would go to all processes of the machine.
+    if run.contained != "namespace" or os.getpid() != 1:
         found = kill_tree(os.getpid(), run.agent if run.contained == "group" else -1)
         _reap()
         return max(0, found - (not is_over))
@@ -418,41 +422,41 @@ def _end_all(run: AgentProcess) -> int:
     return max(0, count - (not is_over))
 
 
-def _tell(told: int, word: bytes) -> None:
+def _write_word(report: int, word: bytes) -> None:
     try:
-        os.write(told, word)
-    except OSError:  # the shim is gone: nobody needs it
+        os.write(report, word)
+    except OSError:  # the shim is gone, so no report is needed
         return
 
 
-def _start_agent(run: AgentProcess, told: int, streams: tuple[int, int, int]) -> int:
+def _start_agent(run: AgentProcess, report: int, streams: tuple[int, int, int]) -> int:
     pid = os.fork()
     if pid:
         return pid
     try:
         os.setsid()
         if run.contained != "namespace":
-            _call(b"prctl", _SET_DEATH_SIGNAL, signal.SIGKILL)
+            _call_c(b"prctl", _SET_DEATH_SIGNAL, signal.SIGKILL)
         for place, stream in enumerate(streams):
-            os.dup2(stream, place)  # all other descriptors close themselves
+            os.dup2(stream, place)  # all other descriptors are closed on exec
         _reset_signals()
         os.chdir(run.order.cwd)
         environ = {name: value for name, value in os.environb.items() if name not in run.order.unset}
         _execute(run.order.argv, environ)
     except OSError as error:
-        _tell(told, b"e%d\n" % (error.errno or errno.EINVAL))
+        _write_word(report, b"e%d\n" % (error.errno or errno.EINVAL))
     finally:
         os._exit(127)
 
 
 def _execute(argv: list[bytes], environ: dict[bytes, bytes]) -> None:
-    """Become the program, which is looked up on its own path; raise `OSError` where that cannot be."""
+    """Execute the program, found on the PATH of its own environment. Raise `OSError` if that fails."""
     if b"/" in argv[0]:
-        os.execve(argv[0], argv, environ)  # noqa: S606 - that is the job
+        os.execve(argv[0], argv, environ)  # noqa: S606 - this is the purpose
     failure = OSError(errno.ENOENT, "")
     for folder in environ.get(b"PATH", os.defpath.encode()).split(b":"):
         try:
-            os.execve((folder or b".") + b"/" + argv[0], argv, environ)  # noqa: S606 - that is the job
+            os.execve((folder or b".") + b"/" + argv[0], argv, environ)  # noqa: S606 - this is the purpose
         except OSError as error:
             if error.errno not in {errno.ENOENT, errno.ENOTDIR}:
                 failure = error
@@ -460,66 +464,66 @@ def _execute(argv: list[bytes], environ: dict[bytes, bytes]) -> None:
 
 
 def _reset_signals() -> None:
-    """An agent is not to inherit what a process above it ignores or blocks."""
+    """Reset signals, so that the agent doesn't inherit ignored or blocked ones."""
     for number in signal.valid_signals():
         if number not in {signal.SIGKILL, signal.SIGSTOP}:
             try:
                 signal.signal(number, signal.SIG_DFL)
-            except (OSError, ValueError):  # the C library keeps some for itself
+            except (OSError, ValueError):  # the C library reserves some
                 continue
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
-# The shim
+# --- the shim --------------------------------------------------------------------------------------------------------
 
 
 def _wake_on(*numbers: int) -> int:
-    """A pipe in which each of these signals leaves its number."""
-    hear, wake = os.pipe()
+    """Return a pipe that gets the number of each of these signals."""
+    read_end, wake = os.pipe()
     os.set_blocking(wake, False)
-    os.set_blocking(hear, False)
+    os.set_blocking(read_end, False)
     signal.set_wakeup_fd(wake)
     for number in numbers:
         signal.signal(number, lambda *_: None)
-    return hear
+    return read_end
 
 
-def _begin(run: AgentProcess) -> None:
-    """Put the agent into the best containment that is to be had, and let it go."""
+def _start_keeper(run: AgentProcess) -> None:
+    """Choose the best available containment, and start the keeper, which starts the agent."""
     try:
         stdin = _open_at(run.folder, "stdin", os.O_RDONLY)
     except FileNotFoundError:
         stdin = os.open(os.devnull, os.O_RDONLY)
     files = [_open_at(run.folder, name, os.O_WRONLY | os.O_CREAT | os.O_EXCL) for name in ("out", "err")]
-    (hear_out, out), (hear_err, err) = os.pipe(), os.pipe()
-    (life_end, run.life), (run.told, told_end) = os.pipe(), os.pipe()
+    (read_out, out), (read_err, err) = os.pipe(), os.pipe()
+    (life_end, run.life), (run.report, report_end) = os.pipe(), os.pipe()
     run.contained = _choose_containment(run.order.contain)
     run.woken = _wake_on(signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
     run.keeper = os.fork()
     if run.keeper == 0:
         try:
-            for handle in (run.life, run.told, run.woken, hear_out, hear_err):
+            for handle in (run.life, run.report, run.woken, read_out, read_err):
                 os.close(handle)
-            _keep(run, life_end, told_end, (stdin, out, err))
+            _keep(run, life_end, report_end, (stdin, out, err))
         finally:
             os._exit(0)
     run.is_kept = True
-    for handle in (stdin, out, err, life_end, told_end):
+    for handle in (stdin, out, err, life_end, report_end):
         os.close(handle)
     _write_pids(run)
-    _tell(run.life, b"g")
-    run.sinks = [Sink(hear_out, files[0], run.order.out_cap), Sink(hear_err, files[1], run.order.err_cap)]
+    _write_word(run.life, b"g")
+    run.sinks = [Sink(read_out, files[0], run.order.out_cap), Sink(read_err, files[1], run.order.err_cap)]
 
 
 def _choose_containment(wanted: str) -> str:
     kind = "group"
-    if wanted != "group" and _call(b"prctl", _SET_SUBREAPER, 1) == 0:
+    if wanted != "group" and _call_c(b"prctl", _SET_SUBREAPER, 1) == 0:
         kind = "namespace" if wanted != "subreaper" and _enter_namespace() else "subreaper"
     return kind
 
 
 def _write_pids(run: AgentProcess) -> None:
-    """Say which processes these are, so that a caller can find out that it is inside."""
+    """Write the PIDs and namespaces, so that a caller can find out whether it runs inside this attempt."""
     spaces = []
     for name in ("pid", "pid_for_children"):
         try:
@@ -530,48 +534,48 @@ def _write_pids(run: AgentProcess) -> None:
     data = text % (run.contained, os.getpid(), run.keeper, *spaces)
     _replace(run.folder, "pids.json", data.encode(), durable=False)
     if spaces[0]:
-        run.announced = _announce(*spaces)
+        run.announced = _open_announcement(*spaces)
 
 
-def _announce(outer: int, inner: int) -> object:
-    """Show every process of this network namespace that an agent lives, by a socket that is no file.
+def _open_announcement(outer: int, inner: int) -> object:
+    """Announce a running agent to all processes of this network namespace, by a socket with an abstract name.
 
-    An agent that hides in namespaces of its own sees neither its shim nor, in another workspace, its folder.
+    An agent in namespaces of its own can see neither its shim nor, in another workspace, its folder.
     """
     import _socket  # noqa: PLC0415 - the module around it costs 5 ms
 
     made = _socket.socket(_socket.AF_UNIX, _socket.SOCK_DGRAM)
     try:
         made.bind(b"\0remit-agent/%d/%d/%d/%s" % (os.getuid(), outer, inner, os.urandom(8).hex().encode()))
-    except OSError:  # no such socket is to be had here; what is in the folder tells it in this workspace
+    except OSError:  # without such a socket, the files in the folder show it in this workspace
         made.close()
     return made
 
 
 def _supervise(run: AgentProcess) -> None:
-    """Hear the agent until it ends or is ended."""
-    _hear(run, run.deadline, lambda: run.status is not None or bool(run.stop_reason) or not run.is_kept)
+    """Read the agent's output until it ends; end it at the deadline or on request."""
+    _watch(run, run.deadline, lambda: run.status is not None or bool(run.stop_reason) or not run.is_kept)
     if run.status is None and run.is_kept:
         run.stop_reason = run.stop_reason or "timeout"
-        _tell(run.life, b"t")
-        _hear(run, time.monotonic() + GRACE_SECONDS, lambda: run.status is not None or not run.is_kept)
+        _write_word(run.life, b"t")
+        _watch(run, time.monotonic() + GRACE_SECONDS, lambda: run.status is not None or not run.is_kept)
     else:
         _linger(run)
 
 
 def _finish(run: AgentProcess) -> None:
-    """See to it that nothing is left."""
-    _tell(run.life, b"k")
-    _hear(run, time.monotonic() + KEEPER_SECONDS, lambda: not run.is_kept)
-    if run.is_kept:  # it is stopped, or waits for a process that can't be ended: the kernel ends the rest with it
+    """End all remaining processes, and read the rest of the output."""
+    _write_word(run.life, b"k")
+    _watch(run, time.monotonic() + KEEPER_SECONDS, lambda: not run.is_kept)
+    if run.is_kept:  # it is stopped, or waits for a process that can't end: the kernel ends the others with it
         _send([run.keeper], signal.SIGKILL)
-        _hear(run, time.monotonic() + KILLED_SECONDS, lambda: not run.is_kept)
+        _watch(run, time.monotonic() + KILLED_SECONDS, lambda: not run.is_kept)
     run.is_stuck = not _wait_for(run.keeper, KILLED_SECONDS)
     if run.survivors is None and run.contained != "namespace":
-        # Somebody has killed the keeper, and what it kept is ours now.
+        # The keeper was killed, so its children are children of the shim now.
         run.survivors = kill_tree(os.getpid(), run.agent if run.contained == "group" else -1, KILLED_SECONDS)
         run.is_stuck = run.is_stuck or _has_children()
-    # What nobody could end may print for ever; what the agent itself has printed is in the pipe by now.
+    # A process that can't be ended may print forever, but the agent's own output is in the pipe by now.
     last = time.monotonic() + LINGER_SECONDS
     for sink in run.sinks:
         while sink.is_open and sink.take() and time.monotonic() < last:
@@ -579,7 +583,7 @@ def _finish(run: AgentProcess) -> None:
 
 
 def _wait_for(pid: int, seconds: float) -> bool:
-    """Wait for a child, but not without a limit; whether it has ended."""
+    """Wait for a child up to a time limit, and return whether it has ended."""
     last = time.monotonic() + seconds
     while os.waitpid(pid, os.WNOHANG)[0] == 0:
         if time.monotonic() > last:
@@ -589,13 +593,13 @@ def _wait_for(pid: int, seconds: float) -> bool:
 
 
 def _linger(run: AgentProcess) -> None:
-    """Hear the rest of what an agent has printed, and not for long what a daemon of its still prints."""
+    """Read the rest of the agent's output, and for a short time the output of its daemons."""
     last = time.monotonic() + LINGER_SECONDS
     before = -1
     while before < _count(run) and time.monotonic() < last:
         before = _count(run)
         until = min(last, time.monotonic() + SILENCE_SECONDS)
-        _hear(run, until, lambda before=before: _count(run) > before or not _is_any_open(run))  # type: ignore[misc] # mypy cannot tell
+        _watch(run, until, lambda before=before: _count(run) > before or not _is_any_open(run))  # type: ignore[misc] # mypy cannot tell
 
 
 def _count(run: AgentProcess) -> int:
@@ -606,10 +610,10 @@ def _is_any_open(run: AgentProcess) -> bool:
     return any(sink.is_open for sink in run.sinks)
 
 
-def _hear(run: AgentProcess, until: float, is_enough: Callable[[], bool]) -> None:
-    """Take in whatever comes, until a moment or until it is enough."""
+def _watch(run: AgentProcess, until: float, is_enough: Callable[[], bool]) -> None:
+    """Read output, reports, control words and signals, until a time or until a condition is true."""
     poll = select.poll()
-    for handle in (run.told, run.control, run.woken, *(sink.pipe for sink in run.sinks if sink.is_open)):
+    for handle in (run.report, run.control, run.woken, *(sink.pipe for sink in run.sinks if sink.is_open)):
         poll.register(handle, select.POLLIN)
     by_pipe = {sink.pipe: sink for sink in run.sinks}
     while not is_enough():
@@ -621,10 +625,10 @@ def _hear(run: AgentProcess, until: float, is_enough: Callable[[], bool]) -> Non
                 by_pipe[handle].take()
                 if not by_pipe[handle].is_open:
                     poll.unregister(handle)
-            elif handle == run.told:
-                _hear_keeper(run)
+            elif handle == run.report:
+                _read_keeper(run)
             elif handle == run.control:
-                _hear_control(run)
+                _read_control(run)
             else:
                 os.read(run.woken, _PIECE_BYTES)
                 _decide(run, "stopped", "signal")
@@ -632,10 +636,10 @@ def _hear(run: AgentProcess, until: float, is_enough: Callable[[], bool]) -> Non
             return
 
 
-def _hear_keeper(run: AgentProcess) -> None:
-    data = os.read(run.told, _PIECE_BYTES)
+def _read_keeper(run: AgentProcess) -> None:
+    data = os.read(run.report, _PIECE_BYTES)
     run.is_kept = bool(data)
-    *lines, run.heard = (run.heard + data).split(b"\n")
+    *lines, run.unparsed_reports = (run.unparsed_reports + data).split(b"\n")
     for line in lines:
         number = int(line[1:])
         if line[:1] == b"a":
@@ -648,12 +652,12 @@ def _hear_keeper(run: AgentProcess) -> None:
             run.survivors = number
 
 
-def _hear_control(run: AgentProcess) -> None:
+def _read_control(run: AgentProcess) -> None:
     try:
-        run.words = (run.words + os.read(run.control, _MAX_WORD_BYTES))[-_MAX_WORD_BYTES:]
+        run.unparsed_control = (run.unparsed_control + os.read(run.control, _MAX_WORD_BYTES))[-_MAX_WORD_BYTES:]
     except BlockingIOError:
         return
-    *lines, run.words = run.words.split(b"\n")
+    *lines, run.unparsed_control = run.unparsed_control.split(b"\n")
     for line in lines:
         word, _, reason = line.partition(b" ")
         if word == b"cancel":
@@ -664,16 +668,16 @@ def _hear_control(run: AgentProcess) -> None:
 
 
 def _decide(run: AgentProcess, stop_reason: str, reason: str) -> None:
-    """The first who ends an agent has ended it."""
+    """Set the stop reason, unless the agent has one or has ended: the first one counts."""
     if not run.stop_reason and run.status is None:
         run.stop_reason, run.reason = stop_reason, reason
 
 
-# Blanks: what takes the place of protected files that don't exist, while a confined agent runs
+# --- placeholders of protected files that don't exist, while a confined agent runs -----------------------------------
 
 
-def _make_blanks(run: AgentProcess) -> None:
-    """Make the blanks, and lock each of them: the last agent that has one mounted removes it."""
+def _create_placeholders(run: AgentProcess) -> None:
+    """Create and lock the placeholders. The last agent that has one mounted removes it."""
     import fcntl  # noqa: PLC0415 - only for a confined agent
 
     for path, text in run.order.blanks:
@@ -690,17 +694,17 @@ def _make_blanks(run: AgentProcess) -> None:
                     os.close(handle)
                 os.utime(path, ns=(run.order.blank_ns, run.order.blank_ns))
                 found = os.lstat(path)
-            if found.st_mtime_ns == run.order.blank_ns:  # else somebody has just made a file of that name
+            if found.st_mtime_ns == run.order.blank_ns:  # otherwise another program has just created a real file
                 handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
                 fcntl.flock(handle, fcntl.LOCK_SH)
-                run.blanks.append((handle, path, text == b"/"))
+                run.placeholders.append((handle, path, text == b"/"))
         finally:
             os.close(parent)
 
 
-def _remove_blanks(run: AgentProcess) -> None:
-    """Remove the blanks that no other agent needs and that nobody has changed."""
-    for handle, path, is_folder in run.blanks:
+def _remove_placeholders(run: AgentProcess) -> None:
+    """Remove the placeholders that no other agent needs and that weren't changed."""
+    for handle, path, is_folder in run.placeholders:
         try:
             parent = _lock_parent(path)
         except OSError:  # the next confined agent removes it
@@ -720,7 +724,7 @@ def _remove_blanks(run: AgentProcess) -> None:
 
 
 def _lock_parent(path: bytes) -> int:
-    """Open and lock the folder that a path is in, so that two shims don't make and remove a blank at once."""
+    """Open and lock the folder of a path, so that two shims don't create and remove a placeholder concurrently."""
     import fcntl  # noqa: PLC0415 - only for a confined agent
 
     handle = os.open(path.rpartition(b"/")[0] or b"/", os.O_RDONLY | os.O_DIRECTORY)
@@ -737,7 +741,7 @@ def _lock_parent(path: bytes) -> int:
             return handle
 
 
-# The result
+# --- the result ------------------------------------------------------------------------------------------------------
 
 
 def _render_result(run: AgentProcess) -> str:
@@ -765,26 +769,27 @@ def _render_result(run: AgentProcess) -> str:
     return "{" + ",".join(f'"{name}":{_render_value(value)}' for name, value in facts.items()) + "}\n"
 
 
-def _render_value(value: int | str | bool | None) -> str:  # noqa: FBT001 - a value, no switch
+def _render_value(value: int | str | bool | None) -> str:  # noqa: FBT001 - a value, not a flag
     if isinstance(value, str):
-        return f'"{value}"'  # fixed words, and letters that were sifted
+        return f'"{value}"'  # fixed words, and filtered letters
     return "null" if value is None else str(value).lower()
 
 
-def _write_all_down(run: AgentProcess) -> None:
-    """Write the output, and then, once, how it ended; retry while the disk is full.
+def _write_results(run: AgentProcess) -> None:
+    """Write the output and then, once, the result; retry while the disk is full.
 
-    No result is better than a false one. Of output that can't be written at all, the result says how much there was.
+    If the result can't be written, there is none, rather than a false one. If output can't be written, the result
+    contains its size.
     """
     last = time.monotonic() + PATIENCE_SECONDS
     for sink, tail_name in zip(run.sinks, ("out.tail", "err.tail"), strict=False):
-        _insist(lambda sink=sink, tail_name=tail_name: sink.finish(run.folder, tail_name), last)  # type: ignore[misc] # mypy cannot tell
+        _retry_write(lambda sink=sink, tail_name=tail_name: sink.finish(run.folder, tail_name), last)  # type: ignore[misc] # mypy cannot tell
     data = _render_result(run).encode()
-    _insist(lambda: _replace(run.folder, "result.json", data), last)
+    _retry_write(lambda: _replace(run.folder, "result.json", data), last)
 
 
-def _insist(write: Callable[[], None], last: float) -> None:
-    """Write something, again and again while the disk is full, until a moment."""
+def _retry_write(write: Callable[[], None], last: float) -> None:
+    """Retry a write while the disk is full, until a time."""
     while True:
         try:
             write()
@@ -797,7 +802,7 @@ def _insist(write: Callable[[], None], last: float) -> None:
 
 
 def _replace(folder: int, name: str, data: bytes, *, durable: bool = True) -> None:
-    # A name that an agent could not foresee, and that `remit gc` knows.
+    # The name is unpredictable for an agent, and matches the pattern of `remit gc`.
     temporary = f".remit-{os.getpid()}-{os.urandom(4).hex()}-{name}"
     handle = _open_at(folder, temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     try:
@@ -834,7 +839,7 @@ def _read_order(folder: int) -> Order:
 
 
 def _claim(folder: int) -> bool:
-    """Whether this attempt is ours: nobody has begun it before. It is on disk before the agent runs."""
+    """Claim this attempt on disk before the agent runs, and return whether no other shim has claimed it."""
     try:
         os.close(_open_at(folder, "started", os.O_WRONLY | os.O_CREAT | os.O_EXCL))
     except FileExistsError:
@@ -843,26 +848,26 @@ def _claim(folder: int) -> bool:
     return True
 
 
-def _unmark(mark: bytes) -> None:
+def _remove_mark(mark: bytes) -> None:
     try:
         os.unlink(mark)
-    except OSError:  # whoever looks for the living finds that this one is not
+    except OSError:  # a search for running attempts finds that this one isn't running
         return
 
 
 def main() -> None:
-    """Run an agent, once. The last arguments are the attempt's folder, the handle of its lock and that of its pipe.
+    """Run an agent once. The last arguments are the descriptors of the attempt's folder, with its lock, and its pipe.
 
-    The path of the folder is there for whoever asks which attempt this process belongs to.
+    The path of the folder is also an argument, to show which attempt this process belongs to.
     """
     folder, control = int(sys.argv[-2]), int(sys.argv[-1])
     for handle in (folder, control):
-        os.set_inheritable(handle, False)  # noqa: FBT003 - os wants it so
+        os.set_inheritable(handle, False)  # noqa: FBT003 - the signature of os
     if os.getsid(0) != os.getpid():
         os.setsid()
     if _claim(folder):
         _run(folder, control)
-    os._exit(0)  # an orderly end of the interpreter costs 2 ms
+    os._exit(0)  # a normal exit of the interpreter takes 2 ms
 
 
 def _run(folder: int, control: int) -> None:
@@ -871,15 +876,15 @@ def _run(folder: int, control: int) -> None:
         run.stop_reason = "timeout"
     else:
         try:
-            _make_blanks(run)
-            _begin(run)
-        except OSError as error:  # no room, too many processes: then the agent was never there
+            _create_placeholders(run)
+            _start_keeper(run)
+        except OSError as error:  # no space, or too many processes: the agent never started
             run.errno = error.errno or errno.EIO
         else:
             _supervise(run)
         if run.keeper > 0:
             _finish(run)
-    if not run.is_stuck:  # else what is left could write where a blank was
-        _remove_blanks(run)
-    _write_all_down(run)
-    _unmark(run.order.mark)
+    if not run.is_stuck:  # otherwise a remaining process could write in place of a placeholder
+        _remove_placeholders(run)
+    _write_results(run)
+    _remove_mark(run.order.mark)

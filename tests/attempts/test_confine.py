@@ -104,13 +104,13 @@ class Site:
                 os.fsencode(each.path), b"/" if each.is_folder else each.blank.encode(),
             )  # fmt: skip
         run = shim.AgentProcess(shim.Order(fields), -1, -1)
-        shim._make_blanks(run)  # noqa: SLF001 - as the shim does
+        shim._create_placeholders(run)  # noqa: SLF001 - as the shim does
         environ = {"PATH": os.environ["PATH"], "HOME": str(self.home), "GIT_CONFIG_GLOBAL": os.devnull}
         with out.open("wb") as file:
             subprocess.run(confined.argv, cwd=self.root, env=environ, stdout=file, stderr=file, check=False)
         if meanwhile:
             subprocess.run(["sh", "-c", meanwhile], cwd=self.root, check=False)
-        shim._remove_blanks(run)  # noqa: SLF001 - as the shim does
+        shim._remove_placeholders(run)  # noqa: SLF001 - as the shim does
         os._exit(0)
 
     def list_files(self) -> dict[str, str]:

@@ -138,9 +138,7 @@ def end_command(event: HookEvent, ticket: str, root: str) -> None:
         was_taken = tickets.is_given(root, found)
         tickets.remove_ticket(root, found)
         tickets.remove_ticket(root, ticket)
-    elif (
-        found and found != ticket and tickets.remove_ticket(root, found)
-    ):  # of a second hook of Remit's, as of a plugin
+    elif found and found != ticket and tickets.remove_ticket(root, found):  # a second hook, such as that of a plugin
         tickets.remove_ticket(root, ticket)
         return
     else:

@@ -327,9 +327,7 @@ def admit_follow_up(event: HookEvent, home: Home, environ: Mapping[str, str]) ->
     """
     with home.ledger.reading() as db:
         earlier, path = find_recipient(db, event)
-        if earlier is None or not is_over(
-            db, earlier.session_id
-        ):  # another task for a running agent is part of its run
+        if earlier is None or not is_over(db, earlier.session_id):  # another task of a running agent is part of its run
             return {}
     try:
         admission = _admit_resumed(event, earlier, home, environ, task_path=path)
@@ -523,9 +521,8 @@ def _add_places(config: RunConfig, root: str, environ: Mapping[str, str]) -> Run
 def _make_hook_run(start: _SubagentStart, admitted: Admission, caller: Caller | None, home: Home) -> HookRun:
     event = start.event
     own: list[Any] = start.entry.layers
-    if (
-        start.agent_id and start.agent_id != MAIN and not start.resume_of
-    ):  # its caller isn't known: it gets no more than any of them
+    # The caller of such an agent isn't known, so the permissions of every open run apply.
+    if start.agent_id and start.agent_id != MAIN and not start.resume_of:
         own = [*own, *(layer for each in list_open(home.ledger.db, event.session) for layer in json.loads(each.layers))]
     return HookRun(
         admitted.session_id, event.harness, event.session, start.agent,
