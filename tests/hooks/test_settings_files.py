@@ -483,7 +483,7 @@ def test_a_file_of_remits_own_comes_and_goes(home: Home) -> None:
 
 def test_a_file_of_somebody_elses_stays(home: Home) -> None:
     file = put(home, "mine();\n", PLUGIN)
-    with pytest.raises(InputError, match="is not Remit's; move it away"):
+    with pytest.raises(InputError, match="isn't Remit's; move it away"):
         plan_file(home, PLUGIN, "a();\n")
     assert not plan_file_removal(home, PLUGIN).is_change
     assert file.read_text() == "mine();\n"

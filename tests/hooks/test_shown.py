@@ -74,8 +74,8 @@ def test_one_of_which_nothing_is_heard_long_after_its_deadline_is_lost(child: Ch
     make_late(child.stage)
     (row,) = load(remit("ps", "--json"))["items"]
     assert (row["state"], row["driven"], row["harness"]) == ("abandoned", False, None)
-    assert f"remit wait {child.session_id} settles it" in remit("ps").text
-    assert "claude has told nothing of the end of planner" in remit("doctor").text
+    assert f"to close it, run: remit wait {child.session_id}" in remit("ps").text
+    assert "claude hasn't reported the end of planner" in remit("doctor").text
     assert remit("wait", child.session_id).code == 1
     assert (child.row.state, child.row.stop_reason) == ("finished", "orphaned")
 
@@ -83,7 +83,7 @@ def test_one_of_which_nothing_is_heard_long_after_its_deadline_is_lost(child: Ch
 def test_one_that_is_late_is_ended_where_it_runs(child: Child, remit: Inside) -> None:
     child.stage.change("UPDATE runs SET deadline_ms = ?", int(time.time() * 1000) - 60_000)
     told = remit("doctor").text
-    assert "is past its time by" in told
+    assert "past its deadline" in told
     assert "end it in claude, where it runs" in told
 
 

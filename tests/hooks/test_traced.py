@@ -36,7 +36,7 @@ def test_agents_of_a_harness_are_one_trace(
         each.hand_over(answer)
 
     monkeypatch.setenv("REMIT_ROOT", str(root))
-    monkeypatch.setattr(export, "TAKES_S", 60.0)
+    monkeypatch.setattr(export, "SEND_SECONDS", 60.0)
     with Receiver() as receiver:
         for name, value in receiver.environ.items():
             monkeypatch.setenv(name, value)

@@ -1,8 +1,8 @@
-"""Hook check: whether Remit's promises hold with the harness that is installed, proved by running it.
+"""Hook check: runs the installed harness with a scripted model, and checks which promises of the hooks it keeps.
 
-Owns the run and the judgement. The harness runs in a folder that is deleted afterwards, with the hooks that are
-installed in the workspace, a home of its own and a scripted model: its caller has one honest subagent and one that
-returns a file it never wrote. What the model was asked, the folder and the ledger say which promises hold.
+The harness runs in a temporary folder, with the hooks that are installed in the workspace and a home of its own. Its
+caller has one honest subagent and one that returns a file that it never wrote. The promises are checked by the requests
+to the model, the files in the folder and the ledger.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 
 NAMES = {"claude": "Claude Code", "codex": "Codex", "opencode": "opencode"}
 SECONDS = {"claude": 90.0, "codex": 90.0, "opencode": 150.0}
-"""The limit of one session; an idle machine needs a tenth of it."""
+"""The time limit of one session. An idle machine needs a tenth of it."""
 UNKNOWN = "scripted"
-"""A model that no harness knows."""
+"""The name of a model that no harness knows."""
 _AGENT = "remit-check"
 _MODELS_SECONDS = 20.0
 _MAX_WHY = 200
@@ -80,20 +80,20 @@ _NATIVE = {
         "---\ndescription: Writes a note\nmode: all\n---\nWrite the note.\n",
     ),
 }
-"""The same agent for the harness, without rules: a denied command is denied by Remit or not at all."""
+"""The same agent for the harness, without rules, so that only Remit can deny a command."""
 
 
 _ESCAPED = "script-escaped.txt"
-"""What shows that the write succeeded, even if a hook restored the file afterwards."""
+"""The file that shows that the write succeeded, even if a hook restored the protected file afterwards."""
 _SCRIPT = f"""\
 echo ran > "$1"
 echo '# no' >> agents/{_AGENT}.md && echo yes > {_ESCAPED}
 """
-"""What no hook sees: a script that writes a protected file, and was there before the subagent."""
+"""A script that writes a protected file. No hook sees its content, because it existed before the subagent."""
 
 
 class Promise(NamedTuple):
-    """A promise of the hooks: whether it `holds`, is `broken` or stays `unproven`; why, and what to do."""
+    """A promise of the hooks, its state (`holds`, `broken` or `unproven`), the reason, and a hint."""
 
     name: str
     statement: str
@@ -112,7 +112,7 @@ class HookCheck(NamedTuple):
 
 
 class PlayedRequest(NamedTuple):
-    """A request to the scripted model: which script and step it was, all its text, and the tokens of its answer."""
+    """A request to the scripted model: its script and step, its whole text, and the tokens of the answer."""
 
     script: str
     step: int
@@ -122,11 +122,11 @@ class PlayedRequest(NamedTuple):
 
 
 class CheckRecord(NamedTuple):
-    """What the check observed: requests, runs, files and troubles."""
+    """The observations of the check: requests, runs, files and problems."""
 
     callers: Sequence[str]
-    """The scripts of the callers that were played; each has a liar."""
-    asked: Sequence[PlayedRequest]
+    """The scripts of the callers; each caller has a subagent that makes a false return."""
+    requests: Sequence[PlayedRequest]
     rows: Sequence[Run]
     """The runs of the harness's own subagents, from the ledger."""
     made: frozenset[str]
@@ -134,7 +134,7 @@ class CheckRecord(NamedTuple):
     words: Mapping[str, str]
     """The texts and files of the scripts: lie, honest, denied, written."""
     trouble: str = ""
-    """Why a session of the harness did not end well; empty if all did."""
+    """Why a session of the harness failed; empty if none did."""
     counted: int | None = None
     """The tokens that `remit run` reports for the script `run`."""
     run_trouble: str = ""
@@ -147,7 +147,7 @@ class CheckRecord(NamedTuple):
 def check_harness(name: str, report: Callable[[str], None]) -> HookCheck:
     """Run a harness with Remit's hooks, and check each promise. `report` gets a line for each step.
 
-    Raises `RemitError` if the check could not run.
+    Raise `RemitError` if the check can't run.
     """
     from remit.ledger.home import Home
     from remit.storage.machine import find_program
@@ -167,13 +167,13 @@ def check_harness(name: str, report: Callable[[str], None]) -> HookCheck:
         notes.append(f"'{plugin}' enables Remit's plugin as well: your own sessions call both")
     off = find_switched_off(home.root) if name == "claude" else ("", "")
     if off[0]:
-        return HookCheck(name, version, _break_all(*off), tuple(notes))
-    promises, more = _run_live(home.root, name, program.file, files, report)
+        return HookCheck(name, version, _break_promises(*off), tuple(notes))
+    promises, more = _run_harness(home.root, name, program.file, files, report)
     return HookCheck(name, version, promises, (*notes, *more))
 
 
 def _load_installed(home: Home, name: str) -> dict[str, str]:
-    """Return the files of the workspace that have the harness call Remit, with nothing in them but that."""
+    """Return the settings files of the workspace with nothing but Remit's hooks."""
     from remit.hooks.settings_files import load_file, shape_hooks
 
     if name == "opencode":
@@ -184,19 +184,19 @@ def _load_installed(home: Home, name: str) -> dict[str, str]:
 
 
 def find_switched_off(root: str) -> tuple[str, str]:
-    """Return which settings file has Claude Code call no hooks, and what to do; empty if none does."""
+    """Return the settings file that disables hooks in Claude Code, and a hint; empty if none does."""
     from remit.hooks.settings_files import load_values
 
     own = os.environ.get(claude.FOLDER_VARIABLE) or os.path.expanduser(claude.HOME)
     for file in (f"{root}/{LOCAL}", f"{root}/{SHARED}", f"{own}/{claude.HOME_SETTINGS}", claude.MANAGED_SETTINGS):
         folder, _, path = file.rpartition("/")
         try:
-            told = load_values(folder, path)
+            values = load_values(folder, path)
         except (RemitError, OSError):
             continue
-        if told.get(claude.NO_HOOKS_KEY) is True:
+        if values.get(claude.NO_HOOKS_KEY) is True:
             return f"'{file}' disables hooks", f"remove {claude.NO_HOOKS_KEY} from it"
-        if told.get(claude.MANAGED_HOOKS_KEY) is True:
+        if values.get(claude.MANAGED_HOOKS_KEY) is True:
             hint = "ask the administrator of this machine to allow other hooks"
             return f"'{file}' has {claude.MANAGED_HOOKS_KEY}", hint
     return "", ""
@@ -205,10 +205,10 @@ def find_switched_off(root: str) -> tuple[str, str]:
 # --- the run ---------------------------------------------------------------------------------------------------------
 
 
-def _run_live(
+def _run_harness(
     root: str, name: str, program: str, files: Mapping[str, str], report: Callable[[str], None]
 ) -> tuple[tuple[Promise, ...], list[str]]:
-    """Run the harness in a folder that is deleted afterwards; the promises, and what else is worth knowing."""
+    """Run the harness in a temporary folder, and return the promises and notes for the user."""
     from remit.hooks.codex_trust import copy_trust
     from remit.ledger.home import Home
     from remit.ledger.runs import list_runs
@@ -220,50 +220,50 @@ def _run_live(
         folder, requests = f"{stage}/root", f"{stage}/requests.json"
         other = Home(folder)
         other.make_folder()
-        files, unconfined = _name_shell(root, name, files, other)
+        files, unconfined = _add_shell(root, name, files, other)
         own = ((f"agents/{_AGENT}.md", _STANDARD), ("remit-check.sh", _SCRIPT), _NATIVE[name])
         for path, text in (*files.items(), *own):
             write_text(f"{folder}/{path}", text, make_folders=True)
         model = find_model(program) if name == "codex" else UNKNOWN
         words = [sys.executable, "-P", "-m", "remit.testing.liar", name, f"{stage}/home", requests, model]
-        with play_model(words) as told:
-            environ: dict[str, str] = told["environ"]
+        with play_model(words) as play:
+            environ: dict[str, str] = play["environ"]
             if name == "codex":
                 skipped = copy_trust(root, folder, program, environ)
                 notes = [f"Codex skips the hook for {event}: {why}" for event, why in skipped.items() if why]
                 if len(notes) == len(skipped):
                     why = next(iter(skipped.values()), "Codex does not trust this folder")
-                    return _break_all(why, render_trust(root)), []
+                    return _break_promises(why, render_trust(root)), []
             if name == "opencode":
-                _spare_fetching(folder, environ)
+                _provide_package(folder, environ)
             troubles = []
-            for script in told["sessions"]:
+            for script in play["sessions"]:
                 report(f"{NAMES[name]}: runs a session with a scripted model ({script}), at most {SECONDS[name]:.0f} s")
                 ran = run_apart(_render_session(name, program, script), folder=folder, environ=environ,
-                                given=told["prompts"][script], seconds=SECONDS[name])  # fmt: skip
+                                given=play["prompts"][script], seconds=SECONDS[name])  # fmt: skip
                 troubles.append(_describe_trouble(name, ran, SECONDS[name]))
             rows = list_runs(other.ledger)
             report(f"{NAMES[name]}: remit run counts tokens, at most {SECONDS[name]:.0f} s")
-            words = [sys.executable, "-P", "-m", "remit", "run", _AGENT, told["prompts"]["run"], "--json",
+            words = [sys.executable, "-P", "-m", "remit", "run", _AGENT, play["prompts"]["run"], "--json",
                      f"--runner={name}", f"--timeout={SECONDS[name]:.0f}"]  # fmt: skip
             ran = run_apart(words, folder=folder, environ=environ, seconds=SECONDS[name] + 30)
-        asked = [PlayedRequest(**each) for each in json.loads(load_bytes(requests))]
+        played = [PlayedRequest(**each) for each in json.loads(load_bytes(requests))]
         is_changed = load_bytes(f"{folder}/agents/{_AGENT}.md").decode() != _STANDARD
         escaped = is_changed or os.path.lexists(f"{folder}/{_ESCAPED}")
-        made = frozenset(name for name in told["words"].values() if os.path.lexists(f"{folder}/{name}"))
+        made = frozenset(name for name in play["words"].values() if os.path.lexists(f"{folder}/{name}"))
         other.close()
-    shown = CheckRecord(told["sessions"], asked, rows, made, told["words"], "; ".join(filter(None, troubles)),
+    record = CheckRecord(play["sessions"], played, rows, made, play["words"], "; ".join(filter(None, troubles)),
                   _read_tokens(ran), _describe_trouble("remit run", ran, SECONDS[name] + 30),
                   escaped, unconfined)  # fmt: skip
     if notes:
         notes.append(f"to have Codex call them: {render_trust(root)}")
     if name == "codex" and model == UNKNOWN:
         notes.append("this Codex lists no model with multi-agent v2, so only v1 was checked")
-    return judge(shown, name), notes
+    return judge_promises(record, name), notes
 
 
-def _name_shell(root: str, name: str, files: Mapping[str, str], other: Home) -> tuple[dict[str, str], str]:
-    """Have the harness start Remit's shell in the folder of the check, if it does in the workspace; or why it can't."""
+def _add_shell(root: str, name: str, files: Mapping[str, str], other: Home) -> tuple[dict[str, str], str]:
+    """Add Remit's shell to the settings files if the workspace uses it, and return why the kernel can't limit it."""
     from remit.confine import find_level
     from remit.hooks.command_shell import choose_shell, install_shells
     from remit.hooks.command_tickets import FOLDER, STARTER
@@ -310,9 +310,9 @@ def find_model(program: str) -> str:
 
 
 def _describe_trouble(name: str, ran: ProbeOutput, seconds: float) -> str:
-    """Return why a program did not end well; empty if it did."""
+    """Return why a program failed; empty if it didn't."""
     if ran.code is None:
-        return f"{name} did not end within {seconds:.0f} s"
+        return f"{name} didn't end within {seconds:.0f} s"
     last = (ran.err.strip() or ran.out.strip()).rpartition("\n")[2].strip()[:_MAX_WHY]
     return f"{name} ended with {ran.code}{f': {last}' if last else ''}" if ran.code else ""
 
@@ -326,8 +326,8 @@ def _read_tokens(ran: ProbeOutput) -> int | None:
     return tokens if isinstance(tokens, int) else None
 
 
-def _spare_fetching(folder: str, environ: Mapping[str, str]) -> None:
-    """Let opencode find a package that it would fetch for plugins: without a network it waits a minute for it."""
+def _provide_package(folder: str, environ: Mapping[str, str]) -> None:
+    """Provide the package that opencode would fetch for plugins, because without a network it waits a minute."""
     from remit.storage.files import make_private_folder, write_text
 
     lock = {"packages": {"": {"dependencies": {opencode.PLUGIN_PACKAGE: "*"}}}}
@@ -336,11 +336,11 @@ def _spare_fetching(folder: str, environ: Mapping[str, str]) -> None:
         write_text(f"{place}/package-lock.json", json.dumps(lock))
 
 
-# --- the judgement ---------------------------------------------------------------------------------------------------
+# --- the promises ----------------------------------------------------------------------------------------------------
 
 
-def judge(shown: CheckRecord, name: str) -> tuple[Promise, ...]:
-    """Return which promises hold, by what a run left behind."""
+def judge_promises(record: CheckRecord, name: str) -> tuple[Promise, ...]:
+    """Return the state of each promise, by the observations."""
     checks = {
         "instructions": _check_instructions,
         "sent-back": _check_sent_back,
@@ -352,7 +352,7 @@ def judge(shown: CheckRecord, name: str) -> tuple[Promise, ...]:
     }
     found = []
     for key, check in checks.items():
-        state, why = check(shown)
+        state, why = check(record)
         cause = state if state == "unproven" else "tokens" if key == "tokens" else "hooks"
         hint = "" if state == "holds" else _HINTS[cause].format(name=name)
         found.append(Promise(key, STATEMENTS[key], state, why, hint))
@@ -374,123 +374,124 @@ _HINTS = {
     "unproven": "see the reason, then check again",
     "tokens": "don't rely on --max-tokens and --max-usd with this release; limit the time with --timeout",
 }
-_Finding = tuple[str, str]
+_PromiseState = tuple[str, str]
 
 
-def _break_all(why: str, hint: str) -> tuple[Promise, ...]:
-    """Return the promises if the harness calls no hook; tokens don't depend on hooks."""
+def _break_promises(why: str, hint: str) -> tuple[Promise, ...]:
+    """Return the promises for a harness that calls no hook. Tokens don't depend on hooks."""
     return tuple(Promise(key, text, "broken", why, hint) for key, text in STATEMENTS.items() if key != "tokens")
 
 
-def _miss(shown: CheckRecord, why: str) -> _Finding:
-    """Return the finding if something did not happen: it proves nothing if the session did not end well."""
-    return ("unproven", shown.trouble) if shown.trouble else ("broken", why)
+def _fail(record: CheckRecord, why: str) -> _PromiseState:
+    """Return the state if an expected event is missing: unproven if a session failed, otherwise broken."""
+    return ("unproven", record.trouble) if record.trouble else ("broken", why)
 
 
-def _find_idle(shown: CheckRecord, scripts: Collection[str]) -> _Finding | None:
-    """Return the finding if the model of a subagent was not asked for its work; None if all were.
+def _find_unstarted(record: CheckRecord, scripts: Collection[str]) -> _PromiseState | None:
+    """Return the state if the model of a subagent got no request; None if all got one.
 
-    If Remit admitted subagents, the harness started them, and their prompt did not arrive as it was.
+    If Remit admitted subagents, the harness started them, but their prompts didn't arrive unchanged.
     """
-    idle = [script for script in scripts if not any(one.script == script for one in shown.asked)]
-    if not idle:
+    unstarted = [script for script in scripts if not any(one.script == script for one in record.requests)]
+    if not unstarted:
         return None
-    which = ", ".join(idle)
-    if not shown.rows:
-        return "unproven", shown.trouble or f"the harness did not start the subagent ({which})"
-    return _miss(shown, f"the prompt did not reach the subagent's model ({which})")
+    which = ", ".join(unstarted)
+    if not record.rows:
+        return "unproven", record.trouble or f"the harness didn't start the subagent ({which})"
+    return _fail(record, f"the prompt didn't reach the subagent's model ({which})")
 
 
-def _list_liars(shown: CheckRecord) -> list[str]:
-    return [caller.replace("caller", "liar") for caller in shown.callers]
+def _list_liars(record: CheckRecord) -> list[str]:
+    return [caller.replace("caller", "liar") for caller in record.callers]
 
 
-def _check_instructions(shown: CheckRecord) -> _Finding:
-    """Return the id that Remit issued is in the first request of every subagent.
+def _check_instructions(record: CheckRecord) -> _PromiseState:
+    """Check that the first request of each subagent contains the session id that Remit issued.
 
-    A liar's is that of a rejected run: Codex may give a subagent the caller's history, with the honest one's id in it.
+    For a false return, the id has to be that of a rejected run: Codex may give a subagent the caller's history, which
+    contains the id of the honest run.
     """
-    ids = {"honest": [row.session_id for row in shown.rows]}
-    rejected = [row.session_id for row in shown.rows if row.verdict not in ACCEPTABLE]
-    ids |= dict.fromkeys(_list_liars(shown), rejected)
-    first = {one.script: one.text for one in shown.asked if one.step == 0 and one.script in ids}
+    ids = {"honest": [row.session_id for row in record.rows]}
+    rejected = [row.session_id for row in record.rows if row.verdict not in ACCEPTABLE]
+    ids |= dict.fromkeys(_list_liars(record), rejected)
+    first = {one.script: one.text for one in record.requests if one.step == 0 and one.script in ids}
     bare = [script for script, text in first.items() if not any(each in text for each in ids[script])]
     if bare:
-        return _miss(shown, f"the first request of the subagent ({', '.join(bare)}) doesn't contain them")
-    return _find_idle(shown, ids) or ("holds", "")
+        return _fail(record, f"the first request of the subagent ({', '.join(bare)}) doesn't contain them")
+    return _find_unstarted(record, ids) or ("holds", "")
 
 
-def _check_sent_back(shown: CheckRecord) -> _Finding:
-    """Return the subagent was asked again: its script has one turn, and only Remit answers to that."""
-    liars = _list_liars(shown)
-    again = {one.script for one in shown.asked if one.step}
-    once = [liar for liar in liars if liar not in again and any(one.script == liar for one in shown.asked)]
+def _check_sent_back(record: CheckRecord) -> _PromiseState:
+    """Check that the subagent got a second request, which only Remit can have caused: its script has one step."""
+    liars = _list_liars(record)
+    again = {one.script for one in record.requests if one.step}
+    once = [liar for liar in liars if liar not in again and any(one.script == liar for one in record.requests)]
     if once:
-        return _miss(shown, f"the first return of the subagent ({', '.join(once)}) was also its last")
-    return _find_idle(shown, liars) or ("holds", "")
+        return _fail(record, f"the first return of the subagent ({', '.join(once)}) was also its last")
+    return _find_unstarted(record, liars) or ("holds", "")
 
 
-def _check_verdict(shown: CheckRecord) -> _Finding:
-    """Each caller's request with the false return has a verdict too, and each caller with a false return got one."""
-    verdicts = [(row.session_id, row.verdict) for row in shown.rows if row.verdict and row.verdict not in ACCEPTABLE]
+def _check_verdict(record: CheckRecord) -> _PromiseState:
+    """Check that each request with a false return contains a verdict, and that each caller got a verdict."""
+    verdicts = [(row.session_id, row.verdict) for row in record.rows if row.verdict and row.verdict not in ACCEPTABLE]
 
     def has_verdict(text: str) -> bool:
         return any(session_id in text and verdict in text for session_id, verdict in verdicts)
 
-    callers = {caller: [one.text for one in shown.asked if one.script == caller] for caller in shown.callers}
+    callers = {caller: [one.text for one in record.requests if one.script == caller] for caller in record.callers}
     for caller, texts in callers.items():
-        if any(shown.words["lie"] in text and not has_verdict(text) for text in texts):
+        if any(record.words["lie"] in text and not has_verdict(text) for text in texts):
             return "broken", f"the caller's model ({caller}) received the false return without a verdict"
-    idle = _find_idle(shown, _list_liars(shown))
-    if idle is not None:
-        return idle
+    unstarted = _find_unstarted(record, _list_liars(record))
+    if unstarted is not None:
+        return unstarted
     late = [caller for caller, texts in callers.items() if not any(map(has_verdict, texts))]
-    return _miss(shown, f"no request of the caller ({', '.join(late)}) has the verdict") if late else ("holds", "")
+    return _fail(record, f"no request of the caller ({', '.join(late)}) has the verdict") if late else ("holds", "")
 
 
-def _check_honest(shown: CheckRecord) -> _Finding:
-    idle = _find_idle(shown, ["honest"])
-    if idle is not None:
-        return idle
-    good = [row for row in shown.rows if row.verdict in ACCEPTABLE and row.status == "completed"]
+def _check_honest(record: CheckRecord) -> _PromiseState:
+    unstarted = _find_unstarted(record, ["honest"])
+    if unstarted is not None:
+        return unstarted
+    good = [row for row in record.rows if row.verdict in ACCEPTABLE and row.status == "completed"]
     if not good:
-        ends = "; ".join(f"{row.status}, {row.verdict}" for row in shown.rows) or "Remit recorded none"
-        return _miss(shown, f"no run was completed: {ends}")
-    texts = [one.text for one in shown.asked if one.script in shown.callers]
+        ends = "; ".join(f"{row.status}, {row.verdict}" for row in record.rows) or "Remit recorded none"
+        return _fail(record, f"no run was completed: {ends}")
+    texts = [one.text for one in record.requests if one.script in record.callers]
     got = any(row.session_id in text for row in good for text in texts)
-    return ("holds", "") if got else _miss(shown, "no request of the caller has it")
+    return ("holds", "") if got else _fail(record, "no request of the caller has it")
 
 
-def _check_denied(shown: CheckRecord) -> _Finding:
-    if shown.words["denied"] in shown.made:
+def _check_denied(record: CheckRecord) -> _PromiseState:
+    if record.words["denied"] in record.made:
         return "broken", "the agent's file denies touch, and the agent ran it"
-    idle = _find_idle(shown, ["honest"])
-    if idle is not None:
-        return "unproven", idle[1]
-    if shown.words["written"] not in shown.made:  # no command ran, so nothing is shown
-        return "unproven", shown.trouble or "the subagent could run no command at all"
+    unstarted = _find_unstarted(record, ["honest"])
+    if unstarted is not None:
+        return "unproven", unstarted[1]
+    if record.words["written"] not in record.made:  # no command ran, so nothing is proved
+        return "unproven", record.trouble or "the subagent could run no command at all"
     return "holds", ""
 
 
-def _check_confined(shown: CheckRecord) -> _Finding:
-    if shown.unconfined:
-        return "unproven", shown.unconfined
-    if shown.escaped:
+def _check_confined(record: CheckRecord) -> _PromiseState:
+    if record.unconfined:
+        return "unproven", record.unconfined
+    if record.escaped:
         return "broken", "a script that the agent started wrote to its agent file"
-    idle = _find_idle(shown, ["honest"])
-    if idle is not None:
-        return "unproven", idle[1]
-    return ("holds", "") if shown.words["ran"] in shown.made else _miss(shown, "the agent's script didn't run")
+    unstarted = _find_unstarted(record, ["honest"])
+    if unstarted is not None:
+        return "unproven", unstarted[1]
+    return ("holds", "") if record.words["ran"] in record.made else _fail(record, "the agent's script didn't run")
 
 
-def _check_tokens(shown: CheckRecord) -> _Finding:
-    """`remit run` with one return that is sent back: what it counts is what the model reported.
+def _check_tokens(record: CheckRecord) -> _PromiseState:
+    """Check that `remit run` with one rejected return counts the tokens that the model reported.
 
-    Without tools a harness asks for a title; opencode does not report what that costs.
+    A request without tools is for a title, whose tokens opencode doesn't report.
     """
-    asked = [one for one in shown.asked if one.script == "run" and one.has_tools]
-    used = sum(one.tokens for one in asked)
-    if shown.run_trouble or shown.counted is None or not any(one.step for one in asked):
-        return "unproven", shown.run_trouble or "remit run reported no tokens"
-    why = f"{shown.counted:,} counted, {used:,} used"
-    return ("holds" if shown.counted == used else "broken"), why
+    requests = [one for one in record.requests if one.script == "run" and one.has_tools]
+    used = sum(one.tokens for one in requests)
+    if record.run_trouble or record.counted is None or not any(one.step for one in requests):
+        return "unproven", record.run_trouble or "remit run reported no tokens"
+    why = f"{record.counted:,} counted, {used:,} used"
+    return ("holds" if record.counted == used else "broken"), why

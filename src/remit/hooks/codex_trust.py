@@ -1,7 +1,7 @@
-"""Codex's trust: which hooks of a workspace the user trusts in Codex.
+"""Codex trust: the folders and hooks of a workspace that the user trusts in Codex.
 
-Owns reading it. Codex calls the hooks of a repository only if the folder is trusted and each hook was, as it is now;
-Remit never writes that into the user's settings, because it is the user's consent.
+Codex calls the hooks of a repository only if the user trusts the folder and each unchanged hook. Remit never writes
+trust into the user's settings, because it is the user's consent.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ _MAX_BYTES = 4 * 1024 * 1024
 
 
 class CodexTrust(NamedTuple):
-    """The folders that are trusted above a workspace or at it, and the hashes of the hooks that were."""
+    """The trusted folders that contain a workspace, and the hashes of its trusted hooks."""
 
     folders: tuple[str, ...] = ()
     hooks: tuple[tuple[str, str], ...] = ()
 
     def covers(self, event: str, root: str) -> bool:
-        """Return whether any hook of an event was trusted once; only Codex knows whether it still is what it was."""
+        """Return whether a hook of an event was trusted; only Codex knows whether the hook has changed since."""
         start = f"{root}/{CODEX}:{codex.TRUSTED_EVENTS.get(event, event)}:"
         return any(key.startswith(start) for key, _ in self.hooks)
 
 
 def load_trust(root: str) -> CodexTrust:
-    """Return what the user trusts of a workspace in Codex; nothing if their settings can't be read."""
+    """Return what the user trusts of a workspace in Codex; nothing if the user's settings can't be read."""
     import tomllib
 
     from remit.storage.files import load_bytes
@@ -61,10 +61,10 @@ def _get(table: dict[str, Any], key: str) -> dict[str, Any]:
 
 
 def copy_trust(root: str, folder: str, program: str, environ: Mapping[str, str]) -> dict[str, str]:
-    """Trust the same hooks of Remit's in a throwaway folder and home that the user trusts in the workspace.
+    """Copy the user's trust in Remit's hooks of the workspace to a temporary folder with its own settings.
 
-    Returns why Codex skips each of the workspace's hooks, by event; empty for a hook that it calls. Without any hook,
-    Codex does not trust the folder.
+    Return why Codex skips each of the workspace's hooks, by event; empty for a hook that it calls. Without hooks in the
+    result, Codex doesn't trust the folder.
     """
     from remit.storage.probe import append_text
 
@@ -97,13 +97,13 @@ def _list_own(folder: str, program: str, environ: Mapping[str, str]) -> list[dic
         hooks: list[dict[str, Any]] = [hook for each in json.loads(answer)["result"]["data"] for hook in each["hooks"]]
         return [hook for hook in hooks if is_own_command(hook["command"]) and hook["source"] == "project"]
     except (ValueError, KeyError, TypeError, RecursionError):
-        hint = f"see whether `codex {codex.SERVER_COMMAND}` starts"
+        hint = f"check whether `codex {codex.SERVER_COMMAND}` starts"
         raise RunnerError("codex didn't list the hooks that it would call", hint=hint) from None
 
 
 def _explain_skipped(hook: Mapping[str, Any]) -> str:
     if hook.get("trustStatus") == "untrusted":
-        return "you have not trusted it in Codex"
+        return "you haven't trusted it in Codex"
     if hook.get("trustStatus") == "modified":
         return "it has changed since you trusted it in Codex"
     return "" if hook.get("enabled") is not False else "it is disabled in Codex: see /hooks"

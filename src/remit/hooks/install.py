@@ -23,40 +23,6 @@ if TYPE_CHECKING:
     from remit.hooks.settings_files import Hook, SettingsEdit
     from remit.ledger.home import Home
 
-
-TRIED = {"claude": claude.TRIED, "codex": codex.TRIED, "opencode": opencode.TRIED, "gemini": gemini.TRIED}
-UNPROTECTED_HINT = "use opencode 1, or have Remit start the agents: remit run --runner opencode"
-_SECONDS = 15.0
-_NUMBER = re.compile(r"\d+(?:\.\d+)+[\w.+-]*")
-
-
-def ask_version(program: str, *, seconds: float = _SECONDS) -> str:
-    """Return the version that a harness prints; empty if it prints none in time."""
-    answer = run_program([program, "--version"], seconds=seconds)
-    return read_version(answer.text) if answer.code == 0 else ""
-
-
-def read_version(text: str) -> str:
-    """Return the first version number in what a harness prints, after the warnings that Codex may print before it."""
-    lines = [line for line in text.splitlines() if not line.startswith("WARNING")]
-    found = _NUMBER.search("\n".join(lines))
-    return found[0] if found else ""
-
-
-def describe_untried(name: str, version: str) -> list[str]:
-    """Return a sentence that says that a release was not tried; nothing if it was, or the version is unknown."""
-    if not version or version in TRIED[name]:
-        return []
-    if name == "opencode" and opencode.loads_plugin(version) is False:
-        return [describe_unprotected(version)]
-    return [f"{name} {version} was not tried with this Remit (tried: {', '.join(TRIED[name])})"]
-
-
-def describe_unprotected(version: str) -> str:
-    """Return a sentence that says that a release of opencode does not load Remit's plugin."""
-    return f"opencode {version} does not load Remit's plugin: its subagents are not checked"
-
-
 HARNESSES = HOOKED
 LOCAL, SHARED, CODEX, PLUGIN = (
     claude.LOCAL_SETTINGS,
@@ -64,9 +30,13 @@ LOCAL, SHARED, CODEX, PLUGIN = (
     codex.HOOKS_FILE,
     opencode.PLUGIN_FILE,
 )
+TRIED = {"claude": claude.TRIED, "codex": codex.TRIED, "opencode": opencode.TRIED, "gemini": gemini.TRIED}
+UNPROTECTED_HINT = "use opencode 1, or have Remit start the agents: remit run --runner opencode"
+_ASK_SECONDS = 15.0
+_NUMBER = re.compile(r"\d+(?:\.\d+)+[\w.+-]*")
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _WORDS = 'const COMMAND = ["remit", "hook", "opencode"]'
-"""The line of the plugin with its command."""
+"""The line with the command in the plugin."""
 _VERSION_SECONDS = 6.0
 _REFUSAL = "an agent can't change what its harness calls"
 
@@ -77,10 +47,10 @@ class HarnessPlan(NamedTuple):
     name: str
     edits: tuple[SettingsEdit, ...]
     events: tuple[str, ...] = ()
-    """The events that are hooked."""
+    """The events with hooks."""
     notes: tuple[str, ...] = ()
     undone: tuple[RemitError, ...] = ()
-    """Why parts could not be planned; the rest can be done without them."""
+    """Why parts can't be planned. The other parts don't depend on them."""
 
     @property
     def changes(self) -> tuple[SettingsEdit, ...]:
@@ -101,7 +71,7 @@ class InstallationPlan(NamedTuple):
 
     @property
     def undone(self) -> tuple[RemitError, ...]:
-        """What could not be planned."""
+        """The errors of parts that can't be planned."""
         return tuple(error for each in self.harnesses for error in each.undone)
 
 
@@ -115,22 +85,24 @@ def plan_installation(names: Sequence[str], *, shared: bool = False, with_server
     plans = {"claude": _plan_claude, "codex": _plan_codex, "opencode": _plan_opencode}
     found = [plans[name](home, shared=shared, with_server=with_server) for name in dict.fromkeys(names)]
     more = _check_package() if with_server else []
-    told = [each._replace(notes=(*each.notes, *more, *describe_start_folder(home.root, each.name))) for each in found]
-    return InstallationPlan(home.root, tuple(told))
+    plans_with_notes = [
+        each._replace(notes=(*each.notes, *more, *describe_start_folder(home.root, each.name))) for each in found
+    ]
+    return InstallationPlan(home.root, tuple(plans_with_notes))
 
 
 def write_installation(plan: InstallationPlan) -> None:
     """Write a plan, unless a file has changed since."""
     from remit.hooks import command_tickets
     from remit.hooks.command_shell import install_shells
-    from remit.hooks.settings_files import is_remembered, write_edits
+    from remit.hooks.settings_files import has_record, write_edits
     from remit.ledger.home import Home
 
     home = Home(plan.root)
     if any(each.events and each.edits for each in plan.harnesses):
         install_shells(home, os.environ)
     edits = [edit for each in plan.harnesses for edit in each.edits]
-    wanted = [edit for edit in edits if edit.is_change or (edit.after is None and is_remembered(home, edit.path))]
+    wanted = [edit for edit in edits if edit.is_change or (edit.after is None and has_record(home, edit.path))]
     if wanted:
         write_edits(home, wanted)
     if not (any(list_own_hooks(home, path) for path in (LOCAL, SHARED, CODEX)) or _has_plugin(home)):
@@ -162,16 +134,16 @@ def list_written(plan: InstallationPlan) -> list[SettingsEdit]:
 
 
 def render_command(harness: str, *, shared: bool) -> list[str]:
-    """Return the words of the hook's command line: by its name, or the quickest way to start it on this machine."""
+    """Return the words of the hook's command line: its name, or the fastest way to start it on this machine."""
     start = ["remit", "hook"] if shared else [sys.executable, "-I", "-S", f"{_PACKAGE}/hooks/entry.py"]
     return [*start, harness]
 
 
 def load_hooks(harness: str, *, shared: bool) -> list[Hook]:
-    """Return the hooks of a harness that has them in JSON, as they are installed.
+    """Return the hooks to install for a harness with hooks in JSON.
 
-    Python ends with 2 if its file is missing, and harnesses take that for a refusal: without Remit's package, each line
-    ends as if the program were missing.
+    Python exits with 2 if its file is missing, which harnesses treat as a refusal. So the command line exits with 127,
+    as for a missing program, if Remit's package is gone.
     """
     import shlex
 
@@ -184,7 +156,7 @@ def load_hooks(harness: str, *, shared: bool) -> list[Hook]:
 
 
 def render_plugin(*, shared: bool) -> str:
-    """Return the plugin for opencode, as it is installed."""
+    """Return the plugin to install for opencode."""
     text = _load_packaged("opencode/remit.js").decode()
     if text.count(_WORDS) != 1:
         raise InputError("the plugin in Remit's package is damaged", hint="install Remit again")
@@ -207,8 +179,8 @@ def _plan_claude(home: Home, *, shared: bool, with_server: bool) -> HarnessPlan:
     from remit.hooks.settings_files import plan_entries, plan_removal, shape_hooks
 
     hooks = load_hooks("claude", shared=shared)
-    shell, told = _name_shell(home)
-    edits, notes = [], [*_warn_of_plugin(home), *told]
+    shell, shell_notes = _choose_shell_setting(home)
+    edits, notes = [], [*_warn_of_plugin(home), *shell_notes]
     if not shared and list_own_hooks(home, SHARED):
         notes.append(f"{SHARED} already has Remit's hooks, so {LOCAL} gets none: Claude Code would call both")
         edits.append(plan_entries(home, LOCAL, shell) if shell else plan_removal(home, LOCAL))
@@ -229,8 +201,8 @@ def _plan_claude(home: Home, *, shared: bool, with_server: bool) -> HarnessPlan:
     return HarnessPlan("claude", tuple(edits), tuple(hook.event for hook in hooks), tuple(notes))
 
 
-def _name_shell(home: Home) -> tuple[dict[str, dict[str, str]], list[str]]:
-    """Return the setting that has Claude Code start commands by Remit's shell, or why it gets none."""
+def _choose_shell_setting(home: Home) -> tuple[dict[str, dict[str, str]], list[str]]:
+    """Return the setting with which Claude Code starts commands in Remit's shell, or a note why there is none."""
     from remit.hooks.command_shell import choose_shell
     from remit.hooks.settings_files import find_variable, is_own_shell, load_values
 
@@ -240,8 +212,8 @@ def _name_shell(home: Home) -> tuple[dict[str, dict[str, str]], list[str]]:
     for path in (LOCAL, SHARED):
         named = find_variable(load_values(home.root, path), claude.SHELL_VARIABLE)
         if named and not is_own_shell(claude.SHELL_VARIABLE, named):
-            told = f"{path} sets {claude.SHELL_VARIABLE} to '{named}', so the kernel doesn't limit subagents' commands"
-            return {}, [told]
+            note = f"{path} sets {claude.SHELL_VARIABLE} to '{named}', so the kernel doesn't limit subagents' commands"
+            return {}, [note]
     return {claude.ENVIRONMENT_KEY: {claude.SHELL_VARIABLE: shell}}, []
 
 
@@ -264,7 +236,7 @@ def _plan_codex(home: Home, *, shared: bool, with_server: bool) -> HarnessPlan:
 
 
 def render_trust(root: str) -> str:
-    """Return what the user has to do before Codex calls the hooks."""
+    """Return the steps of the user before Codex calls the hooks."""
     return (
         f"start codex in {root}, agree to trust the folder (or run `codex exec {codex.TRUST_OPTION}` there once), "
         f"then trust the hooks of {CODEX} with /hooks"
@@ -288,7 +260,7 @@ def _plan_opencode(home: Home, *, shared: bool, with_server: bool) -> HarnessPla
 
 
 def find_unprotected(root: str) -> str:
-    """Return the version of the opencode on the path, if it does not load Remit's plugin; else empty."""
+    """Return the version of opencode on the PATH if it doesn't load Remit's plugin; otherwise an empty text."""
     from remit.storage.machine import find_program
 
     program = find_program("opencode", root=root)
@@ -297,14 +269,44 @@ def find_unprotected(root: str) -> str:
 
 
 def _render_server(*, shared: bool) -> list[str]:
-    # A harness starts it in the workspace, where a folder may be called remit, too: -P looks for none there.
+    # A harness starts it in the workspace, which may have a folder `remit`: -P keeps Python from importing that.
     return ["remit", "mcp"] if shared else [sys.executable, "-P", "-m", "remit", "mcp"]
 
 
 def _find_opencode(home: Home) -> str:
-    """Return the settings that opencode has here; a new file where there are none."""
+    """Return the settings file of opencode in the workspace; the name of a new file if there is none."""
     there = [name for name in opencode.SETTINGS_FILES if os.path.lexists(f"{home.root}/{name}")]
     return there[0] if there else opencode.SETTINGS_FILE
+
+
+# --- versions of harnesses --------------------------------------------------------------------------------------------
+
+
+def ask_version(program: str, *, seconds: float = _ASK_SECONDS) -> str:
+    """Return the version that a harness prints; empty if it prints none within the time limit."""
+    answer = run_program([program, "--version"], seconds=seconds)
+    return read_version(answer.text) if answer.code == 0 else ""
+
+
+def read_version(text: str) -> str:
+    """Return the first version number in the output of a harness, after the warnings that Codex may print."""
+    lines = [line for line in text.splitlines() if not line.startswith("WARNING")]
+    found = _NUMBER.search("\n".join(lines))
+    return found[0] if found else ""
+
+
+def describe_untried(name: str, version: str) -> list[str]:
+    """Return a sentence if Remit's tests didn't run with a release; nothing if they did or the version is unknown."""
+    if not version or version in TRIED[name]:
+        return []
+    if name == "opencode" and opencode.loads_plugin(version) is False:
+        return [describe_unprotected(version)]
+    return [f"{name} {version} was not tried with this Remit (tried: {', '.join(TRIED[name])})"]
+
+
+def describe_unprotected(version: str) -> str:
+    """Return a sentence for a release of opencode that doesn't load Remit's plugin."""
+    return f"opencode {version} does not load Remit's plugin: its subagents are not checked"
 
 
 # --- notes -----------------------------------------------------------------------------------------------------------
@@ -375,8 +377,8 @@ def _list_other_hooks(home: Home, paths: Sequence[str]) -> Iterator[str]:
     for path in paths:
         events = [hook.event for hook in _load_hooks(home, path) if mentions_remit(hook.command)]
         if events:
-            told = ", ".join(dict.fromkeys(events))
-            yield f"{path} has a command of your own that calls Remit, too ({told}): it stays, so both run"
+            names = ", ".join(dict.fromkeys(events))
+            yield f"{path} has a command of your own that calls Remit, too ({names}): it stays, so both run"
 
 
 def _warn_of_plugin(home: Home) -> Iterator[str]:
@@ -391,10 +393,12 @@ def find_plugin(home: Home) -> str:
     folder = os.environ.get(claude.FOLDER_VARIABLE) or os.path.expanduser(claude.HOME)
     for root, path in ((home.root, LOCAL), (home.root, SHARED), (folder, claude.HOME_SETTINGS)):
         try:
-            told: Any = load_values(root, path).get(claude.PLUGINS_KEY)
+            plugins: Any = load_values(root, path).get(claude.PLUGINS_KEY)
         except RemitError:
             continue
-        if isinstance(told, dict) and any(name.partition("@")[0] == "remit" and told[name] is True for name in told):
+        if isinstance(plugins, dict) and any(
+            name.partition("@")[0] == "remit" and plugins[name] is True for name in plugins
+        ):
             return f"{root}/{path}"
     return ""
 
@@ -448,10 +452,10 @@ def _plan_removals(home: Home, name: str) -> HarnessPlan:
 
 def _may_concern(home: Home, path: str) -> bool:
     """Return whether an unreadable file may contain anything of Remit's."""
-    from remit.hooks.settings_files import MAX_BYTES, is_remembered
+    from remit.hooks.settings_files import MAX_BYTES, has_record
     from remit.storage.files import load_bytes
 
     try:
-        return is_remembered(home, path) or b"remit" in load_bytes(f"{home.root}/{path}", max_bytes=MAX_BYTES)
+        return has_record(home, path) or b"remit" in load_bytes(f"{home.root}/{path}", max_bytes=MAX_BYTES)
     except RemitError:
         return False

@@ -55,34 +55,34 @@ if TYPE_CHECKING:
 MAX_BYTES = 1024 * 1024
 MAX_DEPTH = 64
 _GUARD = lazy(r" \|\| (?:exit 2|\{ echo '[^']{0,200}' >&2; exit 2; \})\Z")
-"""How a guarding hook's command line ends: a hook that is killed blocks, too. Codex wants a word on standard error."""
+"""The end of a guarding hook's command line: a killed hook also blocks. Codex needs a text on standard error."""
 _LIMIT = lazy(r"\A\$\(command -v timeout >/dev/null && echo timeout -s KILL \d{1,4}\) ")
-"""How a guarding hook of Codex begins: Codex runs a command whose hook is late, so one that is stopped is killed."""
+"""The beginning of a guarding hook of Codex: Codex ignores a late hook, so a stopped hook is killed in time."""
 _THERE = lazy(r"""\A\{ \[ -e ((?:[\w@%+=:,./-]|'[^']*'|"'")+) \] \|\| \(exit 127\); \} && """)
-"""How a line begins that names the file of the program."""
+"""The beginning of a command line that checks whether the program's file exists."""
 _GONE = lazy(
     r""" \|\| \{ \[ \$\? -eq 127 \] && echo '[^']{0,200}' >&2 && (?:grep -qE '"""
     rf""""{claude.STOP_ACTIVE_KEY}": \?true'"""
     r"""|\[ -z "\$REMIT_TICKET" \] && \{ grep -qE '"agent_\(id\|type\)"'; \[ \$\? -eq 1 \]; \}) && exit 1; \}\Z"""
 )
-"""Precedes that: without the program, the user's own session continues."""
+"""The part before the end, with which the user's own session continues if the program is missing."""
 PROGRAM = "/remit/hooks/entry.py"
 COMMAND = "remit hook"
 SERVERS = (claude.SERVERS_KEY, opencode.SERVERS_KEY)
 _TABLES = (*SERVERS, claude.ENVIRONMENT_KEY)
 _OURS = ("hooks", *_TABLES)
-"""The keys below which Remit has entries."""
+"""The keys under which Remit has entries."""
 NAME = "remit"
 _FOLDER = ".remit/harness"
 _LOCK = "harness"
 _NAMED, _GROUP, _HOOK = 2, 3, 5
-"""How many keys lead to a server or a variable, to a group of hooks (hooks, event, group) and to a hook in it."""
+"""The depth of a server or a variable, of a group of hooks (hooks, event, group), and of a hook in a group."""
 _MAX_KEPT_BYTES, _MAX_PIECES = 4 * 1024 * 1024, 200
 _STAMP = "// Installed by remit hooks install opencode, removed by remit hooks uninstall. sha256:"
 
 
 class Hook(NamedTuple):
-    """A hook as settings have it: when it fires, for which tools, what it runs and for how long at most."""
+    """A hook in settings: its event, the tools that it is for, its command and its time limit."""
 
     event: str
     matcher: str | None
@@ -91,36 +91,36 @@ class Hook(NamedTuple):
 
 
 class SettingsEdit(NamedTuple):
-    """The change of a file below the root. None stands for no file."""
+    """The change of a file below the root. None means that there is no file."""
 
     path: str
     before: bytes | None
     after: bytes | None
     kept: EditRecord | None = None
-    """The record to store of it; None removes the record."""
+    """The record of the change to store; None removes the record."""
     is_guess: bool = False
-    """Whether there is no record of the original, so that an empty list or object of the user's may go, too."""
+    """Whether there is no record of the original, so that an empty list or object of the user's may be removed, too."""
 
     @property
     def is_change(self) -> bool:
-        """Whether the file becomes another one."""
+        """Whether the edit changes the file."""
         return self.before != self.after
 
 
 class EditRecord(NamedTuple):
-    """The texts that Remit inserted into a file, and the lists and folders that it made for them."""
+    """The texts that Remit inserted into a file, and the containers and folders that it created for them."""
 
     is_ours: bool
-    """Whether there was no file before."""
+    """Whether Remit created the file."""
     pieces: tuple[tuple[int, str], ...] = ()
-    """The texts that were inserted, each with its place in the text from before."""
+    """The inserted texts, each with its offset in the original text."""
     made: tuple[tuple[str, ...], ...] = ()
-    """The lists and objects that were made, each by the keys that lead to it."""
+    """The created lists and objects, each by its path of keys."""
     folders: tuple[str, ...] = ()
 
 
 class SettingsFile(NamedTuple):
-    """A settings file that holds one JSON object: its text, the same without comments, and its value."""
+    """A settings file with one JSON object: its text, the text without comments, and the value."""
 
     text: str
     plain: str
@@ -132,9 +132,9 @@ class SettingsFile(NamedTuple):
 
 
 def parse_settings(data: bytes, file: str, *, comments: bool = False) -> SettingsFile:
-    """Read a settings file, with `comments` also one that has comments and trailing commas.
+    """Return the parsed settings file. `comments`: comments and trailing commas are permitted.
 
-    Raise `InputError` if nobody could edit it safely.
+    Raise `InputError` if the file can't be edited safely.
     """
     hint = "correct it by hand, then run the command again"
     try:
@@ -165,7 +165,7 @@ _DECODER = json.JSONDecoder(parse_int=DECODER.parse_int, parse_constant=_refuse_
 
 
 def load_values(root: str, path: str) -> dict[str, Any]:
-    """Return what a settings file below the root says; nothing if there is no file."""
+    """Return the values of a settings file below the root; empty if there is no file."""
     data = load_file(root, path)
     return {} if data is None else parse_settings(data, f"{root}/{path}").value
 
@@ -179,7 +179,7 @@ def is_own_command(command: object) -> bool:
 
 
 def split_command(command: object) -> list[str] | None:
-    """Return the words of a command line of Remit's; None for anybody else's."""
+    """Return the words of a command line that Remit installed; None for any other command line."""
     if not isinstance(command, str) or "remit" not in command:
         return None
     there = _THERE.match(command)
@@ -197,7 +197,7 @@ def split_command(command: object) -> list[str] | None:
 
 
 def mentions_remit(command: object) -> bool:
-    """Return whether a command line that isn't Remit's seems to call the same hook."""
+    """Return whether a command line that Remit didn't install seems to call its hook."""
     return isinstance(command, str) and (COMMAND in command or PROGRAM in command) and not is_own_command(command)
 
 
@@ -211,7 +211,7 @@ def is_own_server(key: str, value: object) -> bool:
 
 
 def is_own_shell(key: str, value: object) -> bool:
-    """Return whether a variable is the one that names Remit's shell for commands."""
+    """Return whether a variable names Remit's shell for commands."""
     return key == claude.SHELL_VARIABLE and isinstance(value, str) and f"/{COMMAND_FOLDER}/" in value
 
 
@@ -262,7 +262,7 @@ def shape_hooks(hooks: Sequence[Hook]) -> dict[str, Any]:
 
 
 def plan_entries(home: Home, path: str, wanted: Mapping[str, Any], *, comments: bool = False) -> SettingsEdit:
-    """Return how a settings file becomes one with these entries, and with no others of Remit's."""
+    """Return the edit that gives a settings file these entries of Remit's and no others."""
     file = f"{home.root}/{path}"
     before = load_file(home.root, path)
     kept = _load_kept(home, path)
@@ -295,8 +295,8 @@ def plan_file(home: Home, path: str, text: str) -> SettingsEdit:
     """Return the edit that creates a file of Remit's own; raise if another program wrote or changed it."""
     before = load_file(home.root, path)
     if before is not None and not is_stamped(before):
-        told = "was changed since it was installed" if _has_stamp(before) else "is not Remit's"
-        raise InputError(f"'{home.root}/{path}' {told}", hint="move it away")
+        problem = "was changed since it was installed" if _has_stamp(before) else "isn't Remit's"
+        raise InputError(f"'{home.root}/{path}' {problem}", hint="move it away")
     after = stamp(text)
     kept = _load_kept(home, path)
     folders = kept.folders if kept is not None else _list_missing(home.root, path)
@@ -314,12 +314,12 @@ def plan_file_removal(home: Home, path: str) -> SettingsEdit:
 
 
 def stamp(text: str) -> bytes:
-    """Return a file with a first line that says whose it is, and shows whether the rest was changed."""
+    """Return a file with a first line that names Remit and has a hash of the rest."""
     return f"{_STAMP}{sha256(text.encode()).hexdigest()}\n{text}".encode()
 
 
 def is_stamped(data: bytes) -> bool:
-    """Return whether a file is as Remit left it."""
+    """Return whether a file is unchanged since Remit wrote it."""
     head, _, rest = data.partition(b"\n")
     return head == f"{_STAMP}{_hash(rest)}".encode()
 
@@ -336,7 +336,7 @@ def _list_ours(values: Mapping[str, Any]) -> tuple[list[str], list[Any]]:
 
 
 def _is_own(path: tuple[str, ...], value: object) -> bool:
-    """Return whether the value to which keys lead is an entry of Remit's; the key of an item of a list is ""."""
+    """Return whether the value at a path of keys is an entry of Remit's. The key of a list item is ""."""
     if path[0] not in _OURS:
         return False
     if path[0] == "hooks":
@@ -373,14 +373,14 @@ def _merge(
             changes.append(add_items(base.text, there.start, [*walk_items(base.plain, there.start)], value))
         else:
             kind = "an object" if isinstance(value, dict) else "a list" if isinstance(value, list) else "Remit's"
-            told = f"'{file}' has a '{'.'.join(where)}' that isn't {kind}"
-            raise InputError(told, hint="correct or remove it by hand, then run the command again")
+            problem = f"'{file}' has a '{'.'.join(where)}' that isn't {kind}"
+            raise InputError(problem, hint="correct or remove it by hand, then run the command again")
     new = {key: value for key, value in wanted.items() if key not in known}
     return [*changes, *set_members(base.text, start, new, plain=base.plain)], made
 
 
 def _list_pieces(text: str, change: TextChange) -> list[tuple[int, str]]:
-    """Return a change that keeps the text in its place, as insertions before and behind that."""
+    """Return a replacement as insertions before and after the unchanged text in it."""
     old = text[change.start : change.end]
     at = change.new.index(old)
     pieces = ((change.start, change.new[:at]), (change.end, change.new[at + len(old) :]))
@@ -391,14 +391,14 @@ def _list_pieces(text: str, change: TextChange) -> list[tuple[int, str]]:
 
 
 def _find_base(found: SettingsFile, kept: EditRecord | None, *, comments: bool) -> bytes | None:
-    """Return a file as it would be without Remit; None if Remit made it and nothing else is in it."""
+    """Return a file without Remit's entries; None if Remit created it and it contains nothing else."""
     changes, _ = _remove_ours(found, found.start, (), kept)
     base = apply(found.text, changes).encode()
     if kept is None or not changes:
         return base
     value = parse_settings(base, "", comments=comments).value
     exact = _undo(found.text, kept.pieces)
-    with suppress(InputError):  # the record could be anybody's word, so the two have to say the same
+    with suppress(InputError):  # the record may be forged, so both ways must give the same result
         if exact is not None and parse_settings(exact.encode(), "", comments=comments).value == value:
             base = exact.encode()
     return base if value or not kept.is_ours else None
@@ -415,7 +415,7 @@ def _undo(text: str, pieces: Sequence[tuple[int, str]]) -> str | None:
             if text.count(piece) != 1:
                 return None
             start = text.index(piece)
-            drift = start - at  # a user's edit has moved it, and what was inserted before it, too
+            drift = start - at  # a user's edit has moved it and the insertions before it
         text = text[:start] + text[start + len(piece) :]
     return text
 
@@ -423,7 +423,7 @@ def _undo(text: str, pieces: Sequence[tuple[int, str]]) -> str | None:
 def _remove_ours(
     found: SettingsFile, start: int, path: tuple[str, ...], kept: EditRecord | None
 ) -> tuple[list[TextChange], bool]:
-    """Return the changes that take Remit's entries out of an object or a list, and whether it is to go as a whole, too.
+    """Return the changes that remove Remit's entries from an object or a list, and whether it is removed as a whole.
 
     A container that is empty then goes if Remit made it. If no one remembers, that is likely. A group without hooks is
     nothing, whatever else it says.
@@ -450,7 +450,7 @@ def _remove_ours(
 
 
 def load_file(root: str, path: str) -> bytes | None:
-    """Return the content of a file below the root, reached through no link; None where there is none."""
+    """Return the content of a file below the root, without following links; None if there is no file."""
     file = f"{root}/{path}"
     try:
         with open_target(root, path) as spot:
@@ -483,7 +483,7 @@ def _read_error(root: str, path: str, error: OSError) -> InputError:
 
 
 def is_ignored(root: str, path: str) -> bool | None:
-    """Return whether git leaves a file alone; None where there is no repository, or git does not say."""
+    """Return whether git ignores a file; None if there is no repository or git fails."""
     try:
         repository = find_repository(root)
         answer = run(
@@ -500,7 +500,7 @@ def is_ignored(root: str, path: str) -> bool | None:
 
 
 def write_edits(home: Home, edits: Sequence[SettingsEdit]) -> None:
-    """Write the edits, one after the other, unless a file has changed since."""
+    """Write the edits in order. Raise InputError if a file has changed since the plan."""
     with home.lock(_LOCK):
         for edit in edits:
             _check_unchanged(home, edit)
@@ -517,7 +517,7 @@ def _check_unchanged(home: Home, edit: SettingsEdit) -> None:
 
 
 def _write_edit(home: Home, edit: SettingsEdit) -> None:
-    """The record is written first and removed last: at no time is there an entry that no one knows of."""
+    """Write an edit. Its record is written first and removed last, so that each entry always has a record."""
     if edit.kept is not None:
         _write_kept(home, edit.path, edit.kept)
     if edit.is_change and edit.after is not None:
@@ -535,14 +535,14 @@ def _write_edit(home: Home, edit: SettingsEdit) -> None:
 
 
 def _list_missing(root: str, path: str) -> tuple[str, ...]:
-    """Return the folders that have to be made for a file, the outermost first."""
+    """Return the missing folders of a file, the outermost first."""
     steps = path.split("/")[:-1]
     folders = ["/".join(steps[: depth + 1]) for depth in range(len(steps))]
     return tuple(folder for folder in folders if not os.path.lexists(f"{root}/{folder}"))
 
 
 def _remove_folders(root: str, folders: Sequence[str]) -> None:
-    """Remove folders that were made for a file, unless something else is in them by now."""
+    """Remove the folders that were created for a file, unless they have other content."""
     for folder in sorted(folders, reverse=True):
         above, _, name = folder.rpartition("/")
         with suppress(OSError):
@@ -553,11 +553,11 @@ def _remove_folders(root: str, folders: Sequence[str]) -> None:
                 os.close(handle)
 
 
-# --- what is remembered ----------------------------------------------------------------------------------------------
+# --- records of edits ------------------------------------------------------------------------------------------------
 
 
-def is_remembered(home: Home, path: str) -> bool:
-    """Return whether Remit has put something into a file."""
+def has_record(home: Home, path: str) -> bool:
+    """Return whether there is a record of an edit of a file."""
     return os.path.lexists(f"{home.root}/{_FOLDER}/{_name_kept(path)}")
 
 
@@ -566,16 +566,16 @@ def _name_kept(path: str) -> str:
 
 
 def _load_kept(home: Home, path: str) -> EditRecord | None:
-    """Return the record of what was inserted into a file; None if there is none or it isn't readable."""
+    """Return the record of an edit of a file; None if there is none or it is unreadable."""
     try:
         with open_target(home.root, f"{_FOLDER}/{_name_kept(path)}") as spot:
             data = read_target(spot, max_bytes=_MAX_KEPT_BYTES)
-        told = json.loads(data or b"")
+        values = json.loads(data or b"")
         return EditRecord(
-            bool(told["is_ours"]),
-            tuple((int(at), str(text)) for at, text in told["pieces"][:_MAX_PIECES]),
-            tuple(tuple(map(str, place)) for place in told["made"]),
-            tuple(folder for folder in map(str, told["folders"]) if path.startswith(f"{folder}/")),
+            bool(values["is_ours"]),
+            tuple((int(at), str(text)) for at, text in values["pieces"][:_MAX_PIECES]),
+            tuple(tuple(map(str, place)) for place in values["made"]),
+            tuple(folder for folder in map(str, values["folders"]) if path.startswith(f"{folder}/")),
         )
     except (OSError, RemitError, ValueError, TypeError, KeyError, RecursionError):
         return None

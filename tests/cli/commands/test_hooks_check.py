@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from remit.hooks import check as hook_check
-from remit.hooks.check import CheckRecord, PlayedRequest, judge
+from remit.hooks.check import CheckRecord, PlayedRequest, judge_promises
 from remit.hooks.install import CODEX, SHARED
 from remit.ledger.runs import Run
 from remit.storage import probe
@@ -55,7 +55,7 @@ def check(place: Inside, name: str = "claude", *more: str) -> Ended:
 
 
 def list_states(shown: CheckRecord) -> dict[str, str]:
-    return {promise.name: promise.state for promise in judge(shown, "claude")}
+    return {promise.name: promise.state for promise in judge_promises(shown, "claude")}
 
 
 def test_all_promises_hold_if_the_requests_say_so() -> None:
@@ -67,27 +67,27 @@ def test_all_promises_hold_if_the_requests_say_so() -> None:
     [
         (
             "instructions",
-            SHOWN._replace(asked=[one._replace(text="") if one.script == "liar" else one for one in ASKED]),
+            SHOWN._replace(requests=[one._replace(text="") if one.script == "liar" else one for one in ASKED]),
         ),
         (
             "instructions",
             SHOWN._replace(
-                asked=[one._replace(text=GOOD.session_id) if one.script == "liar" else one for one in ASKED]
+                requests=[one._replace(text=GOOD.session_id) if one.script == "liar" else one for one in ASKED]
             ),
         ),
-        ("sent-back", SHOWN._replace(asked=[one for one in ASKED if (one.script, one.step) != ("liar", 1)])),
-        ("verdict", SHOWN._replace(asked=(*ASKED, PlayedRequest("caller", 1, "THE LIE", has_tools=True, tokens=1)))),
-        ("verdict", SHOWN._replace(asked=[one for one in ASKED if (one.script, one.step) != ("caller", 1)])),
+        ("sent-back", SHOWN._replace(requests=[one for one in ASKED if (one.script, one.step) != ("liar", 1)])),
+        ("verdict", SHOWN._replace(requests=(*ASKED, PlayedRequest("caller", 1, "THE LIE", has_tools=True, tokens=1)))),
+        ("verdict", SHOWN._replace(requests=[one for one in ASKED if (one.script, one.step) != ("caller", 1)])),
         (
             "verdict",
             SHOWN._replace(
                 callers=("caller", "background-caller"),
-                asked=(*ASKED, PlayedRequest("background-liar", 0, "sess_1_bbbbbb", has_tools=True, tokens=1)),
+                requests=(*ASKED, PlayedRequest("background-liar", 0, "sess_1_bbbbbb", has_tools=True, tokens=1)),
             ),
         ),
         ("sent-back", SHOWN._replace(callers=("caller", "background-caller"))),
         ("honest", SHOWN._replace(rows=(GOOD._replace(status="partial"), BAD))),
-        ("honest", SHOWN._replace(asked=[one for one in ASKED if (one.script, one.step) != ("caller", 1)])),
+        ("honest", SHOWN._replace(requests=[one for one in ASKED if (one.script, one.step) != ("caller", 1)])),
         ("denied", SHOWN._replace(made=frozenset({"written", "ran", "denied"}))),
         ("tokens", SHOWN._replace(counted=60)),
         ("confined", SHOWN._replace(escaped=True)),
@@ -99,7 +99,7 @@ def test_a_promise_is_broken_if_its_effect_is_missing(name: str, shown: CheckRec
 
 def test_a_lie_without_a_verdict_is_broken_even_if_the_session_failed() -> None:
     shown = SHOWN._replace(
-        asked=(*ASKED, PlayedRequest("caller", 1, "THE LIE", has_tools=True, tokens=1)), trouble="it failed"
+        requests=(*ASKED, PlayedRequest("caller", 1, "THE LIE", has_tools=True, tokens=1)), trouble="it failed"
     )
     assert list_states(shown)["verdict"] == "broken"
 
@@ -170,7 +170,7 @@ def test_a_harness_that_hangs_is_ended(ready: Inside, monkeypatch: pytest.Monkey
     put_harness("time.sleep(60)")
     ended = check(ready)
     assert ended.code == 2
-    assert "unproven: claude did not end within 1 s" in ended.text
+    assert "unproven: claude didn't end within 1 s" in ended.text
     assert ended.text.splitlines()[-1] == "? 7 of 7 promises could not be checked"
 
 
@@ -202,7 +202,7 @@ def test_hooks_that_are_switched_off_break_the_promises(ready: Inside, path: str
         ("", 2, "codex didn't list the hooks that it would call"),
         ('{"id":2,"result":[]}', 2, "codex didn't list the hooks that it would call"),
         ('{"id":2,"result":{"data":[{"hooks":[]}]}}', 1, "Codex does not trust this folder"),
-        ('{"id":2,"result":{"data":[{"hooks":[HOOK]}]}}', 1, "you have not trusted it in Codex"),
+        ('{"id":2,"result":{"data":[{"hooks":[HOOK]}]}}', 1, "you haven't trusted it in Codex"),
     ],
 )
 def test_what_codex_says_of_trust_is_reported(ready: Inside, answer: str, code: int, why: str) -> None:

@@ -115,9 +115,9 @@ def _check_settings_file(home: Home, harness: str, path: str) -> Iterator[Health
 
 def _check_missing_hooks(home: Home, harness: str, path: str) -> Iterator[HealthCheck]:
     """Report a settings file that had Remit's hooks and has none now, or can't be read by Remit or the harness."""
-    from remit.hooks.settings_files import find_variable, is_own_shell, is_remembered, load_values
+    from remit.hooks.settings_files import find_variable, has_record, is_own_shell, load_values
 
-    if not is_remembered(home, path):
+    if not has_record(home, path):
         return
     hint = f"run remit hooks install {harness}, or remit hooks uninstall {harness}"
     try:
@@ -209,9 +209,9 @@ def _check_opencode_plugin(home: Home) -> Iterator[HealthCheck]:
 def _check_command_shell(home: Home) -> Iterator[HealthCheck]:
     """Report an outdated shell, by which Codex and opencode have the kernel limit the commands of their subagents."""
     from remit.hooks.command_shell import find_outdated
-    from remit.hooks.settings_files import is_remembered
+    from remit.hooks.settings_files import has_record
 
-    has_hooks = {"codex": bool(list_own_hooks(home, CODEX)), "opencode": is_remembered(home, PLUGIN)}
+    has_hooks = {"codex": bool(list_own_hooks(home, CODEX)), "opencode": has_record(home, PLUGIN)}
     names = [name for name, is_installed in has_hooks.items() if is_installed]
     outdated = find_outdated(home.root, os.environ) if names else ""
     if outdated:
