@@ -340,14 +340,10 @@ def _find_unread_tool(row: object, at: str, side: str) -> str | None:
         texts = patterns if isinstance(patterns, list) else [patterns]
         if isinstance(patterns, str) and ", " in patterns:
             return f"{at}/{escape_key(tool)}"  # several patterns in one string would be read as one
-        if _is_misspelled(tool) or not all(isinstance(text, str) for text in texts):
+        is_misspelled = is_strange_tool(tool) and find_similar(tool[:80], TOOLS) is not None
+        if is_misspelled or not all(isinstance(text, str) for text in texts):
             return f"{at}/{escape_key(tool)}"
     return None
-
-
-def _is_misspelled(name: str) -> bool:
-    """Whether a name is a misspelled tool of the standard."""
-    return is_strange_tool(name) and find_similar(name[:80], TOOLS) is not None
 
 
 # --- command files ---------------------------------------------------------------------------------------------------

@@ -146,14 +146,12 @@ def _compose(found: Frontmatter, source: str, offset: int) -> FrontmatterProblem
 def _explain(error: yaml.YAMLError, source: str, offset: int) -> FrontmatterProblem:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     reason = str(getattr(error, "problem", None) or getattr(error, "reason", None) or "it can't be read")
-    at = mark.index if mark is not None else _count_chars(source, getattr(error, "position", None) or 0)
+    if mark is not None:
+        at = mark.index
+    else:  # for an invalid character, the parser reports an offset in bytes
+        at = len(source.encode()[: getattr(error, "position", None) or 0].decode("utf-8", "ignore"))
     at = min(at, max(0, len(source.rstrip()) - 1)) if at >= len(source.rstrip()) else at
     return FrontmatterProblem("syntax", reason, offset + at, offset + at + 1)
-
-
-def _count_chars(source: str, size: int) -> int:
-    """Convert an offset in bytes to characters: for an invalid character, the parser reports bytes."""
-    return size if source.isascii() else len(source.encode()[:size].decode("utf-8", "ignore"))
 
 
 # --- nodes → values --------------------------------------------------------------------------------------------------

@@ -96,13 +96,13 @@ def _find_cycles(graph: Graph, components: list[tuple[str, ...]]) -> None:
         graph.cycles += [(name, name) for name in selves]
         if len(members) > 1:
             firsts = sorted(members) if len(members) <= MAX_COMPONENT else [min(members)]
-            graph.cycles += {_turn(_find_way_back(graph.edges, first, within)) for first in firsts}
+            graph.cycles += {_rotate(_find_way_back(graph.edges, first, within)) for first in firsts}
         graph.components_by_name |= dict.fromkeys(members if len(members) > 1 else selves, number)
     graph.cycles.sort()
     graph.in_cycle = frozenset(graph.components_by_name)
 
 
-def _turn(way: tuple[str, ...]) -> tuple[str, ...]:
+def _rotate(way: tuple[str, ...]) -> tuple[str, ...]:
     """Rotate a cycle so that it starts at its alphabetically first name."""
     at = way.index(min(way))
     return (*way[at:-1], *way[:at], way[at])

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from remit.agents.graph import Graph
 
 MAX_LINES = 2_000
+_HARNESSES = {"claude": "Claude Code", "opencode": "opencode", "codex": "Codex"}
 _BUILT_IN = "built in"
 """The note on a utility agent without a file, which Remit provides."""
 
@@ -47,14 +48,12 @@ def render_tree(graph: Graph) -> list[TreeLine]:
 def _group_by_command(graph: Graph) -> list[tuple[str, list[str]]]:
     groups: dict[str, list[str]] = {}
     for name in graph.entries:
-        groups.setdefault(graph.agents[name].command or _name_entry(graph.agents[name]), []).append(name)
+        agent = graph.agents[name]
+        caller = agent.command or _HARNESSES.get(agent.profile, "called by a command")
+        groups.setdefault(caller, []).append(name)
     unreachable = [name for name in graph.agents if name not in graph.reached]
     rows = sorted(groups.items(), key=lambda row: (not row[0].startswith("/"), row[0]))
     return [*rows, *([("unreachable", unreachable)] if unreachable else [])]
-
-
-def _name_entry(agent: Definition) -> str:
-    return {"claude": "Claude Code", "opencode": "opencode", "codex": "Codex"}.get(agent.profile, "called by a command")
 
 
 def _render_branch(graph: Graph, names: list[str], lines: list[TreeLine], drawn: set[str]) -> None:

@@ -19,6 +19,7 @@ from remit.agents.profiles import CONTEXT_BUDGETS, KINDS, TOOLS, is_read_by_clau
 from remit.agents.rules.register import AgentFileContext, run_agent_rules
 from remit.agents.scaffold import render_standard
 from remit.errors import InputError, UsageError
+from remit.lazy_regex import lazy
 from remit.light_namedtuple import NamedTuple
 from remit.spelling import did_you_mean
 
@@ -187,6 +188,9 @@ def _count(findings: list[Diagnostic], code: str) -> int:
     return sum(each.code == code for each in findings)
 
 
+_TAG_NAME = lazy(r"[A-Za-z][\w.+-]{0,80}")
+
+
 def only_adds_text(finding: Diagnostic, document: AgentDocument) -> bool:
     """Whether a fix keeps all words of the body except tag names, and all values of the frontmatter."""
     if finding.fix is None:
@@ -196,19 +200,13 @@ def only_adds_text(finding: Diagnostic, document: AgentDocument) -> bool:
         if edit.start < document.body_start:
             if finding.fix.applicability == "unsafe" and not edit.content.strip() and old.strip():
                 return False
-        elif not _holds(edit.content, old) and not _is_tag_name(document.text, edit.start, old):
-            return False
+        else:
+            words = iter(edit.content.split())
+            keeps_words = all(word in words for word in old.split())  # in the same order
+            is_tag_name = document.text[edit.start - 1 : edit.start] in ("<", "/") and _TAG_NAME.fullmatch(old)
+            if not keeps_words and not is_tag_name:
+                return False
     return True
-
-
-def _holds(text: str, old: str) -> bool:
-    """Whether the new text has all words of the old one in the same order."""
-    words = iter(text.split())
-    return all(word in words for word in old.split())
-
-
-def _is_tag_name(text: str, at: int, old: str) -> bool:
-    return text[at - 1 : at] in ("<", "/") and re.fullmatch(r"[A-Za-z][\w.+-]{0,80}", old) is not None
 
 
 # --- the frontmatter -------------------------------------------------------------------------------------------------

@@ -167,7 +167,10 @@ def make_outline(text: str, body: Body) -> Outline:
     _find_sections(outline, list(unfold(host)))
     missing = [section.name for section in STANDARD if section.anywhere and section.name not in outline.sections]
     if missing and outline.sections:
-        _find_anywhere(outline, body, missing)
+        for tag in body.walk():
+            name = ALIASES.get(tag.name, tag.name)
+            if name in missing and not (tag.inline and not tag.closed):
+                outline.sections.setdefault(name, []).append(tag)
     if outline.sections:
         _find_inner_error_handling(outline, body)
     outline.hidden = _find_hidden(text, body)
@@ -225,13 +228,6 @@ def _find_sections(outline: Outline, tags: list[Tag]) -> None:
     for slip in _find_slips(tags, missing):
         outline.slips.append(slip)
         outline.sections.setdefault(slip.meant, []).append(slip.tag)
-
-
-def _find_anywhere(outline: Outline, body: Body, missing: list[str]) -> None:
-    for tag in body.walk():
-        name = ALIASES.get(tag.name, tag.name)
-        if name in missing and not (tag.inline and not tag.closed):
-            outline.sections.setdefault(name, []).append(tag)
 
 
 def _find_inner_error_handling(outline: Outline, body: Body) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from remit.globs import EVERYTHING, expand_braces, is_pattern, match_segments, match_tokens, matches_stars, tokenize
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
 MAX_CHARS = 300
 """Maximum length of a pattern for comparisons. Longer ones only equal themselves."""
@@ -33,11 +33,10 @@ def covers(wide: str, narrow: str) -> bool:
     if wide in EVERYTHING or narrow in EVERYTHING:
         return wide in EVERYTHING
     choices = [_split(each) for each in expand_braces(wide)]
-    return all(_is_absorbed(_split(each), choices) for each in expand_braces(narrow))
-
-
-def _is_absorbed(narrow: list[str], choices: list[list[str]]) -> bool:
-    return ".." not in narrow and any(_absorbs(wide, narrow) for wide in choices)
+    for parts in map(_split, expand_braces(narrow)):
+        if ".." in parts or not any(len(parts) in match_segments(each, parts, _absorbs_part) for each in choices):
+            return False
+    return True
 
 
 def matches_path(pattern: str, path: str) -> bool:
@@ -61,13 +60,8 @@ def _split(pattern: str) -> list[str]:
     return [*parts, "*"] if parts[-1] == "**" else parts
 
 
-def _absorbs(wide: Sequence[str], narrow: Sequence[str]) -> bool:
-    """Match a pattern against another pattern, whose stars only a star matches."""
-    return len(narrow) in match_segments(wide, narrow, _absorbs_part)
-
-
 def _absorbs_part(wide: str, narrow: str) -> bool:
-    """Match a part of a pattern against a part of another one."""
+    """Match a part of a pattern against a part of another pattern, whose stars only a star matches."""
     if wide == narrow:
         return True
     if not is_pattern(wide) or "{" in wide or "**" in narrow:

@@ -36,7 +36,9 @@ def parse_toml(text: str) -> Frontmatter:
         found.whole = False
         found.problems.append(_explain(str(error), text, start))
         found.values = {
-            key: text[slice(*found.spans[f"/{escape_key(key)}"])].strip("\"' \t\r\n") for key in _list_top_keys(found)
+            pointer[1:].replace("~1", "/").replace("~0", "~"): text[slice(*span)].strip("\"' \t\r\n")
+            for pointer, span in found.spans.items()
+            if pointer.count("/") == 1
         }
     return found
 
@@ -46,11 +48,6 @@ def _find_excess(found: Frontmatter, text: str) -> FrontmatterProblem | None:
         return FrontmatterProblem("limit", "the file has too many brackets", found.start, found.start + 1)
     deep = find_deep_name(text, MAX_DEPTH)
     return None if deep is None else FrontmatterProblem("limit", "the file is nested too deeply", deep, deep + 1)
-
-
-def _list_top_keys(found: Frontmatter) -> list[str]:
-    tops = (pointer[1:] for pointer in found.spans if pointer.count("/") == 1)
-    return [key.replace("~1", "/").replace("~0", "~") for key in tops]
 
 
 _AT = lazy(r"\(at (?:line (?P<line>\d{1,7}), column (?P<column>\d{1,7})|end of document)\)")

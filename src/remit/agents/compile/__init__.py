@@ -72,7 +72,11 @@ def compile_document(document: AgentDocument, to: str) -> Compiled:
     origin = "".join(char if char.isprintable() else "?" for char in document.path)
     text = target.render(source, f"Generated from {origin} by `remit agent build`: change that file, not this one.")
     _report_keys(source, target.KEYS)
-    return Compiled(path, text, tuple(sorted(source.findings, key=_get_place)))
+    return Compiled(
+        path,
+        text,
+        tuple(sorted(source.findings, key=lambda each: (*(each.place[:2] if each.place else (0, 0)), each.code))),
+    )
 
 
 def check_target(to: str) -> None:
@@ -90,10 +94,6 @@ def find_origin(text: str) -> str | None:
     """Return the path of a compiled file's source, or None if the file wasn't compiled."""
     header = _HEADER.match(text)
     return header[1] if header else None
-
-
-def _get_place(finding: Diagnostic) -> tuple[int, int, str]:
-    return *(finding.place[:2] if finding.place else (0, 0)), finding.code
 
 
 def is_current(compiled: Compiled, existing_text: str | None) -> bool:
@@ -146,6 +146,7 @@ def _find_gaps(document: AgentDocument, definition: Definition, path: str) -> It
 _WRITTEN = frozenset({"name", "description", "model", "tools", "permissions"})
 """The keys that all targets convert, or report value by value."""
 _LIMITS = ("max_depth", "timeout_default", "timeout_max")
+_CONTEXT_KEYS = ("index", "required", "optional")
 
 
 def _report_keys(source: CompileSource, written: frozenset[str]) -> None:
@@ -161,8 +162,8 @@ def _report_keys(source: CompileSource, written: frozenset[str]) -> None:
                 because = source.own_limits
                 source.report(lost(document, f"/{key}/{limits[0]}", to, name_some(limits), because=because))
             aside += [f"{key}.{name}" for name in value if name not in (*limits, "can_delegate_to")]
-        elif key == "context_loading" and not _loads_files(value):
-            aside.append(key)
+        elif key == "context_loading" and isinstance(value, dict) and not any(map(value.get, _CONTEXT_KEYS)):
+            aside.append(key)  # it loads no files
         elif key in ("temperature", "max_tokens", "timeout", "mode", "context_loading", "delegation"):
             because = "The agent has to read the files itself, as its instructions say." if "context" in key else ""
             what = f"the mode {str(value)[:80]}" if key == "mode" else key
@@ -173,7 +174,3 @@ def _report_keys(source: CompileSource, written: frozenset[str]) -> None:
         source.report(left_out(document, f"/{aside[0].replace('.', '/')}", to, name_some(aside)))
     if document.place == to and f".{to}/" in document.path:
         source.report(loaded_twice(document, to))
-
-
-def _loads_files(value: object) -> bool:
-    return not isinstance(value, dict) or any(value.get(key) for key in ("index", "required", "optional"))

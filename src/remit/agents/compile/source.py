@@ -382,7 +382,7 @@ def translate_model(source: CompileSource) -> str | None:
     if value is None or value == "":
         return None
     name = str(value).strip()
-    translated = {"claude": _claude_model, "opencode": _opencode_model, "codex": _codex_model}[source.to](name)
+    translated = _convert_model(name, source.to)
     if translated is None:
         message = f"this harness has no model {name[:80]}, so it was left out"
         source.report(changed(source.document, "/model", message, "The agent runs with the session's model."))
@@ -392,18 +392,14 @@ def translate_model(source: CompileSource) -> str | None:
     return translated
 
 
-def _claude_model(name: str) -> str | None:
-    bare = name.removeprefix("anthropic/")
-    return bare if bare in _ALIASES or bare.startswith("claude") else None
-
-
-def _opencode_model(name: str) -> str | None:
+def _convert_model(name: str, to: str) -> str | None:
+    if to == "claude":
+        bare = name.removeprefix("anthropic/")
+        return bare if bare in _ALIASES or bare.startswith("claude") else None
+    if to == "codex":
+        bare = name.removeprefix("openai/")
+        return bare if "/" not in bare and bare not in _ALIASES and not bare.startswith(("claude", "gemini")) else None
     if "/" in name:
         return name
     maker = {"claude": "anthropic", "gpt": "openai", "gemini": "google"}.get(name.partition("-")[0])
     return f"{maker}/{name}" if maker else None
-
-
-def _codex_model(name: str) -> str | None:
-    bare = name.removeprefix("openai/")
-    return bare if "/" not in bare and bare not in _ALIASES and not bare.startswith(("claude", "gemini")) else None

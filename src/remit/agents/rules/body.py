@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from remit.agents.document import AgentDocument
-    from remit.agents.outline import Outline
 
 MIN_LINES = 150
 MAX_LINES = 400
@@ -304,13 +303,9 @@ def sections_hidden(case: AgentFileContext) -> Iterator[AgentViolation]:
     start, end = document.body.hidden
     what = "comment" if document.text.startswith("<!--", start) else "code fence"
     line_end = document.text.find("\n", start)
+    names = sorted(outline.hidden - outline.sections.keys()) or sorted(outline.hidden)
     yield AgentViolation(
-        f"the {what} is never closed and hides {_list_hidden(outline)}",
+        f"the {what} is never closed and hides {', '.join(f'<{name}>' for name in names)}",
         f"Close the {what} where it ends.",
         (start, line_end if line_end >= 0 else end),
     )
-
-
-def _list_hidden(outline: Outline) -> str:
-    names = sorted(outline.hidden - outline.sections.keys()) or sorted(outline.hidden)
-    return ", ".join(f"<{name}>" for name in names)

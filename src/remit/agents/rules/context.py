@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from remit.agents import edits
 from remit.agents.context import find_context_files, is_absolute, is_folder, list_context_files
@@ -14,16 +14,10 @@ from remit.globs import is_pattern
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from remit.agents.document import AgentDocument
 
 _TABLE = "context_loading"
 FOLDER = -1
 """The size that stands for a folder."""
-
-
-def _get_table(document: AgentDocument) -> dict[str, Any]:
-    table = document.get_section(_TABLE)
-    return table if isinstance(table, dict) else {}
 
 
 @agent_rule("AGT074")
@@ -61,10 +55,9 @@ def context_too_large(case: AgentFileContext) -> Iterator[AgentViolation]:
     Good: files that fit, or a long file that is optional in a lazy agent
     """
     document = case.document
-    table = _get_table(document)
-    size, budget = table.get("max_context_size"), get_budget(document)
+    size, budget = document.get(_TABLE, "max_context_size"), get_budget(document)
     limit = size if is_number(size) and size > 0 else budget
-    parts = ("required", "optional") if table.get("strategy") == "eager" else ("required",)
+    parts = ("required", "optional") if document.get(_TABLE, "strategy") == "eager" else ("required",)
     named = {file.path for file in list_context_files(document) if file.part in parts} if case.sizes else set()
     total = sum(max(0, case.sizes.get(path) or 0) for path in named)
     if limit is not None and total > limit:

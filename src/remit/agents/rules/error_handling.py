@@ -42,7 +42,8 @@ def find_error_types(document: AgentDocument) -> list[ErrorType]:
     section = document.outline.get("error_handling")
     types = []
     for tag in unfold(section) if section else ():
-        if (tag.inline and not tag.closed) or _is_other(tag):
+        is_other = tag.name != "error_type" and (tag.name in TAG_NAMES or _is_error_part(tag))
+        if (tag.inline and not tag.closed) or is_other:
             continue
         if tag.name in _NAMED_TAGS or is_misspelled(tag.name, "error_type"):
             types.append(ErrorType(tag, (tag.get("name") or tag.get("type") or "").strip(), own_tag=False))
@@ -110,7 +111,7 @@ def error_part_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
     """
     document = case.document
     types = find_error_types(document)
-    plain = [each for each in types if not _has_part(each.tag)]
+    plain = [each for each in types if not any(map(_is_error_part, unfold(each.tag)))]
     if plain:
         names = ", ".join(each.name for each in plain if each.name)
         yield AgentViolation(
@@ -124,15 +125,6 @@ def error_part_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
         if missing and each not in plain:
             yield AgentViolation(f"the error type {shorten(each.name)}".rstrip() + f" has no {', '.join(missing)}",
                                  f"Add {list_tags(missing)}.", each.tag.name_span)  # fmt: skip
-
-
-def _has_part(tag: Tag) -> bool:
-    return any(map(_is_error_part, unfold(tag)))
-
-
-def _is_other(tag: Tag) -> bool:
-    """Whether a tag isn't an error type, because it has another name of the standard or of a part."""
-    return tag.name != "error_type" and (tag.name in TAG_NAMES or _is_error_part(tag))
 
 
 def _is_error_part(tag: Tag) -> bool:

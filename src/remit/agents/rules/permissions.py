@@ -291,19 +291,15 @@ def _pick_comparison(tool: str) -> Callable[[str, str], bool]:
     return patterns.covers_command if tool == "bash" else patterns.covers
 
 
-def _find_cover(entry: PermissionEntry, others: list[PermissionEntry]) -> PermissionEntry | None:
-    """Return the first entry that fully covers another one, or None."""
-    covers = _pick_comparison(entry.tool)
-    return next((other for other in others if covers(other.pattern, entry.pattern)), None)
-
-
 def _list_pairs(document: AgentDocument) -> Iterator[tuple[PermissionEntry, PermissionEntry]]:
     """Yield each allowed entry with the entry that denies it: the same pattern, else one that covers it."""
     allow, deny = list_entries(document, "allow"), list_entries(document, "deny")
     for tool, entries in allow.items():
         same = {entry.pattern: entry for entry in reversed(deny.get(tool, []))}
         for entry in entries:
-            denial = same.get(entry.pattern) or _find_cover(entry, deny.get(tool, []))
+            covers_pattern = _pick_comparison(tool)
+            wider = (each for each in deny.get(tool, []) if covers_pattern(each.pattern, entry.pattern))
+            denial = same.get(entry.pattern) or next(wider, None)
             if denial is not None:
                 yield entry, denial
 
@@ -635,7 +631,14 @@ def deny_rule_bypassable(case: AgentFileContext) -> Iterator[AgentViolation]:
                 entry.pointer,
             )
             return
-        wide = next((each.pattern for each in allowed if _is_part(command, each.pattern)), None)
+        wide = next(
+            (
+                each.pattern
+                for each in allowed
+                if covers_command(each.pattern, command) and normalize_command(each.pattern) != command
+            ),
+            None,
+        )
         if wide is not None:
             stem = command.partition(" -")[0]
             yield AgentViolation(
@@ -646,11 +649,6 @@ def deny_rule_bypassable(case: AgentFileContext) -> Iterator[AgentViolation]:
                 edits=add_denials(document, "bash", [stem]) if stem != command else (),
                 fix_message=f"Deny {stem}.",
             )
-
-
-def _is_part(command: str, pattern: str) -> bool:
-    """Whether a pattern also matches other commands."""
-    return covers_command(pattern, command) and normalize_command(pattern) != command
 
 
 _HARMLESS_REST = {"find": ["find *-exec", "find *-execdir", "find *-ok", "find *-okdir"], "git": ["git -*"]}

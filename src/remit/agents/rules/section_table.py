@@ -123,7 +123,7 @@ class SectionNeeded(NamedTuple):
                 find_top(document),
                 edits=edits.add_section(document, section, name=self.name) if inside else (),
             )
-        elif tag is not None and self.item and self._lacks_items(document.outline, tag):
+        elif tag is not None and self.item and not self._has_items(document.outline, tag):
             yield AgentViolation(f"<{self.name}> has no <{self.item}>", self.item_hint, tag.name_span,
                                  edits=self._fill(document, tag) if not document.text_of(tag) else ())  # fmt: skip
         elif tag is not None and not self.item and not self.may_be_empty and is_empty(document, tag):
@@ -133,8 +133,8 @@ class SectionNeeded(NamedTuple):
         inside = self.default(document) if self.default is not None else ""
         return edits.add_child(document, tag, inside) if inside else ()
 
-    def _lacks_items(self, outline: Outline, tag: Tag) -> bool:
-        return not outline.slipped(tag) and all(child.name != self.item for child in tag.walk())
+    def _has_items(self, outline: Outline, tag: Tag) -> bool:
+        return bool(outline.slipped(tag)) or any(child.name == self.item for child in tag.walk())
 
 
 ARTIFACT_WORDS = {kind: word for kind, (word, _) in ARTIFACTS.items()} | {"research": "report"}

@@ -97,8 +97,8 @@ def tool_unknown(case: AgentFileContext) -> Iterator[AgentViolation]:
     value = document.get_section("tools")
     for name, pointer in _list_standard_tools(value):
         known = name if isinstance(value, dict) else name.lower()  # in a list, case is ignored
-        if known in TOOLS or not name or _is_foreign(name):
-            continue
+        if known in TOOLS or not name or "*" in name or name.startswith("mcp"):
+            continue  # a pattern, or a tool of an MCP server, may exist
         harness = "opencode" if name in opencode.ALL_TOOLS else "Claude Code" if name in claude.ALL_TOOLS else ""
         if not harness or name.lower() in TOOLS:
             yield report_unknown_tool(document, name, pointer, is_key=isinstance(value, dict))
@@ -106,11 +106,6 @@ def tool_unknown(case: AgentFileContext) -> Iterator[AgentViolation]:
             yield AgentViolation(f"{name} is a tool of {harness}, not of the standard",
                                  f"Keep it if the agent runs in {harness} only.", document.key_span(pointer), pointer,
                                  severity="note")  # fmt: skip
-
-
-def _is_foreign(name: str) -> bool:
-    """Whether a name is a tool of an MCP server or a pattern."""
-    return "*" in name or name.startswith("mcp")
 
 
 def _list_standard_tools(value: object) -> Iterator[tuple[str, str]]:
