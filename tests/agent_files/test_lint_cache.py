@@ -29,7 +29,7 @@ class Workspace:
         self.cache = root / ".remit/cache/lint.json"
         original = lint.check_file
 
-        def check_file(source: discovery.AgentFile, content: bytes | str, root: str) -> lint_cache.JudgedFile:
+        def check_file(source: discovery.AgentFile, content: bytes | str, root: str) -> lint_cache.FileCheck:
             self.judged.append(source.path)
             return original(source, content, root)
 

@@ -37,15 +37,15 @@ def test_older_files_keep_tasks_elsewhere_and_numbers_as_texts() -> None:
     ("text", "part", "line"),
     [
         (STATE + STATE, "more than one object", STATE.count("\n") + 1),
-        (STATE[:-40], "cut off", STATE[:-40].rstrip().count("\n") + 1),
-        (STATE[: STATE.index("port_button")], "cut off", 6),
+        (STATE[:-40], "truncated", STATE[:-40].rstrip().count("\n") + 1),
+        (STATE[: STATE.index("port_button")], "truncated", 6),
         (STATE.replace("{", "<<<<<<< HEAD\n{", 1), "unfinished merge", 1),
         (STATE.replace('"planned",', '"planned"'), "valid JSON", 8),
         ("", "empty", None),
         (" \n", "empty", None),
         ("[1]", "isn't a JSON object", 1),
         ("nothing", "valid JSON", 1),
-        ("[" * 100_000, "nested too deeply|cut off", None),
+        ("[" * 100_000, "nested too deeply|truncated", None),
     ],
 )
 def test_what_is_no_json_is_told_with_its_place(text: str, part: str, line: int | None) -> None:

@@ -224,10 +224,10 @@ def test_a_broken_state_is_not_written_over(tmp_path: Path) -> None:
     state = tmp_path / "specs" / "state.json"
     broken = state.read_bytes()[:-20]
     state.write_bytes(broken)
-    with pytest.raises(StateError, match="cut off") as caught:
+    with pytest.raises(StateError, match="truncated") as caught:
         store.move(1, "IN PROGRESS")
     assert "remit task sync --repair" in caught.value.hint
-    with pytest.raises(StateError, match="cut off"):
+    with pytest.raises(StateError, match="truncated"):
         store.list_tasks()
     assert state.read_bytes() == broken
 

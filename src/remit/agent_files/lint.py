@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from remit.agent_files.discovery import AgentFile, find_agent_files, load_agent_file, search_agent_files
-from remit.agent_files.lint_cache import JudgedFile, LintCache, hash_content, measure_files
+from remit.agent_files.lint_cache import FileCheck, LintCache, hash_content, measure_files
 from remit.agents.lint import SEVERITIES, CodeSelection, make_code_filter
 from remit.agents.lint import lint as lint_files
 from remit.errors import ConfigError, InputError, RemitError, UsageError
@@ -54,9 +54,9 @@ class LintReport(NamedTuple):
     """The number of diagnostics that are left out because the baseline has them."""
     baseline: str | None = None
     """The file of the baseline if it was created or shortened."""
-    made: bool = False
+    created: bool = False
     """Whether the baseline was created."""
-    held: int = 0
+    remaining: int = 0
     """The number of diagnostics in the baseline now, including those of other files."""
     unread: tuple[str, ...] = ()
     """Folders that were left out because they can't be read."""
@@ -84,13 +84,13 @@ EVERYTHING = LintRequest()
 
 def lint(request: LintRequest = EVERYTHING) -> LintReport:
     """Lint the agent files in some paths. Default: the whole workspace."""
-    run = _LintRun(request)
-    return run.apply_baseline(run.lint(), run.load_lines)
+    linter = _Linter(request)
+    return linter.apply_baseline(linter.lint(), linter.load_lines)
 
 
 def lint_all(request: LintRequest = EVERYTHING) -> LintReport:
     """Return all diagnostics, including those in a baseline. Writes only the cache."""
-    return _LintRun(request).lint()
+    return _Linter(request).lint()
 
 
 def fix(
@@ -102,17 +102,19 @@ def fix(
     """
     from remit.agents.edits import MAX_ROUNDS, apply_fixes  # noqa: PLC0415 - only for this
 
-    run = _LintRun(request)
-    linted = run.lint()
+    linter = _Linter(request)
+    linted = linter.lint()
     texts: dict[str, list[str]] = {}
     """The text of each file with a fix: first the original, then one after each round."""
     applied: dict[str, list[Diagnostic]] = {}
     for _ in range(MAX_ROUNDS):
-        new = [path for path in linted.diagnostics if path not in texts and run.may_fix(path, linted.diagnostics[path])]
+        new = [
+            path for path in linted.diagnostics if path not in texts and linter.may_fix(path, linted.diagnostics[path])
+        ]
         if new:  # check the text that will be changed: the file on disk may have changed since
-            texts |= {path: [run.load_text(path)] for path in new}
-            run.replace({path: texts[path][0] for path in new})
-            linted = run.lint()
+            texts |= {path: [linter.load_text(path)] for path in new}
+            linter.replace({path: texts[path][0] for path in new})
+            linted = linter.lint()
         touched = []
         for path, history in texts.items():
             fixed = apply_fixes(linted.diagnostics[path], history[-1], unsafe=unsafe)
@@ -122,16 +124,16 @@ def fix(
                 touched.append(path)
         if not touched:
             break
-        run.replace({path: texts[path][-1] for path in touched})
-        linted = run.lint()
-    changes = [FileFix(run.sources[path], texts[path][0], texts[path][-1], tuple(applied[path])) for path in applied]
+        linter.replace({path: texts[path][-1] for path in touched})
+        linted = linter.lint()
+    changes = [FileFix(linter.sources[path], texts[path][0], texts[path][-1], tuple(applied[path])) for path in applied]
     if not write:
         return changes, linted
     for change in changes:
-        if run.load_text(change.source.path) != change.before:
+        if linter.load_text(change.source.path) != change.before:
             raise InputError(f"'{change.source.file}' was changed meanwhile", hint="run it again")
         write_text(change.source.file, change.after)
-    return changes, run.apply_baseline(linted, run.load_lines)
+    return changes, linter.apply_baseline(linted, linter.load_lines)
 
 
 def load_agent_text(file: str) -> bytes:
@@ -156,7 +158,7 @@ def read_agent_stamps(paths: Sequence[str]) -> dict[str, tuple[int, int]]:
 
 def load_graph(paths: Sequence[str] = ()) -> Graph:
     """Return the call graph of the agents in some paths. Default: the whole workspace."""
-    return _LintRun(LintRequest(paths=tuple(paths))).lint().graph
+    return _Linter(LintRequest(paths=tuple(paths))).lint().graph
 
 
 def render_graph(graph: Graph, form: str) -> str:
@@ -166,18 +168,18 @@ def render_graph(graph: Graph, form: str) -> str:
     return {"mermaid": render_mermaid, "dot": render_dot}[form](graph)
 
 
-def check_file(source: AgentFile, content: bytes | str, root: str) -> JudgedFile:
+def check_file(source: AgentFile, content: bytes | str, root: str) -> FileCheck:
     """Check the content of one file, which is text if it can't be read."""
     from remit.agents.context import find_context_files  # noqa: PLC0415 - an unchanged file needs none of this
     from remit.agents.document import make_unreadable, parse_document  # noqa: PLC0415
     from remit.agents.lint import check_document  # noqa: PLC0415
 
     if isinstance(content, str):
-        return JudgedFile(check_document(make_unreadable(source.path, content)), None, {}, {})
+        return FileCheck(check_document(make_unreadable(source.path, content)), None, {}, {})
     document = parse_document(source.path, content)
     wanted = find_context_files(document)
     sizes = measure_files(wanted, root)
-    return JudgedFile(check_document(document, sizes), hash_content(content), wanted, sizes)
+    return FileCheck(check_document(document, sizes), hash_content(content), wanted, sizes)
 
 
 def check_files(sources: Sequence[AgentFile], *, root: str, cache: str | None, jobs: int) -> list[CheckedFile]:
@@ -189,14 +191,14 @@ def check_files(sources: Sequence[AgentFile], *, root: str, cache: str | None, j
         results = _check_in_pool(changed, root, jobs)
     else:
         results = [_check_source((source, root)) for source in changed]
-    for source, judged in zip(changed, results, strict=True):
-        found[source] = judged.checked
-        lint_cache.put(source, judged)
+    for source, check in zip(changed, results, strict=True):
+        found[source] = check.checked
+        lint_cache.put(source, check)
     lint_cache.close()
     return [checked for checked in found.values() if checked is not None]
 
 
-def _check_in_pool(sources: Sequence[AgentFile], root: str, jobs: int) -> list[JudgedFile]:
+def _check_in_pool(sources: Sequence[AgentFile], root: str, jobs: int) -> list[FileCheck]:
     """Check files in several processes. Each process reads its files itself, so only paths are sent."""
     from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor  # noqa: PLC0415 - only for many files
     from multiprocessing import get_all_start_methods, get_context  # noqa: PLC0415
@@ -223,7 +225,7 @@ def _check_in_pool(sources: Sequence[AgentFile], root: str, jobs: int) -> list[J
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _check_source(job: tuple[AgentFile, str]) -> JudgedFile:
+def _check_source(job: tuple[AgentFile, str]) -> FileCheck:
     source, root = job
     return check_file(source, load_agent_file(source.file), root)
 
@@ -236,7 +238,7 @@ def count_jobs() -> int:
         return os.cpu_count() or 1
 
 
-class _LintRun:
+class _Linter:
     """One call of the linter: its files, its rules, and the results so far."""
 
     def __init__(self, request: LintRequest) -> None:
@@ -309,8 +311,8 @@ class _LintRun:
             diagnostics=compared.diagnostics,
             known=compared.known,
             baseline=file if compared.created or compared.shorter else None,
-            made=compared.created,
-            held=compared.remaining,
+            created=compared.created,
+            remaining=compared.remaining,
         )
 
     def _find_baseline(self) -> str | None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MAX_CACHE_BYTES = 64 * 1024 * 1024
 
 
-class JudgedFile(NamedTuple):
+class FileCheck(NamedTuple):
     """The diagnostics of one file, and the state of all files that they depend on."""
 
     checked: CheckedFile
@@ -64,11 +64,11 @@ class LintCache:
         except (TypeError, ValueError, KeyError, AttributeError):
             return None
 
-    def put(self, source: AgentFile, judged: JudgedFile) -> None:
+    def put(self, source: AgentFile, check: FileCheck) -> None:
         """Add a result."""
-        if self.file is not None and judged.digest is not None:
-            wanted = {path: list(places) for path, places in judged.wanted.items()}
-            self.fresh[source.path] = [judged.digest, wanted, dict(judged.sizes), _shape(judged.checked)]
+        if self.file is not None and check.digest is not None:
+            wanted = {path: list(places) for path, places in check.wanted.items()}
+            self.fresh[source.path] = [check.digest, wanted, dict(check.sizes), _shape(check.checked)]
 
     def close(self) -> None:
         """Write the cache if it has changed. A failure is ignored: the files are checked again next time."""

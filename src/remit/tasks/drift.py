@@ -300,7 +300,7 @@ def task_lost(number: int, place: TextSpan) -> Diagnostic:
 def changed_in_both(todo: Task, state: Task, before: str) -> Diagnostic:
     """The status of a task was changed in both TODO.md and state.json, to different values.
 
-    Why: both files were edited since they last agreed, so Remit can't tell which status is the newer one.
+    Why: both files were edited since they last agreed, so Remit can't determine which status is the newer one.
 
     Bad: a task that was planned is `[BLOCKED]` in TODO.md and `implementing` in state.json.
 
@@ -488,8 +488,8 @@ def check_drift(state: State | None, todo: Todo | None, archive: Mapping[int, st
     return Drift(_order(in_state), _order(in_todo))
 
 
-def _order(findings: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    return tuple(sorted(findings, key=lambda each: (each.place or (0,), each.code)))
+def _order(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    return tuple(sorted(diagnostics, key=lambda each: (each.place or (0,), each.code)))
 
 
 def _check_state(state: State, todo: Todo | None, archive: Mapping[int, str]) -> Iterator[Diagnostic]:
@@ -539,25 +539,22 @@ def _check_todo(todo: Todo, state: State | None, archive: Mapping[int, str]) -> 
             archived = is_archived(task, archive, wraps=state.wraps)
             yield also_archived(task, "TODO.md") if archived else only_in_todo(task)
             continue
-        if not agrees(task, known[task.number]):
-            yield status_differs(task, known[task.number])
-        yield from _check_title(task, known[task.number])
-        if not _has_one_priority(task, known[task.number]):
-            yield priority_differs(task, known[task.number])
-        yield from _check_links(task, known[task.number])
+        yield from _compare(task, known[task.number])
 
 
-def _check_title(todo: Task, state: Task) -> Iterator[Diagnostic]:
-    """Compare titles by their words, because a project's name is often a short form of its title."""
-    here, there = list_words(todo.title), list_words(state.title)
-    if here and there and not state.closed:
-        if not here & there:
+def _compare(todo: Task, state: Task) -> Iterator[Diagnostic]:
+    """Yield the diagnostics about a task that both files have: its status, title, priority and links."""
+    if not agrees(todo, state):
+        yield status_differs(todo, state)
+    if not state.closed:
+        # Titles are compared by their words, because a project's name is often a short form of its title.
+        here, there = list_words(todo.title), list_words(state.title)
+        if here and there and not here & there:
             yield another_task(todo, state)
-        elif state.titled and here != there:
+        elif here and there and state.titled and here != there:
             yield title_differs(todo, state)
-
-
-def _check_links(todo: Task, state: Task) -> Iterator[Diagnostic]:
+        if todo.priority and state.priority and todo.priority != state.priority:
+            yield priority_differs(todo, state)
     for kind, listed, known in walk_links(todo, state):
         yield link_differs(todo, state, kind, listed, known)
 
@@ -571,11 +568,6 @@ def walk_links(todo: Task, state: Task) -> Iterator[tuple[str, str, str]]:
     for kind in KINDS:
         if kind in listed or kind in known:
             yield kind, listed.get(kind, ""), known.get(kind, "")
-
-
-def _has_one_priority(todo: Task, state: Task) -> bool:
-    """True if both tasks have the same priority, or if a file gives none."""
-    return state.closed or not (todo.priority and state.priority) or todo.priority == state.priority
 
 
 def list_words(title: str) -> set[str]:
@@ -605,9 +597,9 @@ def check_plans(state: State, plans: Mapping[int, str | None]) -> Iterator[Diagn
             yield plan_differs(task, marker)
 
 
-def is_difference(finding: Diagnostic) -> bool:
+def is_difference(diagnostic: Diagnostic) -> bool:
     """True if a diagnostic says that the two files differ; a warning about a plan or a marker doesn't."""
-    return finding.severity == "error" or finding.code in ("SYN021", "SYN022", "SYN024")
+    return diagnostic.severity == "error" or diagnostic.code in ("SYN021", "SYN022", "SYN024")
 
 
 def agrees(todo: Task, state: Task) -> bool:

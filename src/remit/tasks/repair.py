@@ -42,7 +42,7 @@ Kind = Literal["same", "todo_edited", "state_edited", "both", "unknown"]
 _SHOWN = 60
 _SHOWN_FIELDS = ("priority", "language", "type", "effort", "created")
 _NO_MARKERS: Mapping[int, str] = {}
-_BY_HAND = "Give one of them another number, or remove it, by hand: Remit can't tell which of them is meant."
+_BY_HAND = "Give one of them another number, or remove it, by hand: Remit can't determine which of them is meant."
 
 
 class Restored(NamedTuple):

@@ -61,7 +61,12 @@ def parse_todo(text: str) -> Todo:
         found = ANY_HEADING.match(text, start, end)
         if found is not None:
             tasks.append(_read_task(text, found, end, line, fences))
-    return Todo(tuple(tasks), _read_counter(text))
+    span = find_counter(text)
+    if span is None:
+        return Todo(tuple(tasks))
+    line_start = text.rfind("\n", 0, span[0]) + 1
+    place = _place(text.count("\n", 0, span[0]) + 1, span[0] - line_start, span[1] - line_start)
+    return Todo(tuple(tasks), Counter(int(text[slice(*span)]), place))
 
 
 def walk_sections(text: str, fences: list[Span]) -> Iterator[Span]:
@@ -83,15 +88,6 @@ def find_counter(text: str) -> Span | None:
     """Return the span of the next number in the header; None if it gives none."""
     found = _NEXT.search(text, 0, find_header_end(text))
     return found.span(1) if found is not None else None
-
-
-def _read_counter(text: str) -> Counter | None:
-    span = find_counter(text)
-    if span is None:
-        return None
-    line_start = text.rfind("\n", 0, span[0]) + 1
-    place = _place(text.count("\n", 0, span[0]) + 1, span[0] - line_start, span[1] - line_start)
-    return Counter(int(text[slice(*span)]), place)
 
 
 def _place(line: int, start: int, end: int) -> TextSpan:

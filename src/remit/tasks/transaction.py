@@ -250,7 +250,7 @@ def _record_left(files: TaskFiles, left: tuple[Diagnostic, ...], state: State, t
     """Store the diagnostics that the user has to decide, the file of each, and the tasks that were edited by hand."""
     in_state = set(check_drift(state, todo, parse_archive(files.load(ARCHIVE))).in_state) if left else set()
     files.diagnostics = list(left)
-    files.diagnostic_files = [STATE if finding in in_state else TODO for finding in left]
-    edited = {finding.place: finding for finding in left if finding.code in _MANUAL_EDITS}
+    files.diagnostic_files = [STATE if each in in_state else TODO for each in left]
+    edited = {each.place: each for each in left if each.code in _MANUAL_EDITS}
     places = [(task.number, place) for task in todo.tasks for place in (task.marker_place, task.place)]
     files.doubts = {number: edited[place] for number, place in places if place in edited}

@@ -706,7 +706,7 @@ def test_a_baseline_is_a_file(inside: Inside) -> None:
     make_faulty(inside)
     ended = inside("lint", "--baseline", ".")
     assert ended.code == 2
-    assert ended.complaint == snapshot("the baseline '.' is a folder; name a file: one that is not there is made")
+    assert ended.complaint == snapshot("the baseline '.' is a folder; name a file; a missing one is created")
 
 
 def test_fixing_shortens_the_baseline(inside: Inside) -> None:

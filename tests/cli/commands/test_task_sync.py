@@ -395,7 +395,7 @@ def test_a_merge_by_hand_that_kept_both_is_parted(repository: Inside) -> None:
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
-        (lambda text: text[:-30], "cut off"),
+        (lambda text: text[:-30], "truncated"),
         (lambda text: text + text, "more than one object"),
         (lambda text: text.replace('"planned",', '"planned"'), "valid JSON"),
         (lambda _: "", "empty"),

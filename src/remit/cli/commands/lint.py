@@ -168,8 +168,8 @@ def _sum_up(linted: LintReport, changes: Sequence[FileFix]) -> list[str]:
         fixed = sum(len(change.applied) for change in changes)
         lines.append(f"{count(fixed, 'diagnostic')} fixed in {count(len(changes), 'file')}.")
     if linted.baseline is not None:
-        what = "was created with" if linted.made else "now has"
-        lines.append(f"{escape(name_file(linted.baseline))} {what} {count(linted.held, 'diagnostic')}.")
+        what = "was created with" if linted.created else "now has"
+        lines.append(f"{escape(name_file(linted.baseline))} {what} {count(linted.remaining, 'diagnostic')}.")
     elif linted.known:
         lines.append(f"{count(linted.known, 'diagnostic')} ignored: listed in the baseline.")
     if not linted.sources:
