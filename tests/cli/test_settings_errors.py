@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("repository")
 
 BROKEN = {
     "this is not TOML\n": "remit.toml",
-    "[runners.mine]\nmodel = 'large'\n": "[runners.mine] says neither command nor entry",
+    "[runners.mine]\nmodel = 'large'\n": "[runners.mine] has neither command nor entry",
     "[limits]\nrunning = 'many'\n": "remit.toml",
 }
 

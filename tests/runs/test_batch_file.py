@@ -26,23 +26,23 @@ def test_texts_and_objects() -> None:
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
-        ("prompt", "line 2: it is not JSON"),
+        ("prompt", "line 2: it isn't valid JSON"),
         ("12", "line 2: it is neither a text nor an object"),
         ('""', "line 2: it has no prompt"),
         ('{"inputs": {}}', "line 2: it has no prompt"),
         ('{"prompt": ["a"]}', "line 2: it has no prompt"),
-        ('{"promt": "a"}', "line 2: there is no 'promt'; did you mean 'prompt'?"),
-        ('{"prompt": "a", "command": "rm -rf /"}', "line 2: there is no 'command'"),
-        ('{"prompt": "a", "prompt": "b"}', "line 2: a key is given twice"),
-        ('{"prompt": "a", "timeout": NaN}', "line 2: NaN is not JSON"),
-        ('{"prompt": "a", "timeout": 0}', "line 2: its timeout is not a number of seconds"),
-        ('{"prompt": "a", "timeout": true}', "line 2: its timeout is not a number of seconds"),
-        ('{"prompt": "a", "inputs": ["x"]}', "line 2: its inputs are no object"),
+        ('{"promt": "a"}', "line 2: unknown key 'promt'; did you mean 'prompt'?"),
+        ('{"prompt": "a", "command": "rm -rf /"}', "line 2: unknown key 'command'"),
+        ('{"prompt": "a", "prompt": "b"}', "line 2: a key is duplicate"),
+        ('{"prompt": "a", "timeout": NaN}', "line 2: NaN isn't valid JSON"),
+        ('{"prompt": "a", "timeout": 0}', "line 2: its timeout isn't a positive number of seconds"),
+        ('{"prompt": "a", "timeout": true}', "line 2: its timeout isn't a positive number of seconds"),
+        ('{"prompt": "a", "inputs": ["x"]}', "line 2: its inputs aren't an object"),
         ('{"prompt": "a", "inputs": {"x": null}}', "line 2: the input 'x' is neither a text nor a number"),
-        ('{"prompt": "a", "return_format": 3}', "line 2: its return_format is not a text"),
+        ('{"prompt": "a", "return_format": 3}', "line 2: its return_format isn't a text"),
         ('{"prompt": "a", "task": [4]}', "line 2: its task is neither a number nor the id of an outside system"),
-        ("[" * 100_000, "line 2: it is not JSON"),
-        ("9" * 5000, "line 2: it is not JSON"),
+        ("[" * 100_000, "line 2: it isn't valid JSON"),
+        ("9" * 5000, "line 2: it isn't valid JSON"),
     ],
 )
 def test_a_line_that_is_wrong_is_named(line: str, sentence: str) -> None:
@@ -54,12 +54,12 @@ def test_a_line_that_is_wrong_is_named(line: str, sentence: str) -> None:
 def test_of_many_bad_lines_some_are_told_and_the_rest_counted() -> None:
     with pytest.raises(UsageError) as told:
         parse_each(b"bad\n" * 12, "p")
-    assert told.value.message.count("it is not JSON") == 5
+    assert told.value.message.count("it isn't valid JSON") == 5
     assert told.value.message.endswith("; 7 more")
 
 
 def test_what_is_not_utf8_is_told() -> None:
-    with pytest.raises(UsageError, match="line 1: it is not UTF-8"):
+    with pytest.raises(UsageError, match="line 1: it isn't valid UTF-8"):
         parse_each(b'"\xff"', "p")
 
 

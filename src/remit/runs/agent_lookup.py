@@ -1,4 +1,4 @@
-"""Who does the work: the agent by its name, and the runner that it is given to."""
+"""Find the agent of a run by its name, and choose its runner."""
 
 from __future__ import annotations
 
@@ -30,30 +30,30 @@ if TYPE_CHECKING:
     from remit.runs.request import Request
 
 HARNESSES = ("claude", "opencode", "codex")
-"""In the order in which one is looked for where nobody says which."""
+"""In the order of preference if none is chosen."""
 _MOST = 10**9
-"""A larger number in an agent file is none that a harness takes."""
+"""No harness accepts a larger number in an agent file."""
 _INTERPRETERS = frozenset({"bash", "node", "python", "ruby", "sh", "zsh"})
 _INLINE = frozenset({"-c", "-e", "-m"})
-"""Options of interpreters that take code or a module instead of a script."""
+"""Options of interpreters that run code or a module instead of a script."""
 _UNUSUAL = lazy(r"[^A-Za-z0-9._-]+")
 _MAX_NAME = 60
 
 
 class ChosenAgent(NamedTuple):
-    """An agent and its file; without one, only a name."""
+    """An agent with its file, or only a name."""
 
     name: str
     definition: Definition | None = None
     document: AgentDocument | None = None
 
     def get_word(self, key: str) -> str:
-        """A text of its frontmatter; empty where there is none."""
+        """Return a text of its frontmatter; empty if there is none."""
         value = None if self.document is None else self.document.get(key)
         return value.strip() if isinstance(value, str) else ""
 
     def get_number(self, key: str) -> float | None:
-        """A number of its frontmatter that isn't negative; None if there is none."""
+        """Return a nonnegative number of its frontmatter; None if there is none."""
         value = None if self.document is None else self.document.get(key)
         if not isinstance(value, int | float) or isinstance(value, bool):
             return None
@@ -61,17 +61,17 @@ class ChosenAgent(NamedTuple):
 
     @property
     def is_built_in(self) -> bool:
-        """Whether Remit answers for it: a utility agent that has no file in the project (D1)."""
+        """Whether Remit answers itself: a utility agent without a file in the project (D1)."""
         return self.definition is None and self.name in UTILITY_AGENTS
 
     def find_owner(self, settings: AgentSettings) -> str:
-        """Who moves the task's status and commits by the settings, by the file's own word, or by what it calls."""
+        """Return the owner of task status and commits, by the settings, its file or the agents that it calls."""
         by_calls = "agent" if self.definition is not None and self.definition.owns_finish else "remit"
         return settings.owner or self.get_word("owner") or by_calls
 
     @property
     def has_format(self) -> bool:
-        """Whether its file says what it returns: a key or a section for it, or what only a format has."""
+        """Whether its file defines a return format, by a key, a section or a marker of a format."""
         document = self.document
         if document is None:
             return False
@@ -83,14 +83,14 @@ class ChosenAgent(NamedTuple):
 
 
 class FoundAgent(NamedTuple):
-    """The agent that was asked for, or None, and the names that there are."""
+    """The agent with a name, or None, and the names of all agents."""
 
     agent: ChosenAgent | None
     known: frozenset[str]
 
 
 def find_agent(root: str, name: str, *, prefer: str | None, exclude: tuple[str, ...] = ()) -> FoundAgent:
-    """The agent of a name. Of several files that define it, the one of the runner, else the standard's."""
+    """Find an agent by its name. Of several files, the preferred runner's counts, else the standard's."""
     sources = _find_protected_files(root, exclude)
     named = [each for each in sources if _get_stem(each.path) == name]
     found = [agent for agent in map(_load, named) if agent is not None and agent.name == name]
@@ -104,7 +104,7 @@ def find_agent(root: str, name: str, *, prefer: str | None, exclude: tuple[str, 
 
 
 def list_agents(root: str, *, exclude: tuple[str, ...] = ()) -> list[ChosenAgent]:
-    """Every agent that has a file, each once: of several files that define one, the standard's."""
+    """Return each agent with a file once. Of several files, the standard's counts."""
     found: dict[str, ChosenAgent] = {}
     for agent in sorted(list_files_of_agents(root, exclude=exclude), key=lambda agent: _rank(agent, None)):
         found.setdefault(agent.name, agent)
@@ -112,25 +112,25 @@ def list_agents(root: str, *, exclude: tuple[str, ...] = ()) -> list[ChosenAgent
 
 
 def list_files_of_agents(root: str, *, exclude: tuple[str, ...] = ()) -> list[ChosenAgent]:
-    """Every agent file of the workspace, also several for one agent."""
+    """Return all agent files of the workspace, also several for one agent."""
     loaded = map(_load, _find_protected_files(root, exclude))
     return [agent for agent in loaded if agent is not None]
 
 
 def _find_protected_files(root: str, exclude: tuple[str, ...]) -> list[AgentFile]:
-    """The agent files that an agent cannot have written."""
+    """Return the agent files in places that agents can't write to."""
     return [each for each in find_agent_files((), root=root, exclude=exclude) if is_protected(each.path)]
 
 
 def list_targets(definition: Definition) -> tuple[str, ...]:
-    """Whom an agent may call. A Claude Code file that does not list its tools has all of them: it may call anyone."""
+    """Return the agents that an agent may call. A Claude Code file without a list of tools allows all agents."""
     if definition.profile == "claude" and definition.tools is None:
         return (ANYONE,)
     return tuple(target.name for target in definition.targets)
 
 
 def drop_missing(root: str, targets: tuple[str, ...], *, exclude: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """The targets that exist: patterns, agents with a file, and the utility agents that are built in."""
+    """Return the targets that exist: patterns, agents with a file, and built-in utility agents."""
     sure = {name for name in targets if ANYONE in name or name in UTILITY_AGENTS}
     if len(sure) == len(targets):
         return targets
@@ -139,10 +139,10 @@ def drop_missing(root: str, targets: tuple[str, ...], *, exclude: tuple[str, ...
 
 
 def describe_permissions(definition: Definition) -> dict[str, Any]:
-    """What an agent's file allows and denies, as far as it says something; plain values."""
-    told = {"allow": dict(definition.allow), "deny": dict(definition.deny)}
+    """Return what an agent's file allows and denies, as plain values."""
+    rules = {"allow": dict(definition.allow), "deny": dict(definition.deny)}
     permissions: dict[str, Any] = {
-        name: {tool: [*patterns] for tool, patterns in given.items()} for name, given in told.items() if given
+        name: {tool: [*patterns] for tool, patterns in given.items()} for name, given in rules.items() if given
     }
     if definition.unread is not None:
         permissions["unread"] = definition.path
@@ -172,7 +172,7 @@ def _rank(agent: ChosenAgent, prefer: str | None) -> tuple[bool, bool, str]:
 
 
 def choose_runner(request: Request, agent: ChosenAgent, settings: Settings, own: AgentSettings, *, root: str) -> str:
-    """Who runs it: as was asked, as is set for the agent, as its file is made for, as is set, or what is there."""
+    """Choose the runner: by the request, the agent's settings, its file, the settings, or an installed harness."""
     if request.function is not None:
         return "python"
     if request.command is not None:
@@ -191,31 +191,31 @@ def choose_runner(request: Request, agent: ChosenAgent, settings: Settings, own:
 
 
 def list_harnesses(root: str) -> list[str]:
-    """The harnesses that are there, and are not the workspace's own."""
+    """Return the installed harnesses, except programs of the workspace itself."""
     found = {name: find_program(name, root=root) for name in HARNESSES}
     return [name for name, program in found.items() if program is not None and not program.is_foreign]
 
 
 def list_own_runners(settings: Settings) -> dict[str, str]:
-    """The runners that the workspace has set up by other names, and what each of them is."""
+    """Return the workspace's own runners, each with Remit's runner that it is based on."""
     own = {}
     for name, table in settings.runs.runners.items():
         if name not in RUNNERS:
             kind = "python" if table.entry is not None else "command" if table.command is not None else None
             if kind is None:
                 raise InputError(
-                    f"[runners.{name}] says neither command nor entry", hint="say one, or use the name of a harness"
+                    f"[runners.{name}] has neither command nor entry", hint="add one, or use the name of a harness"
                 )
             own[name] = kind
     return own
 
 
 def load_settings_or_usual(root: str) -> tuple[Settings, RemitError | None]:
-    """What the workspace has set; where that cannot be followed, what is usual, and why.
+    """Return the settings; if they are invalid, the defaults and the error.
 
-    For whoever ends work, or looks at it: that must be possible whatever the settings say.
+    For commands that end or show runs: these must work with any settings.
     """
-    from remit.config import Settings  # noqa: PLC0415 - for what it makes
+    from remit.config import Settings  # noqa: PLC0415 - only for the defaults
 
     try:
         settings = load_settings(root)
@@ -226,7 +226,7 @@ def load_settings_or_usual(root: str) -> tuple[Settings, RemitError | None]:
 
 
 def refuse_agent_as_prompt(root: str, prompt: str, settings: Settings) -> None:
-    """Refuse a prompt that is the name of an agent: its user has left out the prompt, not the agent."""
+    """Refuse a prompt that is the name of an agent: the user forgot the prompt, not the agent."""
     if prompt and not any(letter.isspace() for letter in prompt):
         found = find_agent(root, prompt, prefer=None, exclude=settings.lint.exclude)
         if found.agent is not None:
@@ -235,7 +235,7 @@ def refuse_agent_as_prompt(root: str, prompt: str, settings: Settings) -> None:
 
 
 def get_label(request: Request, runner: str, settings: Settings) -> str:
-    """Return the name of an agent without a file: as it was asked for, else the name of its program or runner."""
+    """Return the name of an agent without a file: by the request, its program or its runner."""
     if request.agent is not None:
         return request.agent
     table = settings.runs.runners.get(runner)
@@ -257,20 +257,19 @@ def _name_program(command: str) -> str:
 
 
 def no_agent_file(name: str, known: Collection[str]) -> Diagnostic:
-    """No file defines the agent, and the program that was given does its work under that name.
+    """No file defines the agent, and the command runs under that name.
 
-    Why: a name that is misspelled finds no file, so nothing of that file holds: not its instructions, inputs, limits
-    and permissions.
+    Why: a misspelled name finds no agent file, so the file's instructions, inputs, limits and permissions don't apply.
 
-    Bad: `remit run reseacher "Look into it." --command "prog"`, where the agent is called researcher.
+    Bad: `remit run reseacher "Look into it." --command "prog"`, if the agent is called researcher.
 
     Good: the name of an agent that has a file, or no name: `remit run "Look into it." --command "prog"`.
     """
     meant = find_similar(name, sorted(known))
     leave_out = "To run without an agent file, leave the name out."
     hint = leave_out if meant is None else f"Did you mean {meant}? {leave_out}"
-    told = f"no file defines the agent '{name}', and the command runs under that name"
-    return Diagnostic("ASK001", "warning", f"{told}{'' if meant is None else f'; did you mean {meant}?'}", hint)
+    message = f"no file defines the agent '{name}', and the command runs under that name"
+    return Diagnostic("ASK001", "warning", f"{message}{'' if meant is None else f'; did you mean {meant}?'}", hint)
 
 
 DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {"ASK001": (no_agent_file, "warning")}

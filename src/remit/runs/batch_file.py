@@ -1,7 +1,6 @@
-"""A file of prompts, one on each line: text in, requests out.
+"""A batch file: one prompt per line, as a text or an object.
 
-Owns what may stand on such a line. The file may come from anywhere, so it says what is to be done and never what is to
-be run: agent, runner and command are the command line's.
+The file may come from anywhere, so it can't choose a program: agent, runner and command come from the command line.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ _HINT = 'write each line as "PROMPT" or {"prompt": "…", "inputs": {"NAME": "VA
 
 
 class BatchLine(NamedTuple):
-    """What one line asks for."""
+    """The request on one line."""
 
     number: int
-    """In the file, from 1."""
+    """The number of the line, from 1."""
     prompt: str
     inputs: dict[str, str]
     timeout_s: float | None = None
@@ -40,7 +39,7 @@ class _BadLineError(Exception):
 
 
 def parse_each(data: bytes, name: str) -> list[BatchLine]:
-    """The lines of a file, all of them; where some can't be read, none, and these are named."""
+    """Parse all lines of a file; raise with the invalid lines if there are any."""
     if len(data) > MAX_BYTES:
         raise InputError(f"'{name}' has more than {MAX_BYTES:,} bytes", hint="split it up")
     lines, bad = [], []
@@ -73,7 +72,7 @@ def _parse(number: int, text: bytes) -> BatchLine:
         raise _BadLineError("it is neither a text nor an object")
     for key in value:
         if key not in _KEYS:
-            raise _BadLineError(f"there is no '{key[:80]}'; {did_you_mean(key[:80], _KEYS)}")
+            raise _BadLineError(f"unknown key '{key[:80]}'; {did_you_mean(key[:80], _KEYS)}")
     prompt = value.get("prompt")
     if not isinstance(prompt, str) or not prompt.strip():
         raise _BadLineError("it has no prompt")
@@ -87,23 +86,23 @@ def _parse_json(text: bytes) -> Any:  # noqa: ANN401 - any JSON value
     def refuse_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) < len(pairs):
-            raise _BadLineError("a key is given twice")
+            raise _BadLineError("a key is duplicate")
         return found
 
     def refuse_constant(word: str) -> None:
-        raise _BadLineError(f"{word} is not JSON")
+        raise _BadLineError(f"{word} isn't valid JSON")
 
     try:
         return json.loads(text.decode("utf-8"), object_pairs_hook=refuse_twice, parse_constant=refuse_constant)
     except UnicodeDecodeError:
-        raise _BadLineError("it is not UTF-8") from None
+        raise _BadLineError("it isn't valid UTF-8") from None
     except (ValueError, RecursionError):
-        raise _BadLineError("it is not JSON") from None
+        raise _BadLineError("it isn't valid JSON") from None
 
 
 def _read_inputs(value: object) -> dict[str, str]:
     if not isinstance(value, dict):
-        raise _BadLineError("its inputs are no object")
+        raise _BadLineError("its inputs aren't an object")
     inputs = {}
     for name, given in value.items():
         if isinstance(given, bool):
@@ -119,13 +118,13 @@ def _read_timeout(value: object) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
-        raise _BadLineError("its timeout is not a number of seconds")
+        raise _BadLineError("its timeout isn't a positive number of seconds")
     return float(value)
 
 
 def _read_format(value: object) -> str | None:
     if value is not None and not isinstance(value, str):
-        raise _BadLineError("its return_format is not a text")
+        raise _BadLineError("its return_format isn't a text")
     return value
 
 

@@ -1,8 +1,8 @@
-"""The format of each agent's return, and what declares it (D3).
+"""The declared format of each agent's return (D3).
 
-Owns the order in which that is decided: `[agents.NAME]`, a pattern of `[agents]`, the agent's own file, the plugin that
-it comes from, `[returns] format`, the project. A file declares by its keys, by names of the standards' files, and by
-markers and tokens that only one format has; sentences don't count.
+In this order: `[agents.NAME]`, a pattern in `[agents]`, the agent's own file, its plugin, `[returns] format`, the kind
+of project. A file declares a format by its keys, by names of the standards' files, and by markers and tokens that only
+one format has; sentences don't count.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ _SIGNS: dict[str, tuple[tuple[str, ...], ...]] = {
     "hyper": ((START_MARKER,), (_CONTRACTS,), (HYPER_VARIABLE,), ('"meta"', '"agent_name"')),
     "manifest": (("OUT-001", "MANIFEST.jsonl"), ("{{MANIFEST_PATH}}",), ("See MANIFEST.jsonl",)),
 }
-"""For each format what only its agent files have: names of files, markers, keys and tokens; those of a row together."""
+"""Signs that only agent files of a format have: file names, markers, keys and tokens. A row needs all its signs."""
 _MAX_BYTES = 1024 * 1024
 _MAX_FILES, _MAX_DEPTH = 2000, 4
-"""Of a plugin: how many files are looked at, and how many folders deep."""
+"""Limits for the scan of a plugin."""
 
 
 class DeclaredFormat(NamedTuple):
-    """A format and what declares it; without a format, the agent may return any."""
+    """A format and its declaration. Without a format, the agent may use any."""
 
     format: str = ""
     why: str = "nothing declares one"
 
 
 def find_format(name: str, agent: ChosenAgent | None, settings: Settings, *, root: str) -> DeclaredFormat:
-    """The format of an agent, with or without a file in the workspace."""
+    """Find the declared format of an agent, with or without a file in the workspace."""
     plugins = load_plugins(root) if ":" in name else {}
     return choose_format(
         name, settings.runs.agents, read_file_format(agent), plugins, find_workspace_format(root, settings)
@@ -59,7 +59,7 @@ def choose_format(
     plugins: Mapping[str, DeclaredFormat],
     of_workspace: DeclaredFormat,
 ) -> DeclaredFormat:
-    """The first declaration that there is for an agent."""
+    """Return the first declaration for an agent."""
     for key in list_tables_of(tables, name):
         if word := tables[key].format:
             return DeclaredFormat(word, f'[agents."{key}"] format in remit.toml')
@@ -69,7 +69,7 @@ def choose_format(
 
 
 def list_formats(agents: Iterable[ChosenAgent], settings: Settings, *, root: str) -> dict[str, DeclaredFormat]:
-    """The format of each agent that has a file, a plugin that declares one, or a table with one, by its name."""
+    """Return the format of each agent with a file, a declaring plugin or a table in the settings, by name."""
     plugins, of_workspace = load_plugins(root), find_workspace_format(root, settings)
     by_file = {agent.name: read_file_format(agent) for agent in agents}
     names = [*by_file, *(name if ":" in name else f"{name}:*" for name in plugins)]
@@ -83,13 +83,13 @@ def list_formats(agents: Iterable[ChosenAgent], settings: Settings, *, root: str
 
 
 def find_in_plugin(name: str, plugins: Mapping[str, DeclaredFormat]) -> DeclaredFormat | None:
-    """What a plugin declares for one of its agents, which is called `PLUGIN:NAME`, or `PLUGIN:FOLDER:NAME`."""
+    """Return the declaration of a plugin for its agent `PLUGIN:NAME` or `PLUGIN:FOLDER:NAME`."""
     plugin, colon, _ = name.partition(":")
     return (plugins.get(name) or plugins.get(plugin)) if colon else None
 
 
 def find_workspace_format(root: str, settings: Settings) -> DeclaredFormat:
-    """The format of agents for which nothing else declares one: the setting, else the kind of project."""
+    """Return the workspace's default format: by the settings, else by the kind of project."""
     if settings.returns.format:
         return DeclaredFormat(settings.returns.format, "[returns] format in remit.toml")
     if os.path.isdir(f"{root}/{CLEO}"):
@@ -98,7 +98,7 @@ def find_workspace_format(root: str, settings: Settings) -> DeclaredFormat:
 
 
 def read_file_format(agent: ChosenAgent | None) -> DeclaredFormat:
-    """The format that an agent's file declares."""
+    """Return the format that an agent's file declares."""
     document = None if agent is None else agent.document
     if agent is None or document is None:
         return DeclaredFormat()
@@ -110,7 +110,7 @@ def read_file_format(agent: ChosenAgent | None) -> DeclaredFormat:
 
 
 def _read_signs(text: str, path: str) -> DeclaredFormat:
-    """The one format that a text shows signs of; if it shows several, it declares none."""
+    """Return the format whose signs a text has; a text with signs of several formats declares none."""
     found = {
         format: " and ".join(sign)
         for format, signs in _SIGNS.items()
@@ -127,9 +127,9 @@ def _read_signs(text: str, path: str) -> DeclaredFormat:
 
 
 def load_plugins(root: str) -> dict[str, DeclaredFormat]:
-    """What the plugins of a workspace declare: by `PLUGIN` for all agents of one, by `PLUGIN:NAME` for a single one.
+    """Return the declarations of plugins: by `PLUGIN` for all its agents, by `PLUGIN:NAME` for a single agent.
 
-    The names are Claude Code's: one of an agent in a folder contains it (`PLUGIN:FOLDER:NAME`).
+    As in Claude Code, the name of an agent in a folder is `PLUGIN:FOLDER:NAME`.
     """
     found: dict[str, DeclaredFormat] = {}
     for plugin, folder in _list_plugins(root):
@@ -149,12 +149,12 @@ def load_plugins(root: str) -> dict[str, DeclaredFormat]:
 
 
 def list_plugin_files(root: str) -> list[str]:
-    """The files that say which plugins there are."""
+    """Return the files that define the set of plugins."""
     return [_find_registry(), *(f"{folder}/{claude.PLUGIN_FILE}" for folder in _list_folders(root))]
 
 
 def _list_plugins(root: str) -> Iterator[tuple[str, str]]:
-    """The plugins in the workspace, and those that Claude Code has installed for it, each with its folder."""
+    """Yield the plugins of the workspace and those that Claude Code has installed for it, each with its folder."""
     for folder in _list_folders(root):
         name = _load_json(f"{folder}/{claude.PLUGIN_FILE}").get("name")
         if isinstance(name, str):
@@ -169,7 +169,7 @@ def _list_plugins(root: str) -> Iterator[tuple[str, str]]:
 
 
 def _list_folders(root: str) -> list[str]:
-    """The folders of the workspace that are plugins: itself, and those in `plugins/`."""
+    """Return the plugin folders of the workspace: its root and folders in `plugins/`."""
     try:
         inner = sorted(os.listdir(f"{root}/plugins"))
     except OSError:
@@ -184,7 +184,7 @@ def _find_registry() -> str:
 
 
 def _list_markdown(folder: str) -> Iterator[str]:
-    """The Markdown files of a plugin, named from its folder."""
+    """Yield the Markdown files of a plugin, relative to its folder."""
     count = 0
     for place, inner, names in os.walk(folder):
         below = os.path.relpath(place, folder)
@@ -211,7 +211,7 @@ def _load_text(file: str) -> str:
 
 
 def _load_json(file: str) -> dict[str, Any]:
-    """The object in a file of a harness; an empty one where there is none that can be read."""
+    """Load the object in a file of a harness; empty if the file can't be read."""
     try:
         value = json.loads(_load_text(file) or "{}")
     except (ValueError, RecursionError):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class RequestOptions(TypedDict, total=False):
-    """What can be said of work besides who does it and what it is; each is a field of `Request`."""
+    """The options of a run, besides agent and prompt. Each is a field of `Request`."""
 
     inputs: Mapping[str, str]
     runner: str | None
@@ -36,24 +36,24 @@ class RequestOptions(TypedDict, total=False):
 
 
 class Request(NamedTuple):
-    """Work for an agent."""
+    """The request for one run of an agent."""
 
     agent: str | None
-    """The name of an agent file. None: the harness or the command works without one."""
+    """The name of an agent file. None: the run needs no agent file."""
     prompt: str
     inputs: Mapping[str, str] = NOTHING
     runner: str | None = None
     command: str | None = None
     """A command line for the runner `command`."""
     function: Any = None
-    """A function that runs in this process: it takes the prompt and gives the final message."""
+    """A function that runs in this process: it takes the prompt and returns the final message."""
     timeout_s: float | None = None
     return_format: str | None = None
     budget: Budget = Budget()
     worktree: bool = False
-    """In a git worktree of its own."""
+    """Whether the run gets a git worktree of its own."""
     confine: bool = False
-    """Whether the kernel lets it write to its own folder alone, and to no protected file in it."""
+    """Whether the kernel limits the agent to writing in its own folder, except protected files."""
     evidence: bool = True
     """Whether Remit takes a snapshot of the tree before the run. Without one, a `completed` that claims files is
     `unproven`."""
@@ -65,26 +65,26 @@ class Request(NamedTuple):
     """The format of the result. Default: the agent's own."""
     awaited: bool = True
 
-    # Of a task
+    # A run on a task
     task: TaskFacts | None = None
     kind: str | None = None
     lifecycle: str = ""
     artifact_path: str = ""
     phase: int | str | None = None
     working: str = ""
-    """The marker that its task has from when it begins."""
+    """The marker of its task during the run."""
     outside: str = ""
-    """The task, where an outside system keeps it."""
+    """The id of the task in an outside system."""
     handed: tuple[str, ...] = ()
-    """Files of the workspace that it is given: the first to read, the others by name."""
+    """Files of the workspace for the agent: the text of the first, the names of the others."""
     topic: str = ""
     answers: Mapping[str, str] = NOTHING
-    """What the command answers of the agent's inputs, by the names that agents give to them."""
+    """Values of the task command for the agent's inputs, by the names that agents use."""
 
-    # Of an earlier one
+    # A retry, a resumed run, or a member of a batch
     resume_of: str = ""
     harness_id: str = ""
-    """What its harness calls the session that is taken up again."""
+    """The harness's id of the session that the run resumes."""
     retry_of: str = ""
     batch: str = ""
 
@@ -93,7 +93,7 @@ _FIELDS = ("inputs", "runner", "return_format", "format", "worktree", "confine")
 
 
 def build_request(ws: Workspace, given: Mapping[str, Any]) -> Request:
-    """The request for a run from its fields as HTTP and MCP have them."""
+    """Build a request from the fields that HTTP and MCP have."""
     fields = {name: given[name] for name in _FIELDS if name in given}
     if "task" in given:
         from remit.runs.tasks.task_facts import find_task  # noqa: PLC0415 - only with a task
@@ -105,7 +105,7 @@ def build_request(ws: Workspace, given: Mapping[str, Any]) -> Request:
 
 
 def render_request(request: Request) -> str:
-    """A request as it is kept, so that it can be made again: a task by its number, and no function."""
+    """Render a request for the ledger, so that a retry can repeat it: the task by its number, without a function."""
     usual = Request("", "")
     kept = {name: value for name, value in request._asdict().items() if value != getattr(usual, name)}
     kept.pop("function", None)
@@ -117,7 +117,7 @@ def render_request(request: Request) -> str:
 
 
 def read_request(text: str) -> tuple[Request, int | None]:
-    """A request that was kept, and the number of its task. What another Remit has written besides is passed over."""
+    """Parse a request of the ledger, and the number of its task. Unknown keys of another version are ignored."""
     kept = json.loads(text)
     number = kept.pop("task", None)
     known: dict[str, Any] = {

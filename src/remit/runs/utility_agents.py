@@ -1,8 +1,7 @@
-"""Utility agents: the work of the three agents of the standard that Remit answers for itself (R1.18, D1).
+"""The utility agents of the standard that Remit answers itself (R1.18, D1).
 
 `status-sync-manager` moves a task's status, `git-workflow-manager` commits named files, `atomic-task-numberer`
-allocates a task number. No model reads the prompt: it holds inputs. Work that is already done is `completed` again and
-changes nothing.
+allocates a task number. No model reads the prompt: Remit parses inputs from it. All operations are idempotent.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
     from remit.tasks.store import TaskStore
 
 _CONTEXT = frozenset({"session_id", "delegation_depth", "delegation_path", "timeout", "timestamp"})
-"""Inputs of every call that the ledger and the clock know better."""
+"""Inputs of every call that Remit ignores, because the ledger has the correct values."""
 _MAX_LINES = 2_000
 _MAX_TRIES = 20
 """How many braces may come before the object of the inputs."""
@@ -63,8 +62,8 @@ class _UtilityCall(NamedTuple):
     inputs: Mapping[str, Any]
 
 
-class _CallFailed(Exception):  # noqa: N818 - an ending of the work, not a fault of the program
-    """The work can't be done: the kind of error, why, and what to do."""
+class _CallFailed(Exception):  # noqa: N818 - a failed call, not an error of the program
+    """The call fails: the kind of error, the reason, and what to do."""
 
     def __init__(self, kind: str, message: str, advice: str) -> None:
         super().__init__(message)
@@ -72,7 +71,7 @@ class _CallFailed(Exception):  # noqa: N818 - an ending of the work, not a fault
 
 
 def answer(root: str, settings: Settings, row: Run) -> Conclusion:
-    """Do what a call of a utility agent asks for; its return, `failed` if the inputs or the files don't allow it."""
+    """Carry out a call of a utility agent and return its conclusion, `failed` if the inputs or files don't allow it."""
     home = Home(root)
     try:
         text = load_text(home, row.session_id, "request") or b"{}"
@@ -105,7 +104,7 @@ def _complete(summary: str, extra: Mapping[str, Any]) -> Conclusion:
 
 
 def parse_inputs(prompt: str) -> dict[str, Any]:
-    """The inputs in a prompt: its first JSON object, or else its lines of the form `key: value`."""
+    """Parse the inputs in a prompt: its first JSON object, or its lines of the form `key: value`."""
     at = prompt.find("{")
     for _ in range(_MAX_TRIES):
         if at < 0 or _LINE.fullmatch(prompt[prompt.rfind("\n", 0, at) + 1 : at]) is not None:
@@ -130,7 +129,7 @@ def parse_inputs(prompt: str) -> dict[str, Any]:
 
 
 def _read_value(text: object) -> Any:  # noqa: ANN401 - any JSON value
-    """A value as JSON if it is a list, an object or a quoted text; otherwise the text itself."""
+    """Parse a list, an object or a quoted text as JSON; return any other text as it is."""
     if isinstance(text, str) and text[:1] in ("[", "{", '"'):
         try:
             return json.loads(text)
@@ -140,7 +139,7 @@ def _read_value(text: object) -> Any:  # noqa: ANN401 - any JSON value
 
 
 def _need(call: _UtilityCall, *names: str) -> list[Any]:
-    """The values of required inputs."""
+    """Return the values of required inputs; raise if one is missing."""
     missing = [name for name in names if call.inputs.get(name) in (None, "", [])]
     if missing:
         raise _refuse_inputs(call.row.agent, f"missing inputs: {', '.join(missing)}")
@@ -161,7 +160,7 @@ _NEEDS = {
 
 
 def _read_list(call: _UtilityCall, name: str) -> list[Any]:
-    """A list of inputs; a single text counts as a list that commas separate."""
+    """Return an input that is a list; a text counts as a list separated by commas."""
     value = call.inputs.get(name) or []
     if isinstance(value, str):
         return [part.strip() for part in value.split(",") if part.strip()]
@@ -179,7 +178,7 @@ def _read_number(call: _UtilityCall, value: object) -> int:
 
 
 def _refuse_outside(call: _UtilityCall, task_id: str) -> None:
-    """Refuse to move a task that an outside system keeps, and name the command that completes it."""
+    """Refuse to change a task of an outside system, and name the command that completes it."""
     template = list_outside(call.home.root, call.settings).get("complete")
     if template is None or call.row.agent != STATUS_SYNC:
         return
@@ -189,7 +188,7 @@ def _refuse_outside(call: _UtilityCall, task_id: str) -> None:
 
 
 def _name_unused(call: _UtilityCall, *used: str) -> str:
-    """A sentence on the inputs that have no effect; empty if there are none."""
+    """Return a sentence on inputs without effect; empty if there are none."""
     unused = sorted(call.inputs.keys() - _CONTEXT - set(used))
     return f" Not used: {', '.join(name[:40] for name in unused[:5])}." if unused else ""
 
@@ -198,7 +197,7 @@ def _name_unused(call: _UtilityCall, *used: str) -> str:
 
 
 def _sync_status(call: _UtilityCall) -> Conclusion:
-    """Move a task, the phases of its plan that are named, and link its artifacts."""
+    """Change the marker of a task and of phases of its plan, and link artifacts."""
     operation = str(call.inputs.get("operation") or "update_status")
     if operation != "update_status":
         told = {"create_task": "remit task new TITLE", "archive_tasks": "remit task archive NUMBER"}
@@ -211,7 +210,7 @@ def _sync_status(call: _UtilityCall) -> Conclusion:
     phases = [_read_phase(each) for each in _read_list(call, "phase_statuses")]
     store = open_store(call.home, call.settings)
     if store is None:
-        raise _CallFailed("status_sync", "this workspace keeps no tasks", "Make the first one: remit task new TITLE")
+        raise _CallFailed("status_sync", "this workspace keeps no tasks", "Create the first one: remit task new TITLE")
     reason = next((str(call.inputs[name]) for name in _REASONS if call.inputs.get(name)), "")
     if wanted in NEED_REASON and not reason.strip():
         raise _refuse_inputs(STATUS_SYNC, f"the status '{word}' needs a reason")
@@ -262,7 +261,7 @@ def _report_status(  # noqa: PLR0917 - what the summary says
 
 
 def _read_artifacts(call: _UtilityCall) -> tuple[Artifact, ...]:
-    """The artifacts to link. Each is a file with content."""
+    """Return the artifacts to link; raise if one isn't a file with content."""
     listed = [*_read_list(call, "validated_artifacts"), *_read_list(call, "artifact_links")]
     artifacts = []
     for each in listed:
@@ -277,7 +276,7 @@ def _read_artifacts(call: _UtilityCall) -> tuple[Artifact, ...]:
 
 
 def _name_kind(path: str) -> str:
-    """The type of an artifact by its folder (R1.20)."""
+    """Return the type of an artifact by its folder (R1.20)."""
     folder = os.path.basename(os.path.dirname(path))
     return {"reports": "research", "plans": "plan", "summaries": "summary"}.get(folder, "implementation")
 
@@ -333,7 +332,7 @@ def _commit(call: _UtilityCall) -> Conclusion:
 
 
 def _write_message(call: _UtilityCall) -> str:
-    """The message of the commit: as given, by the template, or from the task and its description (S6)."""
+    """Return the commit message: the input, the filled template, or one from the task and its description (S6)."""
     context = call.inputs.get("task_context")
     values = {**call.inputs, **(context if isinstance(context, dict) else {})}
     number, text = values.get("task_number") or values.get("number"), values.get("description")
@@ -362,10 +361,12 @@ def _shorten_subject(message: str) -> str:
 
 
 def _allocate(call: _UtilityCall) -> Conclusion:
-    """Allocate the next number."""
+    """Allocate the next task number."""
     store = open_store(call.home, call.settings)
     if store is None:
-        raise _CallFailed("file_not_found", "this workspace keeps no tasks", "Make the first one: remit task new TITLE")
+        raise _CallFailed(
+            "file_not_found", "this workspace keeps no tasks", "Create the first one: remit task new TITLE"
+        )
     number = store.allocate().number
     told = f"The next task number is {number}. It is allocated to this call and isn't given out again."
     return _complete(told, {"task_number": number})

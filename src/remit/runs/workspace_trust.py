@@ -1,4 +1,4 @@
-"""Consent: settings that run programs need the agreement of the user, once for each text of them."""
+"""The user's trust in the settings of a workspace that run programs, valid until these settings change."""
 
 from __future__ import annotations
 
@@ -15,46 +15,46 @@ if TYPE_CHECKING:
 
 
 class ConfiguredCommands(NamedTuple):
-    """What the workspace would have Remit run: the name of each setting, and its command."""
+    """The settings by which a workspace runs programs, each with its command."""
 
     commands: tuple[tuple[str, str], ...] = ()
 
     @property
     def text(self) -> str:
-        """The commands as one text, which says the same whatever the file looks like around them."""
-        import json  # noqa: PLC0415 - only where something runs
+        """The commands as one text, independent of the layout of the settings file."""
+        import json  # noqa: PLC0415 - only with commands
 
         return json.dumps(dict(self.commands), ensure_ascii=True, sort_keys=True, separators=(",", ":"))
 
     @property
     def digest(self) -> str:
-        """What the text is known by."""
-        from remit.storage.trust import make_digest  # noqa: PLC0415 - only where something runs
+        """The hash of the text."""
+        from remit.storage.trust import make_digest  # noqa: PLC0415 - only with commands
 
         return make_digest(self.text)
 
 
 class TrustRequest(NamedTuple):
-    """A workspace, what it would run, and whether the user has agreed to that."""
+    """The commands of a workspace, and whether the user trusts them."""
 
     root: str
     executing: ConfiguredCommands
     reason: str = ""
-    """Why it may not be run."""
+    """Why the commands aren't trusted; empty if they are."""
 
     @property
     def is_trusted(self) -> bool:
-        """Whether everything may be run that it would run."""
+        """Whether the user trusts all commands."""
         return not self.reason
 
     @property
     def is_needed(self) -> bool:
-        """Whether it would run anything."""
+        """Whether there are any commands."""
         return bool(self.executing.commands)
 
 
 def get_executing(settings: Settings, *, root: str) -> ConfiguredCommands:
-    """What the settings run; an outside task system's commands too, where a folder of the workspace calls for them."""
+    """Return the commands in the settings, and those of an outside task system that a folder implies."""
     from remit.storage.spec_root import find_folder  # noqa: PLC0415
     from remit.tasks.outside_system import CLEO  # noqa: PLC0415 - only for this
 
@@ -62,29 +62,29 @@ def get_executing(settings: Settings, *, root: str) -> ConfiguredCommands:
     has_cleo = os.path.isdir(f"{root}/.cleo")
     if not commands and has_cleo and find_folder(root, settings.tasks.folder) is None:
         commands = CLEO
-    told = [(f"tasks.{name}", command) for name, command in commands.items()]
+    listed = [(f"tasks.{name}", command) for name, command in commands.items()]
     for runner, table in settings.runs.runners.items():
-        told += [(f"runners.{runner}.{name}", command) for name, command in table.executes.items()]
-    if settings.confine.mode == "off":  # a repository doesn't free its own agents from the kernel's limits
-        told.append(("confine.mode", settings.confine.mode))
+        listed += [(f"runners.{runner}.{name}", command) for name, command in table.executes.items()]
+    if settings.confine.mode == "off":  # a repository can't remove the confinement of its own agents
+        listed.append(("confine.mode", settings.confine.mode))
     if settings.confine.write:
-        told.append(("confine.write", " ".join(settings.confine.write)))
+        listed.append(("confine.write", " ".join(settings.confine.write)))
     if not settings.confine.judge:
-        told.append(("confine.judge", "false"))
-    if settings.backend != LOCAL:  # whoever has that database gets the tree, and says what came of it
-        told += [("backend", settings.backend), ("cluster.remote", settings.cluster.remote)]
-    return ConfiguredCommands(tuple(told))
+        listed.append(("confine.judge", "false"))
+    if settings.backend != LOCAL:  # the owner of that database gets the tree and reports the results
+        listed += [("backend", settings.backend), ("cluster.remote", settings.cluster.remote)]
+    return ConfiguredCommands(tuple(listed))
 
 
 def check_trust(root: str, settings: Settings) -> None:
-    """Refuse to run what the user has not agreed to."""
+    """Raise unless the user trusts the commands in the settings."""
     finding = _find_objection(root, get_executing(settings, root=root))
     if finding is not None:
         raise ConfigError(finding.message, hint=f"{finding.hint[:1].lower()}{finding.hint[1:].rstrip('.')}")
 
 
 def get_trust() -> TrustRequest:
-    """What this workspace would run, and whether the user has agreed to it."""
+    """Return the commands of this workspace, and whether the user trusts them."""
     root = find_workspace()
     executing = get_executing(load_settings(root), root=root)
     finding = _find_objection(root, executing)
@@ -94,27 +94,27 @@ def get_trust() -> TrustRequest:
 def _find_objection(root: str, executing: ConfiguredCommands) -> Diagnostic | None:
     if not executing.commands:
         return None
-    from remit.storage.trust import check_trust  # noqa: PLC0415 - only where something runs
+    from remit.storage.trust import check_trust  # noqa: PLC0415 - only with commands
 
     return check_trust(root, executing.digest)
 
 
 def grant_trust(shown: TrustRequest) -> None:
-    """Remember that the user agrees to what was shown, and to nothing that the file may say since."""
+    """Record that the user trusts the shown commands. Later changes of the file aren't trusted."""
     from remit.ledger.home import Home  # noqa: PLC0415
     from remit.runs.admission.tickets import check_user  # noqa: PLC0415 - only for this
     from remit.storage.trust import trust  # noqa: PLC0415
 
-    check_user(Home(shown.root), "an agent can't agree to the programs that the settings run")
+    check_user(Home(shown.root), "an agent can't trust the programs that the settings run")
     trust(shown.root, shown.executing.digest)
 
 
 def revoke_trust() -> tuple[str, bool]:
-    """Forget the consent for this workspace; its root, and whether there was one."""
+    """Revoke the trust in this workspace; return its root, and whether it was trusted."""
     from remit.ledger.home import Home  # noqa: PLC0415
     from remit.runs.admission.tickets import check_user  # noqa: PLC0415 - only for this
     from remit.storage.trust import revoke  # noqa: PLC0415
 
     root = find_workspace()
-    check_user(Home(root), "an agent can't take back what the user has agreed to")
+    check_user(Home(root), "an agent can't revoke the user's trust")
     return root, revoke(root)

@@ -70,7 +70,7 @@ def test_bad_lines_are_refused_before_anything_starts(remit: Remit, agent: Scrip
     ended = remit("run", "--each", "-", "--command", agent.returns().command, text='"fine"\n{"promt": "x"}\nbad\n')
     assert ended.code == 2
     assert smooth(ended.complaint) == snapshot(
-        '\'<stdin>\' can\'t be used: line 2: there is no \'promt\'; did you mean \'prompt\'?; line 3: it is not JSON; write each line as "PROMPT" or {"prompt": "…", "inputs": {"NAME": "VALUE"}}'
+        '\'<stdin>\' can\'t be used: line 2: unknown key \'promt\'; did you mean \'prompt\'?; line 3: it isn\'t valid JSON; write each line as "PROMPT" or {"prompt": "…", "inputs": {"NAME": "VALUE"}}'
     )
     assert agent.acts == ()
 
