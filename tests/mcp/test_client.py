@@ -61,7 +61,7 @@ def test_a_client_lists_calls_and_reads(mode: str, tmp_path: Path, monkeypatch: 
         assert result["status"] == "completed"
         found = (await client.list_resources()).resources
         uris = [str(each.uri) for each in found]
-        assert uris == [f"remit://results/{result['remit']['session_id']}"]
+        assert uris == [f"remit://runs/{result['remit']['session_id']}/result"]
         read: Any = await client.read_resource(uris[0])
         assert '"completed"' in read.contents[0].text
         assert len((await client.list_resource_templates()).resource_templates) == 5

@@ -319,7 +319,7 @@ def test_a_long_answer_comes_in_pages(place: Place) -> None:
     assert error["hint"] == f"it has {first['pages']} pages"
     report = place.peer.call("result", session_id=session_id, part="report")
     assert json.loads(report["text"])["status"] == "completed"
-    read = place.peer.ask("resources/read", uri=f"remit://results/{session_id}/answer?page=2")
+    read = place.peer.ask("resources/read", uri=f"remit://runs/{session_id}/answer?page=2")
     assert read["result"]["contents"][0]["text"].startswith(pages[1])
 
 

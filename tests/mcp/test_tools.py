@@ -287,7 +287,7 @@ def test_only_inside_a_run_is_a_return_handed_in(root: Path) -> None:
 def test_where_nothing_was_delegated_nothing_is_made(root: Path) -> None:
     assert use("status", all=True) == {"items": [], "total": 0}
     for tool in ("result", "cancel", "status"):
-        assert "nothing was delegated here yet" in refuse(tool, session_id="sess_1").message
+        assert "this workspace has no runs yet" in refuse(tool, session_id="sess_1").message
     assert not (root / ".remit").exists()
 
 
@@ -405,8 +405,8 @@ def test_a_long_file_comes_in_pages(root: Path) -> None:
         "remit://agents/nobody", "remit://agents/", "remit://agents", "remit://", "", "file:///etc/passwd",
         "remit://agents/..%2F..%2Fetc%2Fpasswd", "remit://agents/scribe/x", "remit://agents/scribe?page=9",
         "remit://agents/scribe?page=-1", "remit://agents/scribe?page=1e9", "remit://agents/scribe?x=1",
-        "remit://findings/none", "remit://findings/..%2f/file", "remit://results/sess_1", "remit://results/%00",
-        "remit://results/sess_1/answer", "remit://nothing/x", "remit://agents/%ff%fe",
+        "remit://findings/none", "remit://findings/..%2f/file", "remit://runs/sess_1/result", "remit://runs/%00/result",
+        "remit://runs/sess_1/answer", "remit://nothing/x", "remit://agents/%ff%fe",
     ],
 )  # fmt: skip
 def test_an_address_of_nothing_is_told(root: Path, uri: str) -> None:

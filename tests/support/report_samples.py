@@ -149,7 +149,7 @@ REPORT: dict[str, Any] = {
     },
     "tree": [ROW, OPEN_ROW],
     "nodes": [NODE, OPEN_NODE],
-    "left_out": ["Of 1 of them not everything is shown; remit show ID --full shows it."],
+    "left_out": ["1 of them is shortened; remit show ID --full shows everything."],
 }  # fmt: skip
 
 

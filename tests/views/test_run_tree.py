@@ -129,13 +129,13 @@ def test_a_node_is_found_by_a_part_of_its_id(root: Path) -> None:
         assert load_run_details(home, "1700000012")["run"]["session_id"] == name(12)
         with pytest.raises(UsageError, match="could be"):
             load_run_details(home, "sess_1700")
-        with pytest.raises(UsageError, match="no delegation"):
+        with pytest.raises(UsageError, match="no run matches"):
             load_run_details(home, "sess_9")
 
 
 def test_to_look_for_one_makes_no_ledger(root: Path) -> None:
     (root / ".remit").mkdir()
-    with opened(root) as home, pytest.raises(UsageError, match="nothing was delegated"):
+    with opened(root) as home, pytest.raises(UsageError, match="has no runs yet"):
         load_run_details(home, "sess_1")
     assert [*(root / ".remit").iterdir()] == []
 

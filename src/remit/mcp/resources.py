@@ -85,7 +85,7 @@ def _list_results() -> Iterator[dict[str, Any]]:
     for each in found:
         session_id = each.row.session_id
         about = f"{each.row.agent}, {each.word}: {each.work}"
-        yield _describe(f"results/{quote(session_id, safe='')}", session_id, about, JSON)
+        yield _describe(f"runs/{quote(session_id, safe='')}/result", session_id, about, JSON)
 
 
 def _describe(place: str, name: str, about: str, kind: str) -> dict[str, Any]:
@@ -200,6 +200,6 @@ _READERS = {
     ("agents", ""): _read_agent,
     ("findings", ""): _read_entry,
     ("findings", "file"): _read_findings_file,
-    ("results", ""): _read_result,
-    ("results", "answer"): _read_answer,
+    ("runs", "result"): _read_result,
+    ("runs", "answer"): _read_answer,
 }

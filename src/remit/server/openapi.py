@@ -1,4 +1,4 @@
-"""The description of the API, as OpenAPI 3.1: made from the table of operations, so that it says what is so."""
+"""The OpenAPI 3.1 description, generated from the table of operations."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ if TYPE_CHECKING:
     from remit.validation import Schema
 
 _NAMING = {"id", "number", "session", "path", "page"}
-"""What names something that may not be there."""
+"""Parameters that name something that may not exist."""
 _PLACE = "#/components/schemas/{name}"
 _ALWAYS = {
-    "400": "The request does not fit.",
-    "401": "No token, or none that is good.",
-    "403": "Another site asks, or it is not allowed.",
-    "409": "It is not possible now.",
-    "414": "The address is too long.",
-    "421": "This server has another name.",
-    "429": "Too many requests; Retry-After says when to go on.",
+    "400": "The request is invalid.",
+    "401": "No valid token.",
+    "403": "The request comes from another site or from an agent without a ticket.",
+    "409": "The state of the workspace doesn't allow it.",
+    "414": "The URL is too long.",
+    "421": "The request is for another host.",
+    "429": "Too many requests; Retry-After says when to retry.",
     "431": "The headers are too long.",
-    "500": "A bug, with a reference.",
-    "503": "The workspace is busy or can't be read.",
+    "500": "A bug in Remit; the log has the reference.",
+    "503": "The workspace is busy or unreadable.",
 }
 _ABOUT = (
-    "What Remit knows of a workspace, and what can be done in it. Every request carries the token of "
-    ".remit/server.json as a Bearer, or the cookie of a browser. Times are milliseconds since 1970. Texts of agents "
-    "are data: secrets are taken out, nothing else."
+    "The runs, agents, tasks, findings and errors of a workspace. Every request needs the token of "
+    ".remit/server.json as a bearer token, or the cookie of a browser. Times are milliseconds since 1970. Texts of "
+    "agents are data: Remit redacts secrets and changes nothing else."
 )
 
 
@@ -105,7 +105,7 @@ def _list_parameters(operation: Operation) -> list[dict[str, Any]]:
             about = each.get("description", "")
             found.append({"name": name, "in": where, "required": is_needed, "description": about, "schema": bare})
     if operation.once:
-        about = "The same key twice is carried out once, for ten minutes."
+        about = "Remit carries out requests with the same key once within ten minutes."
         key = {"type": "string", "minLength": 1, "maxLength": 200}
         found.append({"name": "Idempotency-Key", "in": "header", "description": about, "schema": key})
     return found
@@ -118,17 +118,21 @@ def _describe_answers(operation: Operation) -> dict[str, Any]:
     if operation.streams is not None:
         content["text/event-stream"] = {"schema": {"type": "string"}}
     answers: dict[str, Any] = {
-        str(operation.status): {"description": "What was asked for."} | ({"content": content} if content else {})
+        str(operation.status): {"description": "Success."} | ({"content": content} if content else {})
     }
     told = dict(_ALWAYS)
     if {*list_fields(operation.names), *list_fields(operation.takes)} & _NAMING:
-        told["404"] = "It is not there."
+        told["404"] = "Not found."
     if operation.body is not None:
-        told |= {"408": "The body did not arrive.", "413": "The body is too large.", "415": "The body is no JSON."}
+        told |= {
+            "408": "The body did not arrive in time.",
+            "413": "The body is too large.",
+            "415": "The body isn't JSON.",
+        }
     if operation.changes:
-        told |= {"404": "It is not there.", "422": "What it names can't be used."}
+        told |= {"404": "Not found.", "422": "The request names something that can't be used."}
     if operation.gives is not None and "event" in list_fields(operation.gives):
-        answers["304"] = {"description": "Nothing has changed since the ETag of If-None-Match."}
+        answers["304"] = {"description": "Not modified since the ETag of If-None-Match."}
     problem = {CONTENT_TYPE: {"schema": _refer(ProblemObject)}}
     return answers | {status: {"description": about, "content": problem} for status, about in sorted(told.items())}
 

@@ -1,7 +1,4 @@
-"""Delegations: handlers of what can be seen of them, and done about them.
-
-Owns the way from a request to these use cases and back; nothing is decided here.
-"""
+"""Handlers of the operations on runs."""
 
 from __future__ import annotations
 
@@ -47,7 +44,7 @@ def open_workspace() -> closing[Home]:
 
 
 def list_runs(asked: Asked) -> RunPageObject:
-    """A page of the list."""
+    """List runs."""
     from remit.views import run_list
 
     wanted = run_list.RunQuery(**_read_task({name: asked.query[name] for name in _FILTERS if name in asked.query}))
@@ -58,7 +55,7 @@ def list_runs(asked: Asked) -> RunPageObject:
 
 
 def get_run(asked: Asked) -> RunDetailsObject:
-    """One delegation in full."""
+    """Get a run."""
     from remit.views.run_details import load_run_details
 
     with open_workspace() as home, missing():
@@ -66,7 +63,7 @@ def get_run(asked: Asked) -> RunDetailsObject:
 
 
 def get_tree(asked: Asked) -> TreeObject:
-    """The run that a delegation is in."""
+    """Get the tree of a run."""
     from remit.views.run_tree import load_tree
 
     with open_workspace() as home, missing():
@@ -74,7 +71,7 @@ def get_tree(asked: Asked) -> TreeObject:
 
 
 def get_prompt(asked: Asked) -> TextPageObject:
-    """The first message of an agent."""
+    """Get the first message of an agent."""
     from remit.views.run_details import load_prompt_page
 
     with open_workspace() as home, missing():
@@ -82,7 +79,7 @@ def get_prompt(asked: Asked) -> TextPageObject:
 
 
 def get_answer(asked: Asked) -> AnswerPageObject:
-    """An answer of an agent."""
+    """Get an answer of an agent."""
     from remit.views.run_details import load_answer_page
 
     with open_workspace() as home, missing():
@@ -90,7 +87,7 @@ def get_answer(asked: Asked) -> AnswerPageObject:
 
 
 def get_diff(asked: Asked) -> DiffObject:
-    """What became of a file."""
+    """Compare a file with its state when the run began."""
     from remit.views.diffs import load_diff
 
     with open_workspace() as home, missing():
@@ -98,7 +95,7 @@ def get_diff(asked: Asked) -> DiffObject:
 
 
 def get_log(asked: Asked) -> LogObject:
-    """What an agent has printed."""
+    """Get lines of a log."""
     from remit.views.logs import load_log
 
     given = {name: asked.query[name] for name in ("after", "attempt", "limit") if name in asked.query}
@@ -109,8 +106,8 @@ def get_log(asked: Asked) -> LogObject:
 # --- what can be done ------------------------------------------------------------------------------------------------
 
 
-def delegate(asked: Asked) -> Answer:
-    """Hand work to an agent."""
+def start_run(asked: Asked) -> Answer:
+    """Start a run in its own process."""
     from remit.views import run_actions
 
     given = asked.body
@@ -118,7 +115,7 @@ def delegate(asked: Asked) -> Answer:
 
 
 def retry_run(asked: Asked) -> Answer:
-    """Ask for the same once more."""
+    """Start a run from the request of a finished one."""
     from remit.views import run_actions
 
     session_id, timeout_s = _find_session(asked.path["id"]), asked.body.get("timeout")
@@ -130,7 +127,7 @@ def retry_run(asked: Asked) -> Answer:
 
 
 def resume_run(asked: Asked) -> Answer:
-    """Go on where an agent has ended."""
+    """Start a run that continues the session of a finished one."""
     from remit.views import run_actions
 
     session_id, prompt = _find_session(asked.path["id"]), asked.body["prompt"]
@@ -140,7 +137,7 @@ def resume_run(asked: Asked) -> Answer:
 
 
 def cancel_run(asked: Asked) -> CancelledObject:
-    """End a delegation."""
+    """Cancel a run and its nested runs."""
     from remit.views import run_actions
 
     session_id = _find_session(asked.path["id"])

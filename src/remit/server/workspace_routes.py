@@ -1,7 +1,4 @@
-"""Looking: handlers of what a workspace keeps besides its delegations.
-
-Owns the way from a request to these use cases and back; nothing is decided here.
-"""
+"""Handlers of the operations on agents, tasks, findings, errors and the workspace."""
 
 from __future__ import annotations
 
@@ -28,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def list_agents(asked: Asked) -> AgentsObject:
-    """The agent files and who calls whom."""
+    """List agent files with the graph of calls."""
     from remit.views.agents import load_agents
 
     del asked
@@ -36,7 +33,7 @@ def list_agents(asked: Asked) -> AgentsObject:
 
 
 def get_compliance(asked: Asked) -> CompliancePageObject:
-    """How often agents kept to their contract."""
+    """Count how runs ended."""
     from remit.views.compliance import load_compliance
 
     with open_workspace() as home:
@@ -47,7 +44,7 @@ def get_compliance(asked: Asked) -> CompliancePageObject:
 
 
 def list_tasks(asked: Asked) -> TaskBoardObject:
-    """The tasks by their markers."""
+    """List tasks."""
     from remit.views.tasks import load_board
 
     del asked
@@ -55,7 +52,7 @@ def list_tasks(asked: Asked) -> TaskBoardObject:
 
 
 def get_task(asked: Asked) -> TaskDetailsObject | OutsideTaskObject:
-    """One task."""
+    """Get a task."""
     from remit.runs.tasks.task_numbers import parse_number
     from remit.views.tasks import load_outside_task, load_task
 
@@ -65,7 +62,7 @@ def get_task(asked: Asked) -> TaskDetailsObject | OutsideTaskObject:
 
 
 def move_task(asked: Asked) -> MovedTaskObject:
-    """Give a task another marker."""
+    """Set the marker of a task."""
     from remit.runs.tasks.task_numbers import parse_number
     from remit.views import tasks
 
@@ -74,15 +71,15 @@ def move_task(asked: Asked) -> MovedTaskObject:
     return tasks.move_task(number, asked.body["marker"], reason=asked.body.get("reason", ""))
 
 
-def list_entries(asked: Asked) -> FindingPageObject:
-    """A page of the manifest."""
+def list_findings(asked: Asked) -> FindingPageObject:
+    """List findings."""
     from remit.views.findings import find_entries
 
     return find_entries(**asked.query)
 
 
-def get_entry(asked: Asked) -> FindingDetailsObject:
-    """One entry of the manifest."""
+def get_finding(asked: Asked) -> FindingDetailsObject:
+    """Get a finding."""
     from remit.views.findings import load_entry
 
     with missing():
@@ -90,7 +87,7 @@ def get_entry(asked: Asked) -> FindingDetailsObject:
 
 
 def list_errors(asked: Asked) -> ErrorGroupsObject:
-    """The errors by their causes."""
+    """List errors by cause."""
     from remit.errorlog.workspace_errors import load_errors
     from remit.storage.settings import find_workspace
     from remit.views.json_objects import build_error_groups
@@ -102,7 +99,7 @@ def list_errors(asked: Asked) -> ErrorGroupsObject:
 
 
 def get_cluster(asked: Asked) -> ClusterObject:
-    """The machines that work for this workspace."""
+    """Get workers, queues and leases."""
     from remit.views.workers import load_cluster
 
     del asked
@@ -111,7 +108,7 @@ def get_cluster(asked: Asked) -> ClusterObject:
 
 
 def get_status(asked: Asked) -> WorkspaceStatusObject:
-    """The workspace at a glance: what costs the same however much has happened in it."""
+    """Get the workspace at a glance."""
     from remit.views.status import load_workspace_status
 
     del asked

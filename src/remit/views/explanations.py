@@ -125,51 +125,51 @@ def _explain_register(register: Mapping[str, tuple[Callable[..., Diagnostic], Se
 # --- codes of errors -------------------------------------------------------------------------------------------------
 
 REFUSALS = {
-    "REFUSED": "Not allowed: no such agent, not on the list of who may be called, no ticket, no room.",
-    "MAX_DEPTH_EXCEEDED": "The chain of delegations is as deep as it may be.",
-    "CYCLE_DETECTED": "The agent is at work above already.",
-    "BUDGET_EXCEEDED": "Nothing is left of what all of it may use.",
-    "TIMEOUT": "No time is left for it.",
-    "CANCELLED": "It was not begun, because all of it was cancelled.",
-    "VALIDATION_FAILED": "What the agent needs was not given, or does not fit: the findings say what.",
-    "STATE_CONFLICT": "The task cannot be worked on as it is.",
+    "REFUSED": "The call is not allowed: unknown agent, not in the caller's list, no ticket, or no free slot.",
+    "MAX_DEPTH_EXCEEDED": "The call chain has its maximum depth.",
+    "CYCLE_DETECTED": "The agent is in its own call chain already.",
+    "BUDGET_EXCEEDED": "The budget of the call chain is used up.",
+    "TIMEOUT": "No time is left.",
+    "CANCELLED": "The run was cancelled before it started.",
+    "VALIDATION_FAILED": "An input is missing or invalid; the diagnostics say which.",
+    "STATE_CONFLICT": "The state of the task doesn't allow it.",
 }
-"""Why a delegation is not admitted."""
+"""Why a run is not admitted."""
 PROBLEMS = {
-    "NOT_FOUND": "There is nothing of that name.",
+    "NOT_FOUND": "Nothing has this name.",
     "BAD_REQUEST": "The request can't be read.",
-    "UNAUTHORIZED": "No token, or none that is good.",
-    "FORBIDDEN": "Another site asks, or it is not allowed.",
-    "METHOD_NOT_ALLOWED": "This address answers to other methods; `Allow` names them.",
-    "TIMED_OUT": "The request did not come in time.",
-    "BUSY": "Too much is going on, or the same request is at work already.",
-    "TOO_LARGE": "The request is larger than it may be.",
-    "URL_TOO_LONG": "The address is longer than it may be.",
-    "UNSUPPORTED_MEDIA_TYPE": "The body is no JSON.",
-    "MISDIRECTED": "The server has another name than the one that was asked for.",
-    "KEY_TAKEN": "The `Idempotency-Key` stands for another request.",
-    "TOO_MANY_REQUESTS": "Too many requests; `Retry-After` says when to go on.",
-    "HEAD_TOO_LARGE": "The headers are longer than they may be.",
+    "UNAUTHORIZED": "No valid token.",
+    "FORBIDDEN": "The request comes from another site, or is not allowed.",
+    "METHOD_NOT_ALLOWED": "The address supports other methods; `Allow` names them.",
+    "TIMED_OUT": "The request did not arrive in time.",
+    "BUSY": "The server is busy, or the same request is in progress.",
+    "TOO_LARGE": "The request is too large.",
+    "URL_TOO_LONG": "The URL is too long.",
+    "UNSUPPORTED_MEDIA_TYPE": "The body isn't JSON.",
+    "MISDIRECTED": "The request is for another host.",
+    "KEY_TAKEN": "Another request used this `Idempotency-Key`.",
+    "TOO_MANY_REQUESTS": "Too many requests; `Retry-After` says when to retry.",
+    "HEAD_TOO_LARGE": "The headers are too long.",
 }
-"""What only the HTTP API answers."""
+"""Codes of the HTTP API only."""
 FAULTS = {
-    "timeout": "The time was up.",
-    "validation": "The return does not hold, or the inputs do not fit.",
-    "tool_unavailable": "A program or tool is not there.",
-    "build_error": "Something does not build.",
-    "file_not_found": "A file is not there.",
-    "cycle": "An agent would have called itself, over others.",
-    "max_depth": "The chain of delegations would have been too deep.",
-    "status_sync": "The task could not be moved.",
-    "git": "The work could not be committed.",
-    "permission": "It was not allowed.",
-    "refused": "It was not admitted or not begun.",
-    "cancelled": "Somebody ended it.",
-    "budget": "It used as much as it may.",
-    "fabricated": "What was claimed is not so.",
+    "timeout": "The time limit was reached.",
+    "validation": "The return or an input is invalid.",
+    "tool_unavailable": "A program or tool is missing.",
+    "build_error": "A build failed.",
+    "file_not_found": "A file is missing.",
+    "cycle": "An agent would have called one of its callers.",
+    "max_depth": "The call chain would have been too deep.",
+    "status_sync": "The marker of the task could not be set.",
+    "git": "The changes could not be committed.",
+    "permission": "The permissions didn't allow it.",
+    "refused": "The run was not admitted or not started.",
+    "cancelled": "The run was cancelled.",
+    "budget": "The budget was used up.",
+    "fabricated": "A claim in the return is false.",
     "unproven": "Remit could not verify a claimed file, and nothing shows that the claim is false. Check the file "
     "yourself. If other runs were active in the same folder, give each its own worktree.",
-    "orphaned": "Nobody knows what became of it.",
+    "orphaned": "The supervisor and the agent died, and no result is stored.",
     "execution": "Another failure, such as an agent that crashed.",
     "validation_failure": "An input or an output is not valid.",
     "file_operation_failure": "A file could not be read or written.",
@@ -179,19 +179,19 @@ FAULTS = {
 """What the type of an error in a return stands for."""
 CRASHES = {
     NO_ANSWER: "The agent's program ended without an answer.",
-    AGENT_FAILED: "The agent's program ended with an exit code other than 0, or raised an exception.",
+    AGENT_FAILED: "The agent's program exited with a code other than 0, or raised an exception.",
     AGENT_KILLED: "A signal ended the agent's program, or it ended with the process that kept it.",
     MODEL_API_FAILED: "The harness got no answer from its model's server.",
 }
 """Why an agent has crashed; the type of the error is `execution`."""
-_ASIDE = "This is the code of an error, not of a finding; remit show ID --full has the findings behind a delegation's."
+_ASIDE = "This is the code of an error, not of a diagnostic; remit show ID --full shows the diagnostics of a run."
 
 
 def explain_error(code: str) -> str:
     """What the code of an error means; empty where there is no such code."""
     faults = [text for kind, text in FAULTS.items() if ERROR_CODES[kind] == code]
     told = [describe_exception(each) for each in list_errors() if each.code == code]
-    told += [f"When a delegation is not admitted: {REFUSALS[code]}"] if code in REFUSALS else []
+    told += [f"When a run is not admitted: {REFUSALS[code]}"] if code in REFUSALS else []
     told += [f"In a return: {' '.join(faults)}"] if faults else []
     told += [f"In a return: {CRASHES[code]}"] if code in CRASHES else []
     told += [f"Over HTTP: {PROBLEMS[code]}"] if code in PROBLEMS else []

@@ -91,7 +91,7 @@ class RunLog:
     def _load_row(self) -> Run:
         row = load_run(self.home.ledger, self.session_id)
         if row is None:
-            raise UsageError(f"there is no delegation {self.session_id}", hint="remit ps --all shows what there is")
+            raise UsageError(f"no run has the id {self.session_id}", hint="remit ps --all lists the runs")
         return row
 
     @property

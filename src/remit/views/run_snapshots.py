@@ -128,11 +128,11 @@ def has_ledger(home: Home) -> bool:
 def find_session(home: Home, word: str | None) -> str:
     """The session that a person means: by its whole id, its beginning or its end, or `-` for the last one."""
     if not has_ledger(home):
-        raise UsageError("nothing was delegated here yet", hint="start with: remit run PROMPT")
+        raise UsageError("this workspace has no runs yet", hint="start with: remit run PROMPT")
     if word is None or word == LAST:
         last = list_runs(home.ledger, only_first=TICKET not in os.environ, limit=1)
         if not last:
-            raise UsageError("nothing was delegated here yet", hint="start with: remit run PROMPT")
+            raise UsageError("this workspace has no runs yet", hint="start with: remit run PROMPT")
         return last[0].session_id
     found = find_sessions(home.ledger, word, limit=_NAMED + 1) if len(word) >= _SHORT else []
     if len(found) == 1:
@@ -143,8 +143,8 @@ def find_session(home: Home, word: str | None) -> str:
         raise UsageError(message, hint="give more of the id", candidates=found)
     known = [row.session_id for row in list_runs(home.ledger, limit=_FOR_MEANT)]
     meant = find_similar(word, known)
-    hint = "remit ps --all shows what there is" if meant is None else f"did you mean {meant}?"
-    raise UsageError(f"there is no delegation '{word}'", hint=hint)
+    hint = "remit ps --all lists the runs" if meant is None else f"did you mean {meant}?"
+    raise UsageError(f"no run matches '{word}'", hint=hint)
 
 
 def load_row(home: Home, word: str) -> Run:
@@ -154,7 +154,7 @@ def load_row(home: Home, word: str) -> Run:
         session_id = find_session(home, word)  # before the ledger is asked for, which would make one
         row = load_run(home.ledger, session_id)
     if row is None:  # it was forgotten just now
-        raise UsageError(f"there is no delegation '{word}'", hint="remit ps --all shows what there is")
+        raise UsageError(f"no run matches '{word}'", hint="remit ps --all lists the runs")
     return row
 
 

@@ -95,7 +95,7 @@ def load_overview() -> Overview:
 
     try:
         tasks, outside = attempt("tasks", _load_tasks) or (None, ())
-        running, finished = attempt("delegations", lambda: _load_runs(home)) or ((), ())
+        running, finished = attempt("runs", lambda: _load_runs(home)) or ((), ())
         manifest = attempt("manifest", lambda: _load_manifest(home, settings))
         errors, causes = attempt("errors", _load_errors) or (0, 0)
         size = attempt("ledger", lambda: _measure(home))

@@ -60,7 +60,7 @@ def test_where_nothing_was_delegated_nothing_is_made(inside: Inside) -> None:
     assert inside("ps", "--all").text == snapshot("no runs yet\n")
     assert load(inside("ps", "--json"))["items"] == []
     assert inside("ps", "--tree").text == snapshot("no runs yet\n")
-    assert smooth(inside("show").complaint) == snapshot("nothing was delegated here yet; start with: remit run PROMPT")
+    assert smooth(inside("show").complaint) == snapshot("this workspace has no runs yet; start with: remit run PROMPT")
     assert not (inside.folder / ".remit").exists()
 
 
@@ -70,9 +70,7 @@ def test_an_id_can_be_cut_short_and_misspelt(inside: Inside, command: str) -> No
         add_row(inside.folder, name)
     wrong = inside(*command.split(), "sess_1700000001_abcdeg")
     assert (wrong.code, wrong.out) == (2, b"")
-    assert wrong.complaint == snapshot(
-        "there is no delegation 'sess_1700000001_abcdeg'; did you mean sess_1700000001_abcdef?"
-    )
+    assert wrong.complaint == snapshot("no run matches 'sess_1700000001_abcdeg'; did you mean sess_1700000001_abcdef?")
     several = inside(*command.split(), "sess_17")
     assert several.code == 2
     assert "could be sess_1700000001_" in several.complaint

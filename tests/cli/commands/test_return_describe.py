@@ -77,9 +77,9 @@ def test_all_codes_can_be_explained_at_once(inside: Inside) -> None:
     ("code", "meaning"),
     [
         ("BUSY", "Another process holds a lock for longer than it is worth waiting."),
-        ("FABRICATED", "In a return: What was claimed is not so."),
-        ("BUDGET_EXCEEDED", "When a delegation is not admitted: Nothing is left of what all of it may use."),
-        ("KEY_TAKEN", "Over HTTP: The `Idempotency-Key` stands for another request."),
+        ("FABRICATED", "In a return: A claim in the return is false."),
+        ("BUDGET_EXCEEDED", "When a run is not admitted: The budget of the call chain is used up."),
+        ("KEY_TAKEN", "Over HTTP: Another request used this `Idempotency-Key`."),
     ],
 )
 def test_the_code_of_an_error_is_explained(code: str, meaning: str, inside: Inside) -> None:
@@ -87,7 +87,7 @@ def test_the_code_of_an_error_is_explained(code: str, meaning: str, inside: Insi
     assert (ended.code, ended.err) == (0, b"")
     assert ended.text.startswith(f"{code} · error-code · error\n\n")
     assert meaning in ended.text.splitlines()
-    assert "not of a finding" in ended.text
+    assert "not of a diagnostic" in ended.text
 
 
 def test_the_beginning_of_a_code_lists_those_that_begin_so(inside: Inside) -> None:

@@ -82,7 +82,7 @@ def test_what_does_not_fit_is_refused(inside: Inside, tmp_path: Path, words: lis
 
 def test_what_cannot_be_done_is_said(inside: Inside, tmp_path: Path) -> None:
     assert smooth(inside("show", "sess_nope", "--format", "md").complaint) == snapshot(
-        "there is no delegation 'sess_nope'; remit ps --all shows what there is"
+        "no run matches 'sess_nope'; remit ps --all lists the runs"
     )
     done = inside("show", "-o", "no/such/folder/a.md")
     assert done.code == 2

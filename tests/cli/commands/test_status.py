@@ -203,7 +203,7 @@ def test_what_is_broken_does_not_hide_the_rest(workspace: Inside) -> None:
     assert max(map(len, (first, *lines))) <= 80
     assert "…" not in "".join(lines), "what to do stands at the end"
     faults = {each["part"] for each in load(workspace("status", "--json"))["faults"]}
-    assert faults == {"tasks", "delegations", "manifest", "errors"}
+    assert faults == {"tasks", "runs", "manifest", "errors"}
 
 
 def test_an_outside_system_is_told(workspace: Inside) -> None:

@@ -71,5 +71,5 @@ def test_who_is_logged_out_is_told_how_to_come_back(seen: Seen) -> None:
     seen.shoot("signed-out")
     seen.forgiven.extend(EXPECTED)
     page.goto(server.make_login())
-    seen.see_text(".empty", "Nothing was delegated yet")
+    seen.see_text(".empty", "There are no runs yet")
     seen.check()

@@ -98,7 +98,7 @@ def test_where_there_is_nothing_it_is_said_what_to_do(place: Place) -> None:
 def test_a_run_is_started_from_the_page_and_watched_until_it_is_over(place: Place) -> None:
     seen, page = place.seen, place.seen.page
     seen.open("/", wait=".empty")
-    assert "remit run" in seen.see_text(".empty", "Nothing was delegated")
+    assert "remit run" in seen.see_text(".empty", "There are no runs")
     seen.shoot("empty")
     page.keyboard.press("n")
     seen.see("dialog[open] [name=agent]").fill("worker")

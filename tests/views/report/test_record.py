@@ -96,11 +96,11 @@ def test_a_run_that_is_open_is_told_as_it_stands(root: Path) -> None:
 
 
 def test_one_that_is_not_there_is_said(root: Path) -> None:
-    with pytest.raises(UsageError, match="nothing was delegated"):
+    with pytest.raises(UsageError, match="has no runs yet"):
         load(root)
     with opened(root) as home:
         insert(home, Kept(0))
-    with pytest.raises(UsageError, match="no delegation"):
+    with pytest.raises(UsageError, match="no run matches"):
         load(root, "sess_9999999999_zzzzzz")
 
 
@@ -135,7 +135,7 @@ def test_a_long_answer_is_cut_and_said_to_be(root: Path) -> None:
     told = node["attempts"][0]["answer"]
     assert (len(told["text"]), told["characters"], told["cut"]) == (8_000, 250_000, True)
     assert node["left_out"] == ["1 text was cut"]
-    assert report["left_out"] == ["Of 1 of them not everything is shown; remit show ID --full shows it."]
+    assert report["left_out"] == ["1 of them is shortened; remit show ID --full shows everything."]
     assert "Cut: 8,000 of 250,000 characters of the answer." in render_html(report)
 
 
@@ -154,8 +154,8 @@ def test_a_large_run_is_told_in_part_the_failures_first(root: Path, monkeypatch:
     assert [node["session_id"] for node in report["nodes"]] == [name(0), name(1), name(7), name(9)]
     assert report["totals"]["runs"] == 30
     assert report["left_out"] == [
-        "The run has 30 delegations; 20 are in the tree.",
-        "4 of 20 delegations are told in full; remit show ID tells the others.",
+        "The tree has 30 runs; this report lists 20.",
+        "4 of 20 runs are shown in full; remit show ID shows the others.",
     ]
 
 

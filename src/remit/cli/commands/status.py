@@ -120,8 +120,8 @@ def _render_working(tasks: TaskOverview) -> Iterator[tuple[str, str, str]]:
 
 
 def _render_runs(overview: Overview, faults: dict[str, str], room: int) -> Iterator[tuple[str, str, str]]:
-    if "delegations" in faults:
-        yield "runs", faults["delegations"], "error"
+    if "runs" in faults:
+        yield "runs", faults["runs"], "error"
         return
     running, finished = overview.running, overview.finished
     if not running and not finished:

@@ -1,5 +1,5 @@
 /**
- * Acts: what can be done about a delegation: cancel, retry, resume.
+ * Acts: cancel, retry or resume a run.
  *
  * Owns the three buttons and the questions that they ask first. The server says which of them can be done, and why not.
  */
@@ -13,7 +13,7 @@ import { go } from "./route.js";
 /** @typedef {{can: Object<string, any>, run: any, children: string[]}} Node */
 
 /**
- * The buttons for a delegation. One that cannot be pressed says why.
+ * The buttons for a run. A disabled button says why.
  * @param {Node} node
  * @param {() => void} onDone
  */
@@ -40,7 +40,7 @@ function askCancel(node, onDone) {
     act: async (form) => {
       const reason = String(form.get("reason")).trim();
       const told = await post(`/runs/${part(session_id)}/cancel`, reason ? { reason } : {});
-      notify(told.note || `${count(told.cancelled.length, "delegation")} cancelled`, "good");
+      notify(told.note || `${count(told.cancelled.length, "run")} cancelled`, "good");
       onDone();
     },
   });

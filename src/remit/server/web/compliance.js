@@ -50,7 +50,7 @@ export function page(root, params) {
     plot = null;
     if (told.total.total > 0) {
       const isUnfolded = place.querySelector(".as-table")?.open;
-      plot = makePlot({ days: told.days, parts: PARTS, label: "Settled delegations by day", isUnfolded });
+      plot = makePlot({ days: told.days, parts: PARTS, label: "Finished runs by day", isUnfolded });
     }
     keepFocus(place, () => replace(place, renderHead(told, query, getDays()), plot
       ? [renderTiles(told.total), plot.element, renderTable(told, query)] : renderNone(query)));
@@ -78,7 +78,7 @@ function renderHead(told, query, days) {
   const agent = query.get("agent");
   return h("header", { class: "matter-head" },
     h("div", { class: "matter-top" }, h("h1", null, "Compliance"),
-      h("p", { class: "soft" }, `${count(told.total.total, "delegation")} settled`)),
+      h("p", { class: "soft" }, `${count(told.total.total, "run")} finished`)),
     h("div", { class: "chips", role: "group", "aria-label": "How far back" }, Object.entries(SPANS).map(([key, name]) =>
       h("a", { class: "chip", href: withQuery({ days: key === USUAL ? null : key }), "data-key": `days-${key}`,
         "aria-current": String(key === days) }, name)),
@@ -90,7 +90,7 @@ function renderNone(query) {
   return query.get("agent") || query.get("days")
     ? h("div", { class: "empty" }, h("h2", null, "Nothing was settled in this time"),
       h("a", { href: withQuery({ agent: null, days: "366" }) }, "Look at a year"))
-    : empty("Nothing was settled yet", "What agents send back is counted here once a delegation is over:",
+    : empty("There are no finished runs yet", "Results of agents are counted here when a run is finished:",
       'remit run AGENT "PROMPT"');
 }
 

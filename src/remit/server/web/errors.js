@@ -69,7 +69,7 @@ function renderNone(told) {
       h("p", null, `All ${count(told.items.length, "cause")} are fixed or ignored.`),
       h("a", { href: withQuery({ show: "all" }) }, "Show them"));
   }
-  return empty("Nothing went wrong yet", "When a delegation fails, its error is kept here, with what caused it:",
+  return empty("There are no errors yet", "When a run fails, its error is logged here with its cause:",
     "remit errors list");
 }
 

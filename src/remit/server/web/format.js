@@ -1,7 +1,7 @@
 /**
  * Format: how times, costs, sizes and states are said.
  *
- * Owns the words and marks for how a delegation stands, the same on every page. A state is told by a shape and a word;
+ * The words and marks for states of runs, the same on every page. A shape and a word name a state;
  * colour only helps.
  */
 
@@ -138,7 +138,7 @@ const ENDED = {
 const ENDINGS = { timeout: ["timed out", "warn", "clock"], cancelled: ["cancelled", "off", "slash"] };
 
 /**
- * How a delegation stands: a word, the colour of it, the shape of its mark, and why where the word does not say it.
+ * The badge of a run: a word, its color, the shape of its mark, and the reason if the word doesn't name it.
  * @param {{state: string, status?: string|null, verdict?: string|null,
  *   stop_reason?: string|null}} told
  * @returns {Badge}
@@ -151,7 +151,7 @@ export function describe(told) {
   }
   const ended = status ?? stop_reason ?? state;
   if (verdict === "fabricated") return { word: "false claim", tone: "false_claim", mark: "flag",
-    why: "said it was done, and it was not" };
+    why: "it reported files that it did not change" };
   if (verdict === "unproven") return { word: "unproven", tone: "warn", mark: "question",
     why: "Remit could not verify its files" };
   if (ended === "completed") return { word: ended, tone: "good", mark: "check",
@@ -203,7 +203,7 @@ export function icon(name, tone = "") {
     "aria-hidden": "true" }, paths);
 }
 
-/** How a delegation stands, as mark and word. */
+/** The badge of a run, as mark and word. */
 export function badge(told, props = {}) {
   const { word, tone, mark, why } = describe(told);
   return h("span", { class: ["badge", `tone-${tone}`], title: why || null, ...props }, icon(mark),

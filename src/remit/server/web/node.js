@@ -1,5 +1,5 @@
 /**
- * Node: one delegation in full, beside the tree that it is in.
+ * Node: one run in full, beside its tree.
  *
  * Owns the panel, its tabs and which attempt is looked at. Each tab is a module of its own: `draw` draws it, and
  * by `stamp` is seen whether it must be drawn again when something has changed.
@@ -29,7 +29,7 @@ export function makePanel(options) {
   const head = h("div", { class: "node-head" });
   const tabs = h("div", { class: "tabs", role: "tablist", "aria-label": "What is known of it" });
   const body = h("div", { class: "node-body", role: "tabpanel", tabindex: "0", id: "node-body" });
-  const element = h("section", { class: "node", "aria-label": "Delegation" }, head, tabs, body);
+  const element = h("section", { class: "node", "aria-label": "Run" }, head, tabs, body);
   let tab = Object.hasOwn(TABS, options.tab ?? "") ? options.tab : "overview";
   let sessionId = "";
   let isFirst = true;
@@ -118,7 +118,7 @@ export function makePanel(options) {
   return {
     element,
     refresh,
-    /** Show another delegation. */
+    /** Show another run. */
     async show(session_id, how) {
       abort.abort();
       abort = new AbortController();

@@ -1,5 +1,5 @@
 /**
- * Overview: what became of a delegation, and on which terms it was made.
+ * Overview: the result of a run, and its configuration.
  */
 
 import { h } from "./dom.js";
@@ -114,7 +114,7 @@ function listFacts(node) {
     ["Worktree", config.worktree && h("code", { class: "foreign" },
       config.worktree === true ? "its own" : config.worktree)],
     ["Resumes", link(config.resume_of)], ["Retries", link(config.retry_of)],
-    ["Below", node.children.length ? count(node.children.length, "delegation") : ""],
+    ["Nested runs", node.children.length || ""],
   ].filter(([, value]) => value);
 }
 

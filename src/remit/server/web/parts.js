@@ -1,5 +1,5 @@
 /**
- * Parts: what several tabs of a delegation show in the same way: findings, attempts to choose from, long texts.
+ * Parts: what several tabs of a run share: diagnostics, a choice of attempts, long texts.
  *
  * Owns numbered lines with marks in them. Places count characters as the server does, from 1, the end exclusive.
  */

@@ -1,7 +1,7 @@
 /**
- * Run: one run from its first delegation down to the last.
+ * Run: one run with all nested runs.
  *
- * Owns the head of the page, the switch between tree and timeline, and what is chosen. The chosen delegation is shown
+ * Owns the head of the page, the switch between tree and timeline, and what is chosen. The chosen run is shown
  * beside them by node.js. All of it is in the address, so that it can be sent around.
  */
 
@@ -62,7 +62,7 @@ function makeRun(root, params) {
     },
   };
   run.split = h("div", { class: "run-split" },
-    h("section", { class: "run-left", "aria-label": "Delegations" },
+    h("section", { class: "run-left", "aria-label": "Runs" },
       h("div", { class: "run-tools" }, run.switches, renderZooms(run.timeline), run.summary), run.left),
     run.panel.element);
   replace(root, h("div", { class: "run" }, run.head, run.split));
@@ -227,7 +227,7 @@ function stampHead(items) {
 
 function tellSummary(items, isCut) {
   const open = items.filter((each) => each.state !== "finished").length;
-  return `${isCut ? "the first " : ""}${count(items.length, "delegation")}${open ? `, ${whole(open)} open` : ""}`;
+  return `${isCut ? "the first " : ""}${count(items.length, "run")}${open ? `, ${whole(open)} open` : ""}`;
 }
 
 function renderHead(items, acts) {

@@ -86,7 +86,7 @@ export function page(root, params) {
   }
 
   function show() {
-    const told = rows.total === null ? "" : count(rows.total, filters.nested ? "delegation" : "run");
+    const told = rows.total === null ? "" : count(rows.total, "run");
     if (note.textContent !== told) replace(note, told); // screen readers say it at every change
     filters.offer(rows.agents);
     if (rows.total === 0) replace(body, filters.isOn ? renderNoMatch(filters.clear) : renderNothing(rows.agents));
@@ -308,7 +308,7 @@ function renderRow(run) {
 
 function renderBelow(run) {
   if (!run.children) return "";
-  const told = `${count(run.children, "delegation")} below, ${run.open_below} open`;
+  const told = `${count(run.children, "nested run")}, ${run.open_below} open`;
   return h("span", { title: told, "aria-label": told },
     run.open_below ? `${whole(run.open_below)} of ${whole(run.children)}` : whole(run.children));
 }
@@ -389,7 +389,7 @@ function renderNoMatch(clear) {
 }
 
 function renderNothing(agents) {
-  const box = empty("Nothing was delegated yet", "Start a run here, or in a terminal:", 'remit run AGENT "PROMPT"');
+  const box = empty("There are no runs yet", "Start a run here, or in a terminal:", 'remit run AGENT "PROMPT"');
   box.append(h("button", { class: "button main", type: "button", onclick: () => askNew(agents) }, icon("plus"),
     "New run"));
   return box;

@@ -1,5 +1,5 @@
 /**
- * Steps: how a delegation was settled: manifest, task, error log, git.
+ * Steps: the finish steps of a run: manifest, task, error log, git.
  */
 
 import { h, pick } from "./dom.js";

@@ -204,12 +204,12 @@ function renderPhase(phase, resume) {
   const [tone, mark] = pick(LOOKS, phase.marker) ?? ["wait", "ring"];
   return h("li", null, icon(mark, tone), ` ${phase.number}. `, h("span", { class: "foreign" }, phase.name),
     h("span", { class: "faint" }, ` ${nameMarker(phase.marker || NO_MARKER)}`,
-      String(phase.number) === String(resume) && ", work goes on here"));
+      String(phase.number) === String(resume) && ", next"));
 }
 
 function renderRuns(task) {
   if (!task.latest_runs.length) {
-    return h("p", { class: "soft" }, "Nothing was delegated for it. Begin: ",
+    return h("p", { class: "soft" }, "It has no runs. Start one: ",
       h("code", { class: "command" }, `remit task research ${task.number}`));
   }
   return [

@@ -1,5 +1,5 @@
 /**
- * Timeline: when each delegation waited, worked and was due.
+ * Timeline: when each run waited, worked and had its deadline.
  *
  * Owns the bars, the axis above them and how far one looks into it. Rows stand in the order of the tree.
  */
@@ -34,7 +34,7 @@ export function makeTimeline(options) {
 
   const axis = h("div", { class: "axis" });
   const head = h("div", { class: "time-row time-head", "aria-hidden": "true" },
-    h("span", { class: "faint" }, "Delegation"), axis);
+    h("span", { class: "faint" }, "Run"), axis);
   const list = makeList({
     label: "Timeline", kind: "tree", head, height: () => HEIGHT,
     render: (index) => renderRow(items[index]),

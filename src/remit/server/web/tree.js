@@ -22,7 +22,7 @@ export function makeTree(options) {
   let below = new Map();
   const folded = new Set();
   const list = makeList({
-    label: "Delegations", kind: "tree", height: () => HEIGHT,
+    label: "Runs", kind: "tree", height: () => HEIGHT,
     render: (index) => renderRow(shown[index]),
     stamp: (index) => stamp(shown[index]),
     onChoose: (index) => options.onChoose(shown[index].session_id),

@@ -43,7 +43,7 @@ function renderPage(told) {
       h("strong", null, "The database does not tell"), h("p", { class: "foreign" }, told.trouble)),
     !told.trouble && !told.manned && h("div", { class: "problem" },
       h("strong", null, live ? "All workers drain" : "No worker is there"),
-      h("p", null, "What is delegated waits. Start one: ", h("code", { class: "command" }, "remit worker start"))),
+      h("p", null, "Runs are queued until a worker starts: ", h("code", { class: "command" }, "remit worker start"))),
     section("Workers", renderWorkers(there)),
     section("Queues", renderQueues(told.queues)),
     section("Leases", renderLeases(told.leases)),

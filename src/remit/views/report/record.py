@@ -141,12 +141,12 @@ def _count(items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def _describe_left_out(known: int, shown: int, nodes: Sequence[dict[str, Any]], *, is_cut: bool) -> list[str]:
     told = []
     if shown < known or is_cut:
-        told.append(f"The run has {'more than ' if is_cut else ''}{known} delegations; {shown} are in the tree.")
+        told.append(f"The tree has {'more than ' if is_cut else ''}{known} runs; this report lists {shown}.")
     if len(nodes) < shown:
-        told.append(f"{len(nodes)} of {shown} delegations are told in full; remit show ID tells the others.")
+        told.append(f"{len(nodes)} of {shown} runs are shown in full; remit show ID shows the others.")
     cut = sum(bool(node["left_out"]) for node in nodes)
     if cut:
-        told.append(f"Of {cut} of them not everything is shown; remit show ID --full shows it.")
+        told.append(f"{cut} of them {'is' if cut == 1 else 'are'} shortened; remit show ID --full shows everything.")
     return told
 
 
