@@ -156,7 +156,7 @@ def test_another_shell_runs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         write_scripts(stage)
         converse(stage, "main", TRUSTING)
         assert list_made(stage, "docs") == set()
-        assert "another shell than bash and zsh" in say_all(stage, "one")
+        assert "a shell other than bash or zsh" in say_all(stage, "one")
 
 
 STOPPING = """import json, os, signal, subprocess, sys

@@ -161,7 +161,7 @@ def test_a_hook_that_stops_runs_nothing(tmp_path: Path, monkeypatch: pytest.Monk
         converse(stage, "main")
         assert mark.exists()
         assert list_made(stage, "docs") == {"main-docs"}
-        assert "Remit could not decide about this call" in say_all(stage, "one")
+        assert "Remit couldn't check this call" in say_all(stage, "one")
 
 
 def test_uninstalling_leaves_opencode_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
