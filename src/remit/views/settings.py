@@ -37,7 +37,7 @@ def load_effective_settings() -> EffectiveSettings:
     settings = load_settings(root)
     file, given = _load_given(root)
     tables = settings._asdict()
-    tables |= tables.pop("delegation")._asdict()
+    tables |= tables.pop("runs")._asdict()
     backend = os.environ.get(BACKEND)
     rows = []
     for name, value in sorted(tables.items()):
