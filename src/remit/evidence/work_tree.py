@@ -254,7 +254,9 @@ class FolderRepo(Trees):
     def _scan(self, expected: Sequence[str], rules: str, *, everything: bool) -> TreeScan:
         known = self._load_note()
         note = known or self._initialize()
-        _write_if_new(f"{self.place}/info/exclude", _load_capped(self.info) if self.info else b"")
+        exclude = _load_capped(self.info) if self.info else b""
+        if _load_capped(f"{self.place}/info/exclude") != exclude:
+            write_bytes(f"{self.place}/info/exclude", exclude, durable=False)
         is_known = bool(note["tree"]) and note["mark"] == _fingerprint(f"{self.place}/index")
         # The first scan leaves the index whole: writing it once more takes a tenth of its time.
         changed, others, ignored = self._list_status(_SPLIT if known else (), everything=everything)
@@ -643,8 +645,3 @@ def _load_capped(file: str) -> bytes:
             return stream.read(1 << 20)
     except OSError:
         return b""
-
-
-def _write_if_new(file: str, data: bytes) -> None:
-    if _load_capped(file) != data:
-        write_bytes(file, data, durable=False)

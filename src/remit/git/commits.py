@@ -127,9 +127,10 @@ def find_last_commit(root: str, paths: Iterable[str]) -> str | None:
 
 
 def _check_state(repository: Repository) -> None:
-    for name, what in _OPERATIONS:
+    """Raise `GitRefused` if a merge, a rebase or a similar operation is in progress."""
+    for name, operation in _OPERATIONS:
         if os.path.lexists(os.path.join(repository.own, name)):
-            raise GitRefused(in_progress(f"{what} is in progress"))
+            raise GitRefused(in_progress(f"{operation} is in progress"))
 
 
 def _select_paths(repository: Repository, paths: Iterable[str], left_out: list[str]) -> list[str]:
@@ -186,14 +187,11 @@ def _find_obstacle(top: str, name: str) -> str | None:
         elif left:
             return "is behind a symbolic link" if stat.S_ISLNK(found.st_mode) else None
         else:
-            return _check_file(found)
+            is_committable = stat.S_ISREG(found.st_mode) or stat.S_ISLNK(found.st_mode)
+            too_large = f"is larger than {MAX_FILE_BYTES // 1024 // 1024} MiB"
+            reason = "is neither a file nor a link" if not is_committable else too_large
+            return None if is_committable and found.st_size <= MAX_FILE_BYTES else reason
     return None
-
-
-def _check_file(found: os.stat_result) -> str | None:
-    if not stat.S_ISREG(found.st_mode) and not stat.S_ISLNK(found.st_mode):
-        return "is neither a file nor a link"
-    return f"is larger than {MAX_FILE_BYTES // 1024 // 1024} MiB" if found.st_size > MAX_FILE_BYTES else None
 
 
 def _check_filters(repository: Repository, given: bytes) -> None:
@@ -243,14 +241,11 @@ def _commit_with_retries(scratch: Scratch, names: Sequence[str], message: str) -
         if not isinstance(answer, GitOutput):
             return answer
         reason = answer.reason
-        if not _is_busy(answer):
+        is_busy = "cannot lock ref" in answer.errors or (".lock'" in answer.errors and "File exists" in answer.errors)
+        if not is_busy:
             raise GitRefused(commit_failed(reason))
         time.sleep(pause)
     raise GitRefused(repository_busy(reason))
-
-
-def _is_busy(answer: GitOutput) -> bool:
-    return "cannot lock ref" in answer.errors or (".lock'" in answer.errors and "File exists" in answer.errors)
 
 
 def _try_commit(scratch: Scratch, names: Sequence[str], message: str) -> tuple[str | None, tuple[str, ...]] | GitOutput:
@@ -297,14 +292,10 @@ def _load_entries(repository: Repository, names: Sequence[str]) -> dict[str, Ind
     for name in names:
         if name in found and found[name].stage != "0":
             raise GitRefused(in_progress(f"'{name[len(repository.prefix) :]}' has an unresolved conflict"))
-        if name not in found and _is_folder(repository, name):
+        full = f"{repository.top}/{name}"
+        if name not in found and os.path.isdir(full) and not os.path.islink(full):
             raise GitRefused(path_refused(name[len(repository.prefix) :], "is a folder"))
     return found
-
-
-def _is_folder(repository: Repository, name: str) -> bool:
-    full = f"{repository.top}/{name}"
-    return os.path.isdir(full) and not os.path.islink(full)
 
 
 def _write_tree(scratch: Scratch, before: str | None, names: Sequence[str]) -> str:

@@ -17,7 +17,13 @@ _SHORT = 8
 def find_branch(root: str) -> str | None:
     """Return the checked-out branch, or the abbreviated commit without a branch; None outside of a repository."""
     own = _find_state(root)
-    return None if own is None else _read_head(_load(f"{own}/HEAD"))
+    if own is None:
+        return None
+    text = _load(f"{own}/HEAD")
+    name = text.removeprefix("ref:").strip()
+    if text.startswith("ref:"):
+        return name.removeprefix("refs/heads/") or None
+    return name[:_SHORT] if name and set(name) <= _DIGITS else None
 
 
 def find_commit(root: str) -> str:
@@ -72,13 +78,6 @@ def _find_own(folder: str) -> str | None:
         return place
     text = _load(place) if os.path.isfile(place) else ""
     return os.path.join(folder, text.removeprefix("gitdir:").strip()) if text.startswith("gitdir:") else None
-
-
-def _read_head(text: str) -> str | None:
-    name = text.removeprefix("ref:").strip()
-    if text.startswith("ref:"):
-        return name.removeprefix("refs/heads/") or None
-    return name[:_SHORT] if name and set(name) <= _DIGITS else None
 
 
 def _load(file: str) -> str:

@@ -193,7 +193,8 @@ def list_changes(folder: str) -> Uncommitted:
     try:
         repository = find_repository(folder)
         with open_scratch(repository, keeps=False) as scratch:
-            last, real = _name_last_tree(repository), {"GIT_INDEX_FILE": f"{repository.own}/index"}
+            empty_tree = run(repository.top, "hash-object", "-t", "tree", "/dev/null").out.decode().strip()
+            last, real = find_commit(repository) or empty_tree, {"GIT_INDEX_FILE": f"{repository.own}/index"}
             out = scratch.check_git("ls-files", "-z", "-m", "-d", "-o", "--exclude-standard", more=real)
             out += scratch.check_git("diff-index", "--cached", "--no-renames", "--name-only", "-z", last, more=real)
     except GitRefused as refused:
@@ -201,16 +202,8 @@ def list_changes(folder: str) -> Uncommitted:
     names = dict.fromkeys(os.fsdecode(out).split("\0"))
     below = (name[len(repository.prefix) :] for name in names if name.startswith(repository.prefix))
     # A path that ends with a slash is a nested repository, which no commit can contain.
-    return Uncommitted(tuple(name for name in below if name and not name.endswith("/") and not _is_own(name)))
-
-
-def _name_last_tree(repository: Repository) -> str:
-    """Return the last commit, or the id of the empty tree."""
-    return find_commit(repository) or run(repository.top, "hash-object", "-t", "tree", "/dev/null").out.decode().strip()
-
-
-def _is_own(name: str) -> bool:
-    return name.split("/", maxsplit=1)[0] in {".remit", ".git"}
+    names_below = (name for name in below if name and not name.endswith("/"))
+    return Uncommitted(tuple(name for name in names_below if name.split("/", maxsplit=1)[0] not in {".remit", ".git"}))
 
 
 def _find_loose_commit(folder: str) -> tuple[str, ...]:

@@ -235,7 +235,7 @@ def mirror_remote_run(db: Connection, run: Run) -> None:
     """Write the reported state of another machine's run into the local ledger; local runs aren't changed."""
     known = db.execute("SELECT state, owner FROM runs WHERE session_id = ?", (run.session_id,)).fetchone()
     is_over = known is not None and known[0] == "finished"
-    if known is not None and (known[1] != REMOTE_OWNER or is_over or _is_later(known[0], run.state)):
+    if known is not None and (known[1] != REMOTE_OWNER or is_over or STATES.index(known[0]) > STATES.index(run.state)):
         return
     row = run._replace(owner=REMOTE_OWNER, created_ms=run.created_ms or read_clock_ms(), ticket=None)
     values = [*row]
@@ -249,10 +249,6 @@ def mirror_remote_run(db: Connection, run: Run) -> None:
         add_event(db, "admitted", {"agent": row.agent, "depth": row.depth}, session_id=row.session_id)
     if (known[0] if known is not None else "admitted") != row.state:
         add_event(db, row.state, {"status": row.status}, session_id=row.session_id)
-
-
-def _is_later(state: str, other: str) -> bool:
-    return STATES.index(state) > STATES.index(other)
 
 
 _TAKEN = """

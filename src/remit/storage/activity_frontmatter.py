@@ -21,7 +21,6 @@ from remit.storage.safe_path import find_inside, open_target, replace_inside
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from remit.agents.document import AgentDocument
     from remit.agents.frontmatter import Frontmatter
     from remit.model import Severity
     from remit.storage.safe_path import FileTarget
@@ -181,9 +180,11 @@ def _insert(text: str, found: Frontmatter, items: list[str]) -> str | None:
         return None
     if f"/{KEY}" not in found.keys:
         return None if KEY in found.values else _append_list(text, found, items)
-    from remit.agents.edits import add_item, replace_value  # noqa: PLC0415 - with the YAML
+    from remit.agents.document import make_unreadable  # noqa: PLC0415 - with the YAML
+    from remit.agents.edits import add_item, replace_value  # noqa: PLC0415
 
-    document = _make_document(text, found)
+    document = make_unreadable("", "")  # the edit functions of agent files work on any file
+    document.text, document.unreadable, document.frontmatter = text, None, found
     pointer = f"/{KEY}"
     if found.values[KEY] is None:
         changes = replace_value(document, pointer, f"[{', '.join(items)}]")
@@ -207,15 +208,6 @@ def _append_list(text: str, found: Frontmatter, items: list[str]) -> str | None:
     indent = line if not line.strip(" ") else ""
     lines = [f"{indent}{KEY}:", *(f"{indent}  - {item}" for item in items)]
     return text[: found.end] + "".join(f"{line}{newline}" for line in lines) + text[found.end :]
-
-
-def _make_document(text: str, found: Frontmatter) -> AgentDocument:
-    """Return a document for the edit functions of agent files; works for any file."""
-    from remit.agents.document import make_unreadable  # noqa: PLC0415 - with the YAML
-
-    document = make_unreadable("", "")
-    document.text, document.unreadable, document.frontmatter = text, None, found
-    return document
 
 
 def _holds(after: str, rest: str, expected: dict[str, Any]) -> bool:

@@ -9,10 +9,7 @@ import os
 import socket
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import NamedTuple
 
 _TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
 _MOST_BYTES = 16 * 1024 * 1024
@@ -94,11 +91,8 @@ def _is_here(host: str) -> bool:
 def _find_socket(
     sockets: dict[tuple[str, str], _Socket], local: ConnectionEnd, remote: ConnectionEnd
 ) -> _Socket | None:
-    return next((sockets[each] for each in _pair(local, remote) if each in sockets), None)
-
-
-def _pair(local: ConnectionEnd, remote: ConnectionEnd) -> Iterator[tuple[str, str]]:
-    return ((ours, theirs) for ours in _spell(local) for theirs in _spell(remote))
+    pairs = ((ours, theirs) for ours in _spell(local) for theirs in _spell(remote))
+    return next((sockets[pair] for pair in pairs if pair in sockets), None)
 
 
 def _load_sockets() -> dict[tuple[str, str], _Socket]:

@@ -160,8 +160,9 @@ def _check_node(folder: int, name: str, change: ProtectedChange) -> None:
 
 
 def _can_write(path: str, limits: Sequence[tuple[str, bool]]) -> bool:
-    return max(((len(each), is_open) for each, is_open in limits if _is_below(path, each)), default=(0, False))[1]
-
-
-def _is_below(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(f"{folder.rstrip('/')}/")
+    containing = (
+        (len(folder), is_open)
+        for folder, is_open in limits
+        if path == folder or path.startswith(f"{folder.rstrip('/')}/")
+    )
+    return max(containing, default=(0, False))[1]
