@@ -126,14 +126,18 @@ def render_section(name: str, inner: str) -> str:
 
 def render_step(role: str, number: int, kind: str) -> str:
     """Render the preflight, postflight or return step."""
-    action, process, checkpoint = {"preflight": _begin, "postflight": _finish, "return": _answer}[role](kind)
+    action, process, checkpoint = {
+        "preflight": _describe_preflight,
+        "postflight": _describe_postflight,
+        "return": _describe_return,
+    }[role](kind)
     return (
         f"<step_{number}_{role}>\n  <action>{action}</action>\n  <process>\n{indent(process, 4)}\n  </process>\n"
         f"  <checkpoint>{checkpoint}</checkpoint>\n</step_{number}_{role}>"
     )
 
 
-def _begin(kind: str) -> tuple[str, str, str]:
+def _describe_preflight(kind: str) -> tuple[str, str, str]:
     check = "1. Validate every required input: it is there and has its type."
     if kind in STATUSLESS:
         return "Preflight: validate the inputs", f"{check}\n2. Return failed if one is missing.", "The inputs are valid"
@@ -148,7 +152,7 @@ def _begin(kind: str) -> tuple[str, str, str]:
     )
 
 
-def _finish(kind: str) -> tuple[str, str, str]:
+def _describe_postflight(kind: str) -> tuple[str, str, str]:
     check = "1. Verify that every artifact is on disk and not empty."
     commit = "Ask git-workflow-manager to create a commit of what was written."
     if kind in STATUSLESS:
@@ -161,6 +165,6 @@ def _finish(kind: str) -> tuple[str, str, str]:
     )
 
 
-def _answer(_kind: str) -> tuple[str, str, str]:
+def _describe_return(_kind: str) -> tuple[str, str, str]:
     process = "1. Format the return as return_format says.\n2. Validate it.\n3. Return it and nothing else."
     return "Return: format and validate the result", process, "The return is valid"

@@ -87,18 +87,18 @@ def read_definition(document: AgentDocument) -> Definition | None:
     targets = tuple(_find_targets(document))
     targets += tuple(_find_step_targets(document, {target.name for target in targets}))
     return Definition(
-        name=_text(document.get("name"))[:MAX_NAME] or _find_name(document),
+        name=_read_text(document.get("name"))[:MAX_NAME] or _find_name(document),
         path=document.path,
         profile=document.profile,
-        description=_text(document.get("description")),
-        kind=_text(document.get("agent_type")) or None,
-        mode=_text(document.get("mode")) or None,
-        timeout_s=_seconds(document.get("timeout")),
+        description=_read_text(document.get("description")),
+        kind=_read_text(document.get("agent_type")) or None,
+        mode=_read_text(document.get("mode")) or None,
+        timeout_s=_read_seconds(document.get("timeout")),
         max_depth=depth if type(depth) is int else None,
-        timeout_default_s=_seconds(document.get("delegation", "timeout_default")),
-        timeout_max_s=_seconds(document.get("delegation", "timeout_max")),
+        timeout_default_s=_read_seconds(document.get("delegation", "timeout_default")),
+        timeout_max_s=_read_seconds(document.get("delegation", "timeout_max")),
         targets=targets,
-        command=_text(document.get("lifecycle", "command")) or None,
+        command=_read_text(document.get("lifecycle", "command")) or None,
         tools=read_tools(document),
         allow=_read_patterns(document, "allow"),
         deny=_read_patterns(document, "deny"),
@@ -117,11 +117,11 @@ def _find_name(document: AgentDocument) -> str:
     return "/".join([*(folders[homes[0] + 1 :] if homes else ()), document.stem])
 
 
-def _text(value: object) -> str:
+def _read_text(value: object) -> str:
     return value.strip()[:2000] if isinstance(value, str) else ""
 
 
-def _seconds(value: object) -> float | None:
+def _read_seconds(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return value if 0 < value <= MAX_SECONDS else None  # larger integers can't be converted to float
@@ -139,7 +139,7 @@ def _find_targets(document: AgentDocument) -> Iterator[Target]:
         yield from _find_opencode_targets(document)
 
 
-def _aim(document: AgentDocument, name: str, span: Span) -> Target:
+def _make_target(document: AgentDocument, name: str, span: Span) -> Target:
     """Return a target at a span, without the quotes around the name."""
     name, text = name.strip(), document.text[slice(*span)]
     if text[:1] in ("'", '"') and text[1:-1] == name:
@@ -153,12 +153,12 @@ def _find_standard_targets(document: AgentDocument) -> Iterator[Target]:
     for index, name in enumerate(named[:MAX_TARGETS] if isinstance(named, list) else ()):
         if isinstance(name, str) and name.strip():
             seen.add(name.strip())
-            yield _aim(document, name, document.span_of(f"/delegation/can_delegate_to/{index}"))
+            yield _make_target(document, name, document.span_of(f"/delegation/can_delegate_to/{index}"))
     patterns = document.body.find("delegation_patterns")
     for tag in patterns.find_all("delegate_to")[:MAX_TARGETS] if patterns else ():
         name = (tag.get("name") or "").strip()
         if name and name not in seen and "{" not in name:
-            yield _aim(document, name, tag.find_value("name") or tag.name_span)
+            yield _make_target(document, name, tag.find_value("name") or tag.name_span)
 
 
 def _find_step_targets(document: AgentDocument, known: set[str]) -> Iterator[Target]:
@@ -169,7 +169,7 @@ def _find_step_targets(document: AgentDocument, known: set[str]) -> Iterator[Tar
                 start = document.text.find(name, step.tag.inner_start, step.tag.inner_end)
                 if start >= 0:
                     known.add(name)
-                    yield _aim(document, name, (start, start + len(name)))
+                    yield _make_target(document, name, (start, start + len(name)))
 
 
 _CALL = lazy(rf"(?:{'|'.join(claude.DELEGATING)})(?:\((?P<names>[^()]{{0,400}})\))?\Z")
@@ -190,7 +190,7 @@ def _find_claude_targets(document: AgentDocument) -> Iterator[Target]:
     for tool in split_claude_tools(document.get("tools"))[:MAX_TARGETS]:
         found = _CALL.match(tool)
         for name in (found["names"] or ANYONE).split(",") if found else ():
-            yield _aim(document, name.strip() or ANYONE, span)
+            yield _make_target(document, name.strip() or ANYONE, span)
 
 
 def _find_opencode_targets(document: AgentDocument) -> Iterator[Target]:
@@ -198,9 +198,9 @@ def _find_opencode_targets(document: AgentDocument) -> Iterator[Target]:
     if isinstance(rights, dict):
         for name, right in list(rights.items())[:MAX_TARGETS]:
             if right in ("allow", "ask"):
-                yield _aim(document, name, document.key_span(f"/permission/task/{escape_key(name)}"))
+                yield _make_target(document, name, document.key_span(f"/permission/task/{escape_key(name)}"))
     elif rights in ("allow", "ask") or document.get("tools", "task") is True:
-        yield _aim(document, ANYONE, document.span_of("/permission/task" if rights else "/tools/task"))
+        yield _make_target(document, ANYONE, document.span_of("/permission/task" if rights else "/tools/task"))
 
 
 # --- what it may use -------------------------------------------------------------------------------------------------

@@ -52,14 +52,14 @@ def quote(text: str) -> str:
     return _UNSEEN.sub(lambda char: f"\\u{ord(char[0]):04x}", json.dumps(text, ensure_ascii=False))
 
 
-def _editable(document: AgentDocument, pointer: str) -> Frontmatter | None:
+def _find_editable(document: AgentDocument, pointer: str) -> Frontmatter | None:
     found = document.frontmatter
     return found if found is not None and pointer in found.spans and pointer not in found.shared else None
 
 
 def replace_value(document: AgentDocument, pointer: str, yaml_text: str) -> tuple[Change, ...]:
     """Replace a value."""
-    found = _editable(document, pointer)
+    found = _find_editable(document, pointer)
     if found is None:
         return ()
     start, end = found.spans[pointer]
@@ -125,7 +125,7 @@ def add_key(document: AgentDocument, parent: str, key: str, yaml_text: str) -> t
         tail = "" if head.strip() else newline
         return ((at, at, f"{lead}{_render_pair(key, yaml_text, indent, newline)}{tail}"),)
     children = [name for name in found.keys if name.rpartition("/")[0] == parent]
-    if not children or parent in found.flow or parent in found.shared or _editable(document, parent) is None:
+    if not children or parent in found.flow or parent in found.shared or _find_editable(document, parent) is None:
         return ()
     column = found.keys[children[0]][0] - (document.text.rfind("\n", 0, found.keys[children[0]][0]) + 1)
     at = max(_end_of_line(document.text, found.spans[name][1]) for name in children)
@@ -148,7 +148,7 @@ def _end_of_line(text: str, at: int) -> int:
 
 def remove_key(document: AgentDocument, pointer: str) -> tuple[Change, ...]:
     """Remove a key with its value: its lines, or its part between commas in brackets."""
-    found = _editable(document, pointer)
+    found = _find_editable(document, pointer)
     if found is None or pointer not in found.keys:
         return ()
     start, end = found.keys[pointer][0], max(found.spans[pointer][1], found.keys[pointer][1])
@@ -159,7 +159,7 @@ def remove_key(document: AgentDocument, pointer: str) -> tuple[Change, ...]:
 
 def remove_item(document: AgentDocument, pointer: str) -> tuple[Change, ...]:
     """Remove one item of a list."""
-    found = _editable(document, pointer)
+    found = _find_editable(document, pointer)
     if found is None:
         return ()
     start, end = found.spans[pointer]
@@ -175,7 +175,7 @@ def remove_item(document: AgentDocument, pointer: str) -> tuple[Change, ...]:
 
 def add_item(document: AgentDocument, parent: str, yaml_text: str) -> tuple[Change, ...]:
     """Add an item at the end of a list."""
-    found = _editable(document, parent)
+    found = _find_editable(document, parent)
     value: Any = document.values
     for part in parent.split("/")[1:]:
         value = value.get(part) if isinstance(value, dict) else value[int(part)] if isinstance(value, list) else None
@@ -291,7 +291,7 @@ def apply_fixes(findings: Iterable[Diagnostic], text: str, *, unsafe: bool) -> F
         fix = finding.fix
         if fix is None or (fix.applicability == "unsafe" and not unsafe):
             continue
-        if not _fits(fix.edits, text) or any(_touches(edit, taken) for edit in fix.edits):
+        if not _is_valid_fix(fix.edits, text) or any(_overlaps(edit, taken) for edit in fix.edits):
             continue
         for edit in fix.edits:
             insort_right(taken, edit, key=_span)
@@ -314,14 +314,14 @@ def _order(edit: TextEdit) -> tuple[int, int, int, bool]:
     return edit.start, edit.end, -indent, not line.lstrip(" ").startswith("- ")
 
 
-def _fits(edits: Sequence[TextEdit], text: str) -> bool:
+def _is_valid_fix(edits: Sequence[TextEdit], text: str) -> bool:
     """Whether the edits of one fix are within the text and don't overlap."""
     ordered = sorted(map(_span, edits))
     inside = bool(ordered) and ordered[0][0] >= 0 and all(start <= end <= len(text) for start, end in ordered)
     return inside and all(one[1] <= other[0] for one, other in pairwise(ordered))
 
 
-def _touches(edit: TextEdit, taken: Sequence[TextEdit]) -> bool:
+def _overlaps(edit: TextEdit, taken: Sequence[TextEdit]) -> bool:
     """Whether an edit overlaps or adjoins one of the taken edits, which are sorted.
 
     Two insertions at the same place are both kept, in their order.

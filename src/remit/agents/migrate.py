@@ -222,14 +222,14 @@ def _can_extend(work: _MigrationDraft) -> bool:
         work.assume("nothing can be added to this frontmatter", f"Write one `key: value` per line {again}", "")
         return False
     hidden = document.body.hidden
-    if hidden is not None and (document.outline.hidden or not _close(work, hidden[0])):
+    if hidden is not None and (document.outline.hidden or not _close_hidden(work, hidden[0])):
         line = document.text.count("\n", 0, hidden[0]) + 1
         work.assume(f"the code fence or comment in line {line} is never closed", f"Close it {again}", "")
         return False
     return True
 
 
-def _close(work: _MigrationDraft, start: int) -> bool:
+def _close_hidden(work: _MigrationDraft, start: int) -> bool:
     """Close a code fence or comment at the end of the file, where parsers end it anyway."""
     fence = re.match(r"(?:[-*+>][ \t]+)?(`{3,}|~{3,})", work.document.text[start:].lstrip())
     end = len(work.document.text.rstrip())
@@ -401,11 +401,11 @@ def _add_opening(work: _MigrationDraft) -> None:
             beside = edits.add_section(work.document, section, name=name)
             if work.document.outline.is_bare or not _has_neighbors(work.document, name):
                 beside = ()
-            if not work.add(name, beside, step) and not work.add(name, [_put_below_title(work, section)], step):
+            if not work.add(name, beside, step) and not work.add(name, [_insert_below_title(work, section)], step):
                 work.add(name, edits.add_section(work.document, section, name=name), step)
 
 
-def _put_below_title(work: _MigrationDraft, section: str) -> Change:
+def _insert_below_title(work: _MigrationDraft, section: str) -> Change:
     title = work.document.outline.title
     if title is None:
         own = work.template.outline.title

@@ -388,7 +388,7 @@ def _find_role(text: str, tag: Tag, name: str) -> tuple[Role | None, bool]:
             return role, True
     title, action = find_part(tag, "name"), find_part(tag, "action")
     # a title may begin with its number: `Stage 7: Postflight`
-    said = [(tag.get("name") or "", 3), (_begin(text, title), 3), (_begin(text, action), 1)]
+    said = [(tag.get("name") or "", 3), (_read_beginning(text, title), 3), (_read_beginning(text, action), 1)]
     for sentence, far in said:
         first = [word.lower() for word in _CAMEL.findall(sentence)[:far]]
         for role in ROLES:
@@ -397,5 +397,5 @@ def _find_role(text: str, tag: Tag, name: str) -> tuple[Role | None, bool]:
     return None, False
 
 
-def _begin(text: str, tag: Tag | None) -> str:
+def _read_beginning(text: str, tag: Tag | None) -> str:
     return text[tag.inner_start : min(tag.inner_end, tag.inner_start + 80)].strip() if tag else ""

@@ -25,7 +25,7 @@ MAX_CHARS = 300
 @lru_cache(maxsize=4096)
 def covers(wide: str, narrow: str) -> bool:
     """Whether a pattern matches all paths that the other one matches, as far as their texts show it."""
-    wide, narrow = _plain(wide), _plain(narrow)
+    wide, narrow = _normalize_path(wide), _normalize_path(narrow)
     if wide == narrow:
         return True
     if wide.startswith("!") or narrow.startswith("!") or len(wide) > MAX_CHARS or len(narrow) > MAX_CHARS:
@@ -34,7 +34,7 @@ def covers(wide: str, narrow: str) -> bool:
         return wide in EVERYTHING
     choices = [_split(each) for each in expand_braces(wide)]
     for parts in map(_split, expand_braces(narrow)):
-        if ".." in parts or not any(len(parts) in match_segments(each, parts, _absorbs_part) for each in choices):
+        if ".." in parts or not any(len(parts) in match_segments(each, parts, _part_covers) for each in choices):
             return False
     return True
 
@@ -49,7 +49,7 @@ def covered_by_any(narrow: str, wide: Iterable[str]) -> bool:
     return any(covers(each, narrow) for each in wide)
 
 
-def _plain(pattern: str) -> str:
+def _normalize_path(pattern: str) -> str:
     return pattern.strip().removeprefix("./")
 
 
@@ -60,16 +60,16 @@ def _split(pattern: str) -> list[str]:
     return [*parts, "*"] if parts[-1] == "**" else parts
 
 
-def _absorbs_part(wide: str, narrow: str) -> bool:
+def _part_covers(wide: str, narrow: str) -> bool:
     """Match a part of a pattern against a part of another pattern, whose stars only a star matches."""
     if wide == narrow:
         return True
     if not is_pattern(wide) or "{" in wide or "**" in narrow:
         return False
-    return wide == "*" or match_tokens(tokenize(wide), tokenize(narrow), _absorbs_sign)
+    return wide == "*" or match_tokens(tokenize(wide), tokenize(narrow), _char_covers)
 
 
-def _absorbs_sign(wide: str, narrow: str) -> bool:
+def _char_covers(wide: str, narrow: str) -> bool:
     return wide == narrow or (wide == "?" and narrow != "*")
 
 
@@ -124,4 +124,4 @@ def matches_whole(pattern: str, command: str) -> bool:
     if len(pattern) > MAX_CHARS or len(command) > 2 * MAX_CHARS:
         return pattern in (command, "*")
     ends = (pattern, pattern[:-2]) if pattern.endswith(" *") else (pattern,)
-    return any(match_tokens(each, command, _absorbs_sign) for each in ends)
+    return any(match_tokens(each, command, _char_covers) for each in ends)

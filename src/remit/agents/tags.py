@@ -191,7 +191,7 @@ def _find_tags(body: Body, text: str, start: int) -> None:
                 too_deep[found["name"]] = too_deep.get(found["name"], 0) + 1
     known = len(body.unclosed)
     while len(stack) > 1:
-        _leave_open(body, stack.pop(), len(text))
+        _end_unclosed(body, stack.pop(), len(text))
     if body.overflow:  # the rest wasn't scanned and may close these tags
         del body.unclosed[known:]
 
@@ -228,12 +228,12 @@ def _add(body: Body, stack: list[Tag], counts: dict[str, int], found: re.Match[s
             if tag.name == name:
                 tag.inner_end, tag.end, tag.closed = found.start(), found.end(), True
                 return True
-            _leave_open(body, tag, found.start())
+            _end_unclosed(body, tag, found.start())
     attributes = found["attributes"] or ""
     empty = bool(found["empty"]) or attributes.endswith("/")
     tag = Tag(name, found.start(), found.end(), attributes=attributes.strip().rstrip("/"), parent=stack[-1])
     tag.attributes_start = found.end("name") + len(attributes) - len(attributes.lstrip())
-    tag.inline = _stands_in_line(found.string, found.start())
+    tag.inline = _is_inline(found.string, found.start())
     stack[-1].children.append(tag)
     if empty:
         tag.inner_end, tag.end, tag.closed = tag.inner_start, tag.inner_start, True
@@ -246,14 +246,14 @@ def _add(body: Body, stack: list[Tag], counts: dict[str, int], found: re.Match[s
     return True
 
 
-def _stands_in_line(text: str, at: int) -> bool:
+def _is_inline(text: str, at: int) -> bool:
     """Whether other text precedes an offset on its line. Only a limited part of a line is examined."""
     before = text[max(0, at - MAX_INDENT) : at]
     line = before[before.rfind("\n") + 1 :]
     return bool(line.strip()) or len(line) == MAX_INDENT
 
 
-def _leave_open(body: Body, tag: Tag, end: int) -> None:
+def _end_unclosed(body: Body, tag: Tag, end: int) -> None:
     """End unclosed tags where their parent ends. An inline tag that isn't closed has no content."""
     tag.inner_end = tag.end = end
     body.unclosed.append(tag)

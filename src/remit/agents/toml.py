@@ -138,13 +138,13 @@ class _Scanner:
         pointer = ""
         for part in key[0]:
             pointer += f"/{escape_key(part)}"
-            self._keep(pointer, key[1], key[1])
+            self._add_span(pointer, key[1], key[1])
             if pointer in self.rows and (not is_row or part is not key[0][-1]):
                 pointer += f"/{self.rows[pointer]}"
         if is_row:
             self.rows[pointer] = self.rows.get(pointer, -1) + 1
             pointer += f"/{self.rows[pointer]}"
-            self._keep(pointer, key[1], key[1])
+            self._add_span(pointer, key[1], key[1])
         self.table = pointer
         return True
 
@@ -162,11 +162,11 @@ class _Scanner:
         for index, part in enumerate(key[0]):
             pointer += f"/{escape_key(part)}"
             if index < len(key[0]) - 1:
-                self._keep(pointer, key[1], key[1])
-        self._keep(pointer, key[1], (start, self.at))
+                self._add_span(pointer, key[1], key[1])
+        self._add_span(pointer, key[1], (start, self.at))
         return True
 
-    def _keep(self, pointer: str, key: Span, value: Span) -> None:
+    def _add_span(self, pointer: str, key: Span, value: Span) -> None:
         self.found.keys.setdefault(pointer, key)
         self.found.spans.setdefault(pointer, value)
 

@@ -233,10 +233,10 @@ def _expand_choices(pattern: str) -> tuple[list[str], bool]:
     words = [part.split(",") for part in parts[1::2]]
     if any(len(each) == 1 for each in words) or math.prod(map(len, words)) > MAX_WAYS:
         return [_CHOICE.sub("*", pattern)], False
-    return ["".join(_weave(parts[::2], chosen)) for chosen in product(*words)], True
+    return ["".join(_interleave(parts[::2], chosen)) for chosen in product(*words)], True
 
 
-def _weave(texts: list[str], words: tuple[str, ...]) -> Iterator[str]:
+def _interleave(texts: list[str], words: tuple[str, ...]) -> Iterator[str]:
     for text, word in zip_longest(texts, words, fillvalue=""):
         yield text
         yield word

@@ -71,7 +71,7 @@ def title_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
     words = re.split(r"[-_\s]{1,9}", name.strip() if isinstance(name, str) and name.strip() else document.stem)
     title = " ".join(word[:1].upper() + word[1:] for word in words if word)[:80]
     newline = edits.find_newline(document)
-    at = _find_first_sign(document)
+    at = _find_first_line(document)
     lead = "" if at > document.body_start or not document.body_start else newline
     yield AgentViolation(
         "the body has no title",
@@ -82,7 +82,7 @@ def title_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
     )
 
 
-def _find_first_sign(document: AgentDocument) -> int:
+def _find_first_line(document: AgentDocument) -> int:
     """Return the start of the first line of the body that isn't blank."""
     found = _SIGN.search(document.text, document.body_start)
     return document.text.rfind("\n", 0, found.start()) + 1 if found else len(document.text)
@@ -107,7 +107,7 @@ def title_not_first(case: AgentFileContext) -> Iterator[AgentViolation]:
     if document.outline.title is None or document.outline.is_bare:
         return
     _, (start, end) = document.outline.title
-    first = _find_first_sign(document)
+    first = _find_first_line(document)
     if first >= start or not COMMENT.sub("", document.text[first:start][:4000]).strip():
         return
     newline = edits.find_newline(document)

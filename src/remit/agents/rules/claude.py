@@ -18,9 +18,9 @@ from remit.agents.rules.field_table import (
     RuleRow,
     add_table,
     find_title,
-    guess,
     list_names,
     show,
+    suggest,
 )
 from remit.agents.rules.register import MAX_REPORTS, AgentFileContext, AgentViolation, agent_rule
 from remit.harnesses import claude, opencode
@@ -65,7 +65,7 @@ def _is_named(document: AgentDocument) -> bool:
     return document.has_head and is_own_folder(document)
 
 
-def _name_wrong(message: str, severity: Severity | None = None) -> FieldProblem:
+def _make_name_problem(message: str, severity: Severity | None = None) -> FieldProblem:
     return FieldProblem("AGT201", message, "Use lowercase letters, digits and hyphens.", "Write {meant}.",
                         severity=severity, at_value=True)  # fmt: skip
 
@@ -114,7 +114,7 @@ def _read_model(_: AgentDocument, model: str) -> str:
     return _find_model(model.strip().removesuffix("[1m]"))
 
 
-def _choose(key: str, code: str, choices: tuple[str, ...]) -> FieldSpec:
+def _make_choice_field(key: str, code: str, choices: tuple[str, ...]) -> FieldSpec:
     problem = FieldProblem(code, "{key} is {value}, which Claude Code ignores", fix_message="Write {meant}.",
                            at_value=True)  # fmt: skip
     return FieldSpec(key, "text", choices, wrong_type=problem, wrong=problem)
@@ -143,12 +143,12 @@ TABLE = FieldTable(
             ),
             checks=(
                 FieldCheck(
-                    _name_wrong("the name {value} begins with a hyphen, so the agent is dropped", "error"),
+                    _make_name_problem("the name {value} begins with a hyphen, so the agent is dropped", "error"),
                     lambda _, name: name.startswith("-"),
                     _write_slug,
                 ),
                 FieldCheck(
-                    _name_wrong("the name {value} has characters other than lowercase letters and hyphens"),
+                    _make_name_problem("the name {value} has characters other than lowercase letters and hyphens"),
                     lambda _, name: not name.startswith("-") and not _NAME.match(name.strip()),
                     _write_slug,
                 ),
@@ -205,7 +205,7 @@ TABLE = FieldTable(
                 ),
             ),
         ),
-        _choose("permissionMode", "AGT221", claude.MODES),
+        _make_choice_field("permissionMode", "AGT221", claude.MODES),
         FieldSpec(
             "maxTurns",
             accepts=_is_counted,
@@ -220,10 +220,10 @@ TABLE = FieldTable(
                 ),
             ),
         ),
-        _choose("memory", "AGT224", claude.MEMORIES),
-        _choose("isolation", "AGT224", ("worktree",))._replace(accepts=lambda value: value == "remote"),
-        _choose("effort", "AGT224", claude.EFFORTS)._replace(accepts=_is_effort),
-        _choose("color", "AGT225", claude.COLORS),
+        _make_choice_field("memory", "AGT224", claude.MEMORIES),
+        _make_choice_field("isolation", "AGT224", ("worktree",))._replace(accepts=lambda value: value == "remote"),
+        _make_choice_field("effort", "AGT224", claude.EFFORTS)._replace(accepts=_is_effort),
+        _make_choice_field("color", "AGT225", claude.COLORS),
         FieldSpec("mcpServers", "list", wrong_type=_NO_LIST._replace(when=is_own_folder)),
         FieldSpec("skills", "list", accepts=lambda value: isinstance(value, str), wrong_type=_NO_LIST),
         FieldSpec(
@@ -406,7 +406,7 @@ def claude_hook_invalid(case: AgentFileContext) -> Iterator[AgentViolation]:
     for event, groups in list(hooks.items())[:MAX_REPORTS] if isinstance(hooks, dict) else ():
         pointer = f"/hooks/{escape_key(event)}"
         if event not in claude.HOOK_EVENTS:
-            meant, hint = guess(event, claude.HOOK_EVENTS)
+            meant, hint = suggest(event, claude.HOOK_EVENTS)
             hint = hint if meant else f"Events are {claude.BEFORE_TOOL}, {claude.AFTER_TOOL}, {claude.STOP} and others."
             can_fix = meant and meant not in hooks
             yield AgentViolation(

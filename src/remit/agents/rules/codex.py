@@ -42,7 +42,7 @@ def _render_name(document: AgentDocument) -> str:
     return "" if '"' in name or "\\" in name or not name.isprintable() else json.dumps(name, ensure_ascii=False)
 
 
-def _put_line(document: AgentDocument, _: str, key: str, text: str) -> tuple[edits.Change, ...]:
+def _add_line(document: AgentDocument, _: str, key: str, text: str) -> tuple[edits.Change, ...]:
     """Add a key as the first line of the file, or replace its empty value."""
     found = document.frontmatter
     if found is None:
@@ -53,7 +53,7 @@ def _put_line(document: AgentDocument, _: str, key: str, text: str) -> tuple[edi
     return ((at, at, f"{key} = {text}{edits.find_newline(document)}"),) if key not in document.values else ()
 
 
-def _squeeze(name: str) -> str:
+def _normalize_name(name: str) -> str:
     return name.strip().replace("_", "-").lower()
 
 
@@ -80,7 +80,7 @@ _NAME_DIFFERS = FieldCheck(
         "Use the same name for the file and the agent.",
         at_value=True,
     ),
-    lambda document, name: _squeeze(name) not in ("", _squeeze(document.stem)),
+    lambda document, name: _normalize_name(name) not in ("", _normalize_name(document.stem)),
 )
 TABLE = FieldTable(
     "codex",
@@ -116,7 +116,7 @@ TABLE = FieldTable(
     },
     checks_empty=True,
     needs_whole=True,
-    put=_put_line,
+    put=_add_line,
 )  # fmt: skip
 
 add_table(TABLE, (

@@ -119,7 +119,7 @@ def timeout_max_over_own(case: AgentFileContext) -> Iterator[AgentViolation]:
         )
 
 
-def _is_slip(name: str, others: Iterable[str]) -> bool:
+def _is_misspelling(name: str, others: Iterable[str]) -> bool:
     """Whether a name is a misspelling of one of the others, which another rule reports."""
     meant = find_similar(name, others, least=SURE)
     return meant is not None and abs(len(meant) - len(name)) <= MAX_SLIP
@@ -151,7 +151,7 @@ def pattern_for_target_missing(case: AgentFileContext) -> Iterator[AgentViolatio
     unnamed = described.difference(name for name, _ in targets)
     seen = {ANYONE, *_list_own_names(document)}
     for name, pointer in targets:
-        if name not in described and name not in seen and not _is_slip(name, unnamed):
+        if name not in described and name not in seen and not _is_misspelling(name, unnamed):
             yield AgentViolation(
                 f"<delegation_patterns> doesn't describe how to call {show(name)}",
                 f'Add <delegate_to name="{name[:80]}"> with when, context, expected_return and integration.',
@@ -183,7 +183,7 @@ def pattern_without_target(case: AgentFileContext) -> Iterator[AgentViolation]:
     own, called = _list_own_names(document), _list_patterns(document)
     unused = seen.difference(name for name, _ in called)
     for name, span in called:
-        if name not in seen and len(named) < MAX_TARGETS and not _is_slip(name, unused):
+        if name not in seen and len(named) < MAX_TARGETS and not _is_misspelling(name, unused):
             yield AgentViolation(f"the delegation patterns call {show(name)}, which isn't in can_delegate_to",
                                  "Add it there, or remove the pattern.", span, _TARGETS, fix_message="Add it there",
                                  edits=edits.add_item(document, _TARGETS, edits.quote(name)) if name not in own else (),

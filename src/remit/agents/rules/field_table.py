@@ -77,7 +77,7 @@ def show(value: object, most: int = 60) -> str:
     return f"'{text}'" if isinstance(value, str) else text
 
 
-def guess(word: str, known: Sequence[str]) -> tuple[str, str]:
+def suggest(word: str, known: Sequence[str]) -> tuple[str, str]:
     """Return the similar known word or "", and the hint that names it or lists all known words."""
     from remit.spelling import did_you_mean  # noqa: PLC0415 - only once something is wrong
 
@@ -399,7 +399,7 @@ def _report_value(document: AgentDocument, spec: FieldSpec, check: FieldCheck, v
         meant = check.correct(document, value)
     else:
         is_text = isinstance(value, str)
-        meant, hint = guess(value if is_text else "", spec.choices) if spec.choices else ("", "")
+        meant, hint = suggest(value if is_text else "", spec.choices) if spec.choices else ("", "")
     start = document.span_of(pointer)[0]
     words: dict[str, object] = {
         "key": spec.key, "value": show(value), "given": "empty" if value is None else show(value), "meant": meant,

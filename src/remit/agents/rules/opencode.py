@@ -19,9 +19,9 @@ from remit.agents.rules.field_table import (
     add_table,
     can_judge_type,
     find_title,
-    guess,
     list_names,
     show,
+    suggest,
 )
 from remit.agents.rules.register import MAX_REPORTS, AgentFileContext, AgentViolation, agent_rule
 from remit.agents.rules.tools import STOPS
@@ -103,7 +103,7 @@ def _find_action(action: object) -> tuple[str, str]:
         meant = "allow" if action else "deny"
         return meant, f"Write {meant}."
     if isinstance(action, str) and action.strip():
-        meant, hint = guess(action, _ACTIONS)
+        meant, hint = suggest(action, _ACTIONS)
         return meant, hint
     return "", "Write allow, ask or deny."
 
@@ -310,7 +310,7 @@ def _unquote(_: AgentDocument, value: object) -> str:
     return text if _PLAIN_NUMBER.match(text) else ""
 
 
-def _count_steps(key: str) -> FieldSpec:
+def _make_steps_field(key: str) -> FieldSpec:
     no_number = _NO_NUMBER._replace(code="AGT304", hint=_STEPS.hint)
     check = FieldCheck(_STEPS, lambda _, value: value <= 0 or value != int(value))
     return FieldSpec(key, "number", correct=_unquote, wrong_type=no_number, checks=(check,))
@@ -340,8 +340,8 @@ TABLE = FieldTable(
         )),
         FieldSpec("temperature", "number", least=0, most=2, correct=_unquote, wrong_type=_NO_NUMBER, wrong=_ODD_NUMBER),
         FieldSpec("top_p", "number", least=0, most=1, correct=_unquote, wrong_type=_NO_NUMBER, wrong=_ODD_NUMBER),
-        _count_steps("steps"),
-        _count_steps("maxSteps"),
+        _make_steps_field("steps"),
+        _make_steps_field("maxSteps"),
         FieldSpec("disable", "boolean", wrong_type=_NO_BOOLEAN),
         FieldSpec("hidden", "boolean", wrong_type=_NO_BOOLEAN),
     ),

@@ -74,7 +74,7 @@ def artifact_path(case: AgentFileContext) -> Iterator[AgentViolation]:
         )
         if kind not in _SHAPES or found is None:
             continue
-        problem = _judge_path(found[0].removeprefix("./"), kind)
+        problem = _check_path(found[0].removeprefix("./"), kind)
         if problem:
             usual = f"{find_spec_root(document)}/{{number}}_{{slug}}/{_SHAPES[kind][1]}"
             usual = usual.replace("{type}", _name_summary(found[0], find_kind(document)))
@@ -87,7 +87,7 @@ def artifact_path(case: AgentFileContext) -> Iterator[AgentViolation]:
             )
 
 
-def _judge_path(path: str, kind: str) -> str:
+def _check_path(path: str, kind: str) -> str:
     """Return how a path differs from the standard's, or ""."""
     root = next((root for root in SPEC_ROOTS if path.startswith(f"{root}/")), None)
     if root is None:

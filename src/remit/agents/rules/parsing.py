@@ -158,10 +158,10 @@ def duplicate_key(case: AgentFileContext) -> Iterator[AgentViolation]:
     """
     for problem in _list_problems(case, "duplicate"):
         yield AgentViolation(problem.message, "Keep each key once.", (problem.start, problem.end), problem.pointer,
-                             edits=_cut_repeated(case.document, problem))  # fmt: skip
+                             edits=_remove_duplicate(case.document, problem))  # fmt: skip
 
 
-def _cut_repeated(document: AgentDocument, problem: FrontmatterProblem) -> tuple[edits.Change, ...]:
+def _remove_duplicate(document: AgentDocument, problem: FrontmatterProblem) -> tuple[edits.Change, ...]:
     """Remove the second line of a duplicate key if the first one is identical."""
     found = document.frontmatter
     if found is None:

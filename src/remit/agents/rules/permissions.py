@@ -24,7 +24,7 @@ from remit.agents.patterns import (
     normalize_command,
 )
 from remit.agents.profiles import TOOLS
-from remit.agents.rules.field_table import guess, show
+from remit.agents.rules.field_table import show, suggest
 from remit.agents.rules.register import AgentFileContext, AgentViolation, agent_rule
 from remit.agents.rules.tools import report_unknown_tool
 from remit.globs import EVERYTHING, is_pattern
@@ -250,7 +250,7 @@ def permission_for_disabled_tool(case: AgentFileContext) -> Iterator[AgentViolat
         if tool not in TOOLS or switched.get(tool) is True or not found or isinstance(switched.get(tool), str):
             continue
         unknown = islice((name for name in switched if name not in TOOLS), MAX_PATTERNS)
-        if tool not in switched and any(guess(name, TOOLS)[0] == tool for name in unknown):
+        if tool not in switched and any(suggest(name, TOOLS)[0] == tool for name in unknown):
             continue  # another rule reports the misspelled tool
         why = "turned off" if tool in switched else "not turned on"
         yield AgentViolation(f"{tool} has permissions, but is {why} in tools",
@@ -430,7 +430,7 @@ def _is_on(document: AgentDocument, tool: str) -> bool | None:
     return None if names is None or document.get_section("tools") is None else tool in names
 
 
-def _can_be_read(document: AgentDocument) -> bool:
+def _is_complete(document: AgentDocument) -> bool:
     """Whether the permissions were read completely, so that rules can report what is missing."""
     found = document.frontmatter
     cut = found is not None and any(problem.kind == "limit" for problem in found.problems)
@@ -449,7 +449,7 @@ def bash_unrestricted(case: AgentFileContext) -> Iterator[AgentViolation]:
     Good: `allow: [{bash: ["grep", "wc", "git status"]}]`
     """
     document = case.document
-    if not _is_on(document, "bash") or not _can_be_read(document):
+    if not _is_on(document, "bash") or not _is_complete(document):
         return
     allowed = list_entries(document, "allow").get("bash")
     everything = next((entry for entry in allowed or () if allows_everything(entry.pattern)), None)
@@ -503,7 +503,7 @@ def protected_path_writable(case: AgentFileContext) -> Iterator[AgentViolation]:
     Fix (unsafe): denies writing to these paths.
     """
     document = case.document
-    if not isinstance(document.get_section("permissions"), dict) or not _can_be_read(document):
+    if not isinstance(document.get_section("permissions"), dict) or not _is_complete(document):
         return
     allow, deny = list_entries(document, "allow"), list_entries(document, "deny")
     for tool in ("write", "edit"):

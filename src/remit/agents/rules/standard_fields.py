@@ -193,11 +193,11 @@ def _list_called(document: AgentDocument) -> list[str]:
     return list(dict.fromkeys(name for name in named if name and "{" not in name))
 
 
-def _loads(document: AgentDocument) -> bool:
+def _loads_context(document: AgentDocument) -> bool:
     return bool(document.get("context_loading"))
 
 
-def _judge_mode(mode: str) -> Applicability:
+def _rate_mode(mode: str) -> Applicability:
     return "safe" if normalize_name(mode.strip()) == "subagent" else "unsafe"
 
 
@@ -205,7 +205,7 @@ def _is_long(_: AgentDocument, description: str) -> bool:
     return len(description.strip()) > MAX_DESCRIPTION or count_sentences(description.strip()) > MAX_SENTENCES
 
 
-def _measure(_: AgentDocument, description: str) -> dict[str, str]:
+def _measure_description(_: AgentDocument, description: str) -> dict[str, str]:
     text = description.strip()
     long = f"{len(text)} characters" if len(text) > MAX_DESCRIPTION else f"{count_sentences(text)} sentences"
     return {"length": long}
@@ -265,7 +265,7 @@ def _read_timeout(value: Any) -> _Timeout:  # noqa: ANN401 - any YAML value
 def _read_duration(text: str) -> float | None:
     """Return the seconds of a text such as 90, 30m, 1h30m or 2 hours, or None."""
     if found := _MILLISECONDS.match(text):
-        return _tidy(int(found["number"]) / 1000)
+        return _round(int(found["number"]) / 1000)
     text = re.sub(r"(?<=[hms])(?=\d)", " ", text[:60])  # so that the h of 1h30m ends a word
     found = _DURATION.match(text)
     if found is None or not any(found.groups()):
@@ -273,10 +273,10 @@ def _read_duration(text: str) -> float | None:
     if found["seconds"] and not found["unit"] and (found["hours"] or found["minutes"]):
         return None  # the unit of 30 in 1h30 is unknown
     parts = (float(found[unit] or 0) * size for unit, size in (("hours", 3600), ("minutes", 60), ("seconds", 1)))
-    return _tidy(sum(parts))
+    return _round(sum(parts))
 
 
-def _tidy(seconds: float) -> float:
+def _round(seconds: float) -> float:
     """Return a whole number as an integer, any other with at most three decimals."""
     return int(seconds) if seconds == int(seconds) else round(seconds, 3)
 
@@ -311,25 +311,25 @@ _SHORTER = f"Say what it does and when to use it, in two sentences and {MAX_DESC
 _NO_TEXT = FieldProblem("AGT029", "{key} is {value}, expected a string", "Write one string.", at_value=True)
 
 
-def _identify(key: str, hint: str, **more: Any) -> FieldSpec:  # noqa: ANN401 - any part of a field
+def _make_identity_field(key: str, hint: str, **more: Any) -> FieldSpec:  # noqa: ANN401 - any part of a field
     missing = FieldProblem("AGT020", "{key} is {state}", hint)
     return FieldSpec(key, "text", required=True, missing=missing, wrong_type=_NO_TEXT)._replace(**more)
 
 
-def _limit(severity: Severity) -> FieldProblem:
+def _make_limit_problem(severity: Severity) -> FieldProblem:
     return FieldProblem("AGT021", "{key} is {state}", "Write {key}: {default}, or another value.",
                         severity=severity)  # fmt: skip
 
 
-def _need_table(hint: str, severity: Severity | None = None, **more: Any) -> FieldProblem:  # noqa: ANN401
+def _make_table_problem(hint: str, severity: Severity | None = None, **more: Any) -> FieldProblem:  # noqa: ANN401
     return FieldProblem("AGT022", "the table {key} is {state}", hint, severity=severity)._replace(**more)
 
 
-def _no_table(code: str, message: str, hint: str) -> FieldProblem:
+def _make_type_problem(code: str, message: str, hint: str) -> FieldProblem:
     return FieldProblem(code, message, hint, at_value=True)
 
 
-def _limit_call(key: str, about: str) -> FieldSpec:
+def _make_call_timeout(key: str, about: str) -> FieldSpec:
     wrong = FieldProblem("AGT084", "{key} is {value}, expected a number of seconds", "Write a number of seconds.",
                          fix_message="Write {meant}", at_value=True)  # fmt: skip
 
@@ -362,7 +362,7 @@ _NO_SIZE = FieldProblem("AGT073", "max_context_size is {value}, expected a numbe
                         at_value=True)  # fmt: skip
 
 FIELDS = (
-    _identify(
+    _make_identity_field(
         "name",
         "Write the file's name without its extension.",
         default=lambda document: edits.render_scalar(document.stem),
@@ -391,7 +391,7 @@ FIELDS = (
             ),
         ),
     ),
-    _identify(
+    _make_identity_field(
         "version",
         "",
         default='"1.0.0"',
@@ -412,15 +412,17 @@ FIELDS = (
             ),
         ),
     ),
-    _identify(
+    _make_identity_field(
         "description",
         "Describe in one or two sentences what the agent does and when to use it.",
         about="What the agent does, in one or two sentences.",
         checks=(
-            FieldCheck(FieldProblem("AGT031", "the description has {length}", _SHORTER), _is_long, words=_measure),
+            FieldCheck(
+                FieldProblem("AGT031", "the description has {length}", _SHORTER), _is_long, words=_measure_description
+            ),
         ),
     ),
-    _identify(
+    _make_identity_field(
         "mode",
         "Write mode: subagent.",
         choices=("subagent",),
@@ -428,9 +430,9 @@ FIELDS = (
         accepts=lambda mode: isinstance(mode, str) and mode.strip() == "subagent",
         wrong=FieldProblem("AGT032", "the mode is {value}, expected subagent", "Write mode: subagent.", at_value=True),
         correct=lambda *_: "subagent",
-        applicability=_judge_mode,
+        applicability=_rate_mode,
     ),
-    _identify(
+    _make_identity_field(
         "agent_type",
         f"Write one of: {', '.join(KINDS)}.",
         choices=KINDS,
@@ -458,7 +460,7 @@ FIELDS = (
         required=True,
         default="0.2",
         correct=_read_decimal,
-        missing=_limit("warning"),
+        missing=_make_limit_problem("warning"),
         wrong_type=_NO_TEMPERATURE,
         wrong=_NO_TEMPERATURE,
     ),
@@ -470,7 +472,7 @@ FIELDS = (
         default="4000",
         correct=_read_whole,
         applicability=lambda value: "safe" if read_whole(value)[1] else "unsafe",
-        missing=_limit("warning"),
+        missing=_make_limit_problem("warning"),
         wrong_type=_NO_TOKENS,
         wrong=_NO_TOKENS,
     ),
@@ -480,7 +482,7 @@ FIELDS = (
         above=0,
         required=True,
         default=lambda document: str(get_limit_s(document)),
-        missing=_limit("error"),
+        missing=_make_limit_problem("error"),
         checks=(
             FieldCheck(
                 FieldProblem(
@@ -516,14 +518,14 @@ FIELDS = (
     ),
     FieldSpec(
         "tools",
-        missing=_need_table(
+        missing=_make_table_problem(
             "List the tools that it can use, each true or false.", when=lambda document: document.get("tools") is None
         ),
     ),
     FieldSpec(
         "permissions",
         "table",
-        missing=_need_table(
+        missing=_make_table_problem(
             "List under allow and deny which paths and commands each tool can use.",
             when=lambda document: document.get("permissions") is None,
         ),
@@ -533,8 +535,10 @@ FIELDS = (
     FieldSpec(
         "context_loading",
         "table",
-        missing=_need_table("List the files that it loads first, and the maximum size.", "warning"),
-        wrong_type=_no_table("AGT070", "context_loading isn't a table", "Write strategy, index and required below it."),
+        missing=_make_table_problem("List the files that it loads first, and the maximum size.", "warning"),
+        wrong_type=_make_type_problem(
+            "AGT070", "context_loading isn't a table", "Write strategy, index and required below it."
+        ),
     ),
     FieldSpec(
         "context_loading/strategy",
@@ -556,7 +560,7 @@ FIELDS = (
             "AGT071",
             "context_loading has no index",
             "Write the path of the file that lists what can be loaded.",
-            when=lambda document: _loads(document) and document.get("context_loading", "strategy") != "minimal",
+            when=lambda document: _loads_context(document) and document.get("context_loading", "strategy") != "minimal",
         ),
         wrong_type=FieldProblem(
             "AGT071", "the index is {value}, expected a path", "Write the path of one file.", at_value=True
@@ -575,7 +579,7 @@ FIELDS = (
             fix_message="Require nothing",
             severity="warning",
             applicability="unsafe",
-            when=_loads,
+            when=_loads_context,
         ),
         wrong_type=_NO_LIST,
         wrong_item=_NO_PATH,
@@ -600,7 +604,7 @@ FIELDS = (
             "Write the maximum number of bytes to load.",
             "Write max_context_size: {default}.",
             severity="warning",
-            when=_loads,
+            when=_loads_context,
         ),
         wrong_type=_NO_SIZE,
         wrong=_NO_SIZE,
@@ -624,13 +628,15 @@ FIELDS = (
     FieldSpec(
         "delegation",
         "table",
-        missing=_need_table(
+        missing=_make_table_problem(
             "List the agents that it can call, the depth and the timeouts.",
             "warning",
             when=lambda document: bool(_list_called(document)),
         ),
         default=_render_run,
-        wrong_type=_no_table("AGT080", "delegation isn't a table", "Write max_depth and can_delegate_to below it."),
+        wrong_type=_make_type_problem(
+            "AGT080", "delegation isn't a table", "Write max_depth and can_delegate_to below it."
+        ),
     ),
     FieldSpec(
         "delegation/max_depth",
@@ -666,16 +672,16 @@ FIELDS = (
             "Write the name of an agent, or remove it.",
         ),
     ),
-    _limit_call("timeout_default", "The default timeout of a call."),
-    _limit_call("timeout_max", "The maximum timeout of a call."),
+    _make_call_timeout("timeout_default", "The default timeout of a call."),
+    _make_call_timeout("timeout_max", "The maximum timeout of a call."),
     FieldSpec(
         "lifecycle",
         "table",
-        missing=_need_table("Write the command that calls it, the stage, and the return format.", "warning"),
+        missing=_make_table_problem("Write the command that calls it, the stage, and the return format.", "warning"),
         default=lambda document: (
             "" if "lifecycle" in document.values else f'stage: 4\nreturn_format: "{RETURN_FORMAT}"'
         ),
-        wrong_type=_no_table(
+        wrong_type=_make_type_problem(
             "AGT029",
             "lifecycle is {value}, expected a table",
             "Write its keys below it: stage, command, return_format.",

@@ -69,10 +69,10 @@ def _list_blanks(document: AgentDocument) -> list[Blank]:
         end = found.end() if found["close"] else found.end("name")
         blanks.append(Blank(found["name"], found.start(), end, len(found["open"]), len(found["close"]), spaced))
     used = {blank.name for blank in blanks if blank.whole}
-    return blanks if used & _OWN else _pick_meant(blanks)
+    return blanks if used & _OWN else _find_misspelled(blanks)
 
 
-def _pick_meant(blanks: list[Blank]) -> list[Blank]:
+def _find_misspelled(blanks: list[Blank]) -> list[Blank]:
     """Return blanks that are similar to tokens, in a file without any correct token."""
     meant = [blank for blank in blanks if blank.opened == 2 and blank.name.isupper() and _find_own(blank.name)]  # noqa: PLR2004 - two braces
     others = {blank.name for blank in blanks if blank.spaced and blank.opened == 2} - _OWN  # noqa: PLR2004

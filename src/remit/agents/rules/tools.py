@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from remit.agents import edits
 from remit.agents.profiles import TOOLS, is_read_by_claude
-from remit.agents.rules.field_table import TRUTHS, can_judge_type, guess, is_absent, show
+from remit.agents.rules.field_table import TRUTHS, can_judge_type, is_absent, show, suggest
 from remit.agents.rules.register import MAX_REPORTS, AgentFileContext, AgentViolation, agent_rule
 from remit.harnesses import claude, opencode
 from remit.lazy_regex import lazy
@@ -118,7 +118,7 @@ def _list_standard_tools(value: object) -> Iterator[tuple[str, str]]:
 
 def report_unknown_tool(document: AgentDocument, name: str, pointer: str, *, is_key: bool) -> AgentViolation:
     """Report an unknown tool, with the similar known one."""
-    meant, hint = guess(name, TOOLS)
+    meant, hint = suggest(name, TOOLS)
     taken = pointer.rpartition("/")[0] + f"/{meant}" in (document.frontmatter.keys if document.frontmatter else ())
     change = edits.rename_key if is_key else edits.replace_value
     return AgentViolation(f"there is no tool {show(name)}", hint, document.key_span(pointer), pointer,

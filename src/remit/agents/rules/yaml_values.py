@@ -96,7 +96,7 @@ def _quote_word(document: AgentDocument, word: _Word) -> tuple[edits.Change, ...
     return edits.replace_value(document, word.pointer, edits.quote(word.source))
 
 
-def _is_refused(document: AgentDocument, pointer: str) -> bool:
+def _is_rejected(document: AgentDocument, pointer: str) -> bool:
     """Whether the harness rejects a value of the wrong type: opencode doesn't start, Claude Code drops the agent."""
     if document.place == "opencode":
         return pointer in ("/description", "/mode", "/model", "/color", "/variant", "/disable", "/hidden")
@@ -174,7 +174,7 @@ def unquoted_number(case: AgentFileContext) -> Iterator[AgentViolation]:
         if read == word.source and word.pointer.split("/")[1] not in KEYS[document.profile]:
             continue  # the value is unambiguous, and no string is expected
         is_error = read != word.source or (document.profile == "standard" and word.pointer == "/version")
-        is_error = is_error or _is_refused(document, word.pointer)
+        is_error = is_error or _is_rejected(document, word.pointer)
         reading = f"is read as {read[:40]}" if read != word.source else "is a number"
         yield AgentViolation(f"{word.source[:40]} {reading}, but {word.name} is a string", "Quote it.",
                              document.span_of(word.pointer), word.pointer, "error" if is_error else None,
@@ -225,7 +225,7 @@ def unquoted_date(case: AgentFileContext) -> Iterator[AgentViolation]:
         if word.expected == "text":
             yield AgentViolation(f"{word.source[:40]} is read as a date, but {word.name} is a string",
                                  "Quote it.", document.span_of(word.pointer), word.pointer,
-                                 "error" if _is_refused(document, word.pointer) else None,
+                                 "error" if _is_rejected(document, word.pointer) else None,
                                  _quote_word(document, word))  # fmt: skip
 
 
@@ -248,7 +248,7 @@ def unquoted_boolean(case: AgentFileContext) -> Iterator[AgentViolation]:
             reading = "isn't a string" if read == word.source else f"is read as {read}"
             yield AgentViolation(f"{word.source} {reading}, but {word.name} is a string", "Quote it.",
                                  document.span_of(word.pointer), word.pointer,
-                                 "error" if _is_refused(document, word.pointer) else None,
+                                 "error" if _is_rejected(document, word.pointer) else None,
                                  _quote_word(document, word))  # fmt: skip
 
 
@@ -287,7 +287,7 @@ def boolean_spelling(case: AgentFileContext) -> Iterator[AgentViolation]:
                 f"Write {meant}.",
                 (start, end),
                 pointer,
-                "error" if _is_refused(document, pointer) else None,
+                "error" if _is_rejected(document, pointer) else None,
                 edits.replace_value(document, pointer, meant),
             )
 
