@@ -6,6 +6,22 @@ import os
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from remit.agent_files.discovery import find_agent_files, load_agent_file
+from remit.agents.compile import (
+    Compiled,
+    check_target,
+    compile_document,
+    find_origin,
+    is_current,
+    left_over,
+    outdated,
+    refused,
+)
+from remit.agents.context import find_places
+from remit.agents.definition import read_definition
+from remit.agents.document import make_unreadable, parse_document
+from remit.agents.migrate import AgentMigration, ManualStep, check_kind, migrate
+from remit.agents.profiles import find_place
+from remit.agents.scaffold import PROFILES, ContextFacts, check_request, choose_place, find_reader, scaffold
 from remit.errors import InputError, UsageError
 from remit.storage.files import write_text
 from remit.storage.settings import find_root, is_inside, load_settings
@@ -15,11 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from remit.agent_files.discovery import AgentFile
-    from remit.agents.compile import Compiled
     from remit.agents.document import AgentDocument
-    from remit.agents.migrate import AgentMigration
     from remit.agents.profiles import Profile
-    from remit.agents.scaffold import ContextFacts
 
 
 def create_agent(kind: str, name: str, *, profile: Profile | None = None, folder: str | None = None) -> list[str]:
@@ -27,9 +40,6 @@ def create_agent(kind: str, name: str, *, profile: Profile | None = None, folder
 
     Default for `profile`: that of most agents of the workspace.
     """
-    from remit.agents.definition import read_definition  # noqa: PLC0415 - only for this
-    from remit.agents.scaffold import check_request, choose_place, scaffold  # noqa: PLC0415
-
     check_request(kind, name, profile or "standard")
     root = find_root()
     documents = list(_load(_find((), root)))
@@ -57,8 +67,6 @@ def _may_be_beside(document: AgentDocument, profile: Profile) -> bool:
 
     No standard agent goes into a folder of Claude Code, which reads no tools from a table of tools.
     """
-    from remit.agents.scaffold import find_reader  # noqa: PLC0415 - only for this
-
     if profile != "standard":
         return document.profile == profile
     return find_reader(document.path.rpartition("/")[0]) != "claude"
@@ -66,16 +74,12 @@ def _may_be_beside(document: AgentDocument, profile: Profile) -> bool:
 
 def _find_profile(documents: Sequence[AgentDocument]) -> Profile:
     """Return the profile of most agents of a workspace; "standard" if there is such an agent or none at all."""
-    from remit.agents.scaffold import PROFILES  # noqa: PLC0415 - only for this
-
     found = [document.profile for document in documents if document.profile in PROFILES and document.values]
     return "standard" if "standard" in found or not found else max(PROFILES, key=found.count)
 
 
 def _check_folder(folder: str, root: str, profile: Profile) -> str:
     """Return a given folder relative to the root. Raise `UsageError` if no harness of the profile reads it."""
-    from remit.agents.profiles import find_place  # noqa: PLC0415 - only for this
-
     full = os.path.abspath(folder)
     if full != root and not full.startswith(f"{root.rstrip('/')}/"):
         raise UsageError(f"'{folder}' is outside of the workspace {root}", hint="give a folder inside it")
@@ -99,7 +103,6 @@ def _find(paths: Sequence[str], root: str) -> list[AgentFile]:
 
 
 def _load(sources: Sequence[AgentFile]) -> Iterator[AgentDocument]:
-    from remit.agents.document import make_unreadable, parse_document  # noqa: PLC0415 - only for this
 
     for source in sources:
         content = load_agent_file(source.file)
@@ -111,9 +114,6 @@ def _load(sources: Sequence[AgentFile]) -> Iterator[AgentDocument]:
 
 def _find_context(documents: Sequence[AgentDocument], root: str) -> ContextFacts:
     """Return the context index that most agents of the workspace name, if it exists."""
-    from remit.agents.context import find_places  # noqa: PLC0415 - only for this
-    from remit.agents.scaffold import ContextFacts  # noqa: PLC0415
-
     named = [document.get("context_loading", "index") for document in documents]
     places = [place for index in named if isinstance(index, str) for place in find_places(index, "")]
     existing = [place for place in places if os.path.isfile(f"{root}/{place}")]
@@ -140,8 +140,6 @@ def compile_agents(paths: Sequence[str], *, to: str, write: bool) -> list[Compil
 
     All results are computed before the first file is written.
     """
-    from remit.agents.compile import check_target, compile_document  # noqa: PLC0415 - only for this
-
     check_target(to)
     root = find_root()
     sources = _find(paths, root)
@@ -180,7 +178,6 @@ def _compile_one(
     *,
     write: bool,
 ) -> CompiledFile:
-    from remit.agents.compile import is_current, outdated, refused  # noqa: PLC0415 - only for this
 
     file = f"{root}/{compiled.path}"
     if compiled.refused:
@@ -200,8 +197,6 @@ def _compile_one(
 
 def _find_obstacle(existing: bytes | str, source: AgentFile, root: str, targets: Mapping[str, str]) -> str | None:
     """Return why a file can't be overwritten: it was written by hand, or has another source."""
-    from remit.agents.compile import find_origin  # noqa: PLC0415 - only for this
-
     if isinstance(existing, str):
         return f"is in the way: {existing}"
     origin = find_origin(existing.decode("utf-8", "replace"))
@@ -216,8 +211,6 @@ def _find_left_over(
     others: Iterable[tuple[AgentFile, AgentDocument]], root: str, targets: Mapping[str, str]
 ) -> Iterator[CompiledFile]:
     """Yield the compiled files whose source is gone: the harness still loads them."""
-    from remit.agents.compile import Compiled, find_origin, left_over  # noqa: PLC0415 - only for this
-
     written = set(targets.values())
     for source, document in others:
         origin = find_origin(document.text)
@@ -247,8 +240,6 @@ class MigratedFile(NamedTuple):
 
 def migrate_agents(paths: Sequence[str], *, kind: str | None, write: bool) -> list[MigratedFile]:
     """Migrate agent files to the standard; each result lists the steps that the user has to do."""
-    from remit.agents.migrate import check_kind  # noqa: PLC0415 - only for this
-
     check_kind(kind)
     root = find_root()
     sources = _find(paths, root)
@@ -262,7 +253,6 @@ def migrate_agents(paths: Sequence[str], *, kind: str | None, write: bool) -> li
 
 
 def _migrate(source: AgentFile, document: AgentDocument, root: str, kind: str | None) -> MigratedFile:
-    from remit.agents.migrate import AgentMigration, ManualStep, migrate  # noqa: PLC0415 - only for this
 
     same = AgentMigration(document.text, (), ())
     reason = _find_skip_reason(source, document, root)
@@ -278,8 +268,6 @@ def _migrate(source: AgentFile, document: AgentDocument, root: str, kind: str | 
 
 def _find_skip_reason(source: AgentFile, document: AgentDocument, root: str) -> str:
     """Return why a file can't follow the standard; "" if it can."""
-    from remit.agents.compile import find_origin  # noqa: PLC0415 - only for this
-
     if document.profile == "command":
         return "a command, not an agent"
     origin = find_origin(document.text)

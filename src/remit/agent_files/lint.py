@@ -303,9 +303,9 @@ class _Linter:
             return linted
         from remit.storage.baselines import subtract_baseline  # noqa: PLC0415 - rare
 
-        sieves = {path: make_code_filter(path, self.choice) for path in self.sources}
+        filters = {path: make_code_filter(path, self.choice) for path in self.sources}
         compared = subtract_baseline(
-            file, linted.diagnostics, load_lines, root=self.root, is_asked=lambda path, code: sieves[path](code)
+            file, linted.diagnostics, load_lines, root=self.root, is_asked=lambda path, code: filters[path](code)
         )
         return linted._replace(
             diagnostics=compared.diagnostics,
