@@ -1,4 +1,7 @@
-"""`remit doctor`: check the machine, the workspace, and the files in it. Each check has a time limit."""
+"""`remit doctor`: check the machine, the workspace, and the files in it. Each check has a time limit.
+
+A check that fails or hangs becomes a row of the report, so checks import what they need in their own functions.
+"""
 
 from __future__ import annotations
 
