@@ -126,7 +126,7 @@ def test_a_bug_is_raised_once_the_others_are_done(tmp_path: Path) -> None:
 
 
 def test_none_at_a_time_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="0 at a time"):
+    with pytest.raises(UsageError, match="concurrency is 0"):
         fan_out(tmp_path, [ask("x", Workshop())], concurrency=0)
 
 

@@ -1,8 +1,7 @@
-"""A batch: many runs at once, a given number of them at a time.
+"""A batch: many runs with a limit on concurrency.
 
-Owns that each gets its result, whatever becomes of the others, and that a batch which was interrupted is taken up again
-where it was. What is settled is not done twice, as long as its files are there: each delegation is found by a key that
-is made of all that was asked.
+Each run gets a result, independent of the others. An interrupted batch resumes: a finished run isn't repeated as long
+as its files are unchanged. Runs are identified by a key, which is a hash of the whole request.
 """
 
 from __future__ import annotations
@@ -28,52 +27,51 @@ from remit.runs.results.fit_budget import fit_result
 from remit.runs.results.full_result import load_report
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from remit.ledger.history import BatchRun
+    from remit.ledger.home import Home
+    from remit.result import ResultArtifact
     from remit.runs.request import Request
     from remit.runs.workspace import Workspace
 
     OnDone = Callable[[int, Result], None]
-    from collections.abc import Iterable, Mapping
-
-    from remit.ledger.home import Home
-    from remit.result import ResultArtifact
-
     Contents = Mapping[str, set[tuple[int | None, str]]]
 
 
 class ReportedFiles(NamedTuple):
-    """What a delegation has left on disk, as it was judged then."""
+    """The artifacts of a finished run, as they were judged."""
 
     root: str = ""
     artifacts: tuple[ResultArtifact, ...] = ()
     noted: frozenset[str] = frozenset()
-    """Files that Remit itself may have written into since."""
+    """Files that Remit itself may have changed since."""
     workspace_root: str = ""
-    """The folder that the paths of a `hyper` return start at."""
+    """The folder that the paths of a `hyper` return are relative to."""
 
 
 def load_reported_files(home: Home, session_id: str) -> ReportedFiles:
-    """What is to be there of a delegation that is settled; nothing where that is not for this folder to tell."""
+    """Load the artifacts of a finished run; none if they aren't in this folder."""
     row = load_run(home.ledger, session_id)
     if row is None:
         return ReportedFiles()
     try:
         report = load_report(home, session_id)[0]
-    except StateError:  # whoever waits for it is told why
+    except StateError:  # waiting for the run reports the error
         return ReportedFiles()
     config = read_run_config(row.details)
-    if config.worktree or (config.remote and report.status != "completed"):  # it is on a branch
+    if config.worktree or (config.remote and report.status != "completed"):  # the files are on a branch
         return ReportedFiles()
     artifacts = tuple(each for each in report.artifacts if each.grade not in ("", "missing"))
-    moved = {each.path for each in artifacts} if row.task_number is not None else set()  # a plan follows its task
+    moved = (
+        {each.path for each in artifacts} if row.task_number is not None else set()
+    )  # the plan's status changes with its task
     noted = {act.path for act in list_acts(home.ledger, session_id)} | moved
     return ReportedFiles(config.root, artifacts, frozenset(noted), config.workspace_root)
 
 
 def list_contents(lefts: Iterable[ReportedFiles]) -> Contents:
-    """What each file was when some delegations ended, by path: where several changed one in turn, the last is there."""
+    """Return size and hash of each file at the end of some runs, by path. Several runs may have changed a file."""
     contents: dict[str, set[tuple[int | None, str]]] = {}
     for left in lefts:
         for each in left.artifacts:
@@ -82,7 +80,7 @@ def list_contents(lefts: Iterable[ReportedFiles]) -> Contents:
 
 
 def is_intact(left: ReportedFiles, contents: Contents) -> bool:
-    """Whether all of it is there, and is what it was. Sizes come first: what has another needs no hash."""
+    """Whether all artifacts exist with known contents. Sizes are compared first, which avoids hashing."""
     if not left.artifacts:
         return True
     found = inspect_accepted([each.path for each in left.artifacts], left.root, left.workspace_root)
@@ -91,7 +89,7 @@ def is_intact(left: ReportedFiles, contents: Contents) -> bool:
     same = [each.path for each in left.artifacts if each.sha256 and each.path not in left.noted]
     if any(found[path].size_bytes not in {size for size, _ in contents[path]} for path in same):
         return False
-    from remit.evidence.artifact_grades import hash_file  # noqa: PLC0415 - only for files that are there
+    from remit.evidence.artifact_grades import hash_file  # noqa: PLC0415 - only for existing files
 
     for path in same:
         digest, _, _ = hash_file(os.path.realpath(os.path.join(left.root, path)))
@@ -101,15 +99,15 @@ def is_intact(left: ReportedFiles, contents: Contents) -> bool:
 
 
 _NO_WORK = ("cancelled", "rejected")
-"""Endings after which there is nothing to be picked up: whoever asks again wants it done."""
+"""Stop reasons after which a batch repeats the run."""
 _CLOCK_SLACK_MS = 60_000
 
 
 class RunBatch:
-    """Many delegations at once.
+    """Carries out many requests concurrently.
 
-    With a `batch`, a name for what is asked, those that are settled already are picked up, and those that are open are
-    waited for or driven on; `again` does all of them anew.
+    With a `batch`, a name for the whole, it reuses results of finished runs and waits for open ones; `again` repeats
+    all runs.
     """
 
     def __init__(
@@ -123,31 +121,31 @@ class RunBatch:
         again: bool = False,
     ) -> None:
         if concurrency is not None and concurrency < 1:
-            raise UsageError(f"{concurrency} at a time are none", hint="give 1 or more")
+            raise UsageError(f"concurrency is {concurrency}", hint="give 1 or more")
         limits = ws.settings.runs.limits
         self.ws = ws
         self.requests = list(requests)
         self.concurrency = concurrency or min(limits.running, limits.per_agent or limits.running)
         self.running: dict[int, str] = {}
-        """The sessions that are waited for, by the place of their request."""
+        """The sessions of running runs, by the index of their request."""
         self.picked_up: set[int] = set()
-        """The places of those that were settled before."""
+        """The indexes of requests whose run had finished before."""
         self._on_done = on_done
         self._keys = make_keys(self.requests, batch) if batch else []
         self._again = again
         self._began_ms = 0
         self._members: dict[str, BatchRun] = {}
         self._contents: Contents | None = None
-        """What all that were settled before have left on disk."""
+        """The artifacts of all runs that had finished before."""
         self._lost: set[str] = set()
-        """Sessions that were settled before, and whose files are not there any more."""
+        """Finished sessions whose files have changed or are missing."""
         self._stopped = ""
         self._waiting = iter(range(len(self.requests)))
         self._results: dict[int, Result] = {}
         self._bugs: list[Exception] = []
 
     async def run(self) -> list[Result]:
-        """Have all of it done; what came of each, in the order in which they were asked for."""
+        """Carry out all requests and return their results, in the order of the requests."""
         self._began_ms = read_clock_ms() - _CLOCK_SLACK_MS
         if self._keys and not self._again and self.ws.home.is_made:
             self._members = list_members(self.ws.home.ledger)
@@ -158,30 +156,30 @@ class RunBatch:
         return [self._results[index] for index in range(len(self.requests))]
 
     async def cancel(self, *, reason: str = "") -> None:
-        """Begin nothing more, and end what runs; returns when nothing of it is alive."""
+        """Start no more runs, and cancel the running ones. Returns when all their processes have ended."""
         self._stopped = reason or "the others were cancelled"
         await asyncio.gather(*(self.ws.cancel(session_id, reason=reason) for session_id in self.running.values()))
 
     def kill(self, *, reason: str = "") -> None:
-        """The same, without waiting."""
+        """Cancel all runs without waiting."""
         self._stopped = reason or "the others were cancelled"
         for session_id in self.running.values():
             self.ws.supervisor.cancel(session_id, reason=reason)
 
     async def _work(self) -> None:
-        """One after the other, as long as there are any."""
+        """Carry out requests one after another until none is left."""
         for index in self._waiting:
             try:
                 result = self._results[index] = await self._do(index)
                 if self._on_done is not None:
                     self._on_done(index, result)
-            except Exception as error:  # noqa: BLE001 - a bug: it is raised once the others have their results
+            except Exception as error:  # noqa: BLE001 - a bug, raised after the others have their results
                 self._bugs.append(error)
 
     async def _do(self, index: int) -> Result:
         request = self.requests[index]
         if self._stopped:
-            error = RefusedError(f"it was not begun: {self._stopped}", code="CANCELLED", hint="ask for it again")
+            error = RefusedError(f"the run was not started: {self._stopped}", code="CANCELLED", hint="start it again")
             return make_refused_result(request, error, stop_reason="cancelled")
         try:
             self.running[index] = await self._begin(index)
@@ -192,18 +190,18 @@ class RunBatch:
             self.running.pop(index, None)
 
     async def _begin(self, index: int) -> str:
-        """The session of a request: the one that it has already, or a new one."""
+        """Return the session of a request: an existing one, or a new one."""
         request = self.requests[index]
         if not self._keys:
             return (await self.ws.start(request)).row.session_id
-        await self._look(index)
+        await self._check_files(index)
         found = self._find(index)
         if found is not None:
             return found
         read, entered = await self.ws.draft(request._replace(batch=self._keys[index])), ""
         try:
             async with self.ws.backend.admitting(self.ws.caller_environ) as tell:
-                with self.ws.home.ledger.transaction(durable=True):  # two that ask for the same at once do it once
+                with self.ws.home.ledger.transaction(durable=True):  # two equal requests at the same time start one run
                     found = self._find(index)
                     if found is None:
                         entered = self.ws.enter(read).row.session_id
@@ -223,22 +221,22 @@ class RunBatch:
         await self.ws.backend.submit(entered)
         return entered
 
-    async def _look(self, index: int) -> None:
-        """See whether the files of an earlier result are there, before anybody counts on them."""
+    async def _check_files(self, index: int) -> None:
+        """Check whether the files of an earlier result are unchanged."""
         found = self._members.get(self._keys[index])
         if found is None or not _is_done(found):
             return
         left = load_reported_files(self.ws.home, found.session_id)
         if await asyncio.to_thread(is_intact, left, list_contents([left])):
             return
-        if self._contents is None:  # another of them may have changed the same file afterwards
+        if self._contents is None:  # another run of the batch may have changed the same file later
             finished = [each.session_id for each in map(self._members.get, self._keys) if each and _is_done(each)]
             self._contents = list_contents(load_reported_files(self.ws.home, session_id) for session_id in finished)
         if not await asyncio.to_thread(is_intact, left, self._contents):
             self._lost.add(found.session_id)
 
     def _find(self, index: int) -> str | None:
-        """The session that a request has already."""
+        """Return the existing session of a request; None if it needs a new run."""
         if self._again:
             return None
         key = self._keys[index]
@@ -254,7 +252,7 @@ def _is_done(member: BatchRun) -> bool:
 
 
 def make_keys(requests: Sequence[Request], batch: str) -> list[str]:
-    """A key for each request, made of all that it asks for; who asks for the same twice wants it twice."""
+    """Return a key for each request, a hash of all its fields. Equal requests get different keys by their position."""
     from hashlib import sha256  # noqa: PLC0415 - only for a batch
 
     seen: dict[str, int] = {}
@@ -267,7 +265,7 @@ def make_keys(requests: Sequence[Request], batch: str) -> list[str]:
 
 
 def _shape(request: Request) -> dict[str, Any]:
-    """What was asked. What a task says of itself changes while it is worked on; its number stays."""
+    """Return the fields of a request for its key: of a task only the number, because other facts change."""
     asked: dict[str, Any] = {name: value for name, value in request._asdict().items() if name != "batch"}
     asked["inputs"] = dict(request.inputs)
     asked["task"] = None if request.task is None else request.task.number or request.task.id
@@ -278,7 +276,7 @@ def _shape(request: Request) -> dict[str, Any]:
 def make_refused_result(
     request: Request, error: RemitError, *, session_id: str = "", stop_reason: str = "rejected"
 ) -> Result:
-    """The result of a run that was not admitted, or that could not be waited for."""
+    """Return the result of a run that was refused, or that Remit couldn't wait for."""
     advice = error.hint or "Fix the request, then run it again"
     fault = AgentError("refused", error.message, error.code, error.recoverable, advice)
     result = Result(
@@ -290,7 +288,7 @@ def make_refused_result(
         "orphaned" if session_id else stop_reason,
         errors=(fault,),
         next_steps=(advice,),
-        # A format that doesn't exist may be the very reason of the refusal.
+        # An unknown format may be the reason for the refusal.
         format=FORMATS.get(request.return_format or "", STANDARD).name,
         result_format=(request.format or "") if request.format in FORMATS else "",
     )

@@ -1,8 +1,8 @@
-"""The instructions: the text that Remit adds to the prompt of an agent.
+"""The instructions: the texts that Remit sends to an agent.
 
-Owns the first message, the one that sends a return back, and the one that asks for what there is. The caller's words
-are the work; whatever a repository or an agent wrote is data, and stands between two marks that it cannot contain. A
-name or a sentence of somebody else's that stands outside of such marks is short and on one line.
+The prompt with the instructions for a run, the message that sends a return back, and the one that asks for a partial
+return before the deadline. Text from a repository or another agent is data, between marks that it can't contain. A name
+or sentence of others outside of such marks is short and on one line.
 """
 
 from __future__ import annotations
@@ -25,44 +25,44 @@ if TYPE_CHECKING:
     from remit.model import Diagnostic
 
 MAX_REASK_BYTES = 1_500
-"""Of a text that sends a return back: the agent still has its work in mind, and needs no second briefing."""
+"""Maximum size of a message that sends a return back: the agent still has its instructions in its context."""
 ANYONE = "*"
 _MAX_SHOWN, _MAX_SENTENCE = 240, 200
 ALONE = "Do the work yourself: you may not delegate."
 _MAX_TARGETS = 40
 _MAX_REASONS, _MAX_READ = 5, 100
 _ONE_LINE = 300
-"""A value up to so many characters stands on the line of its name."""
+"""A value of at most so many characters is on the line of its name."""
 
 
 Submit = Literal["", "command", "file"]
 
 
 class TaskFacts(NamedTuple):
-    """What is told of the task that the work belongs to."""
+    """The task of a run, for its instructions."""
 
     number: int
     title: str = ""
     marker: str = ""
     language: str = ""
     text: str = ""
-    """What the task's entry says besides, or the phase of its plan: data of the repository."""
+    """The rest of the task's entry, or the phase of its plan: data of the repository."""
     plan_path: str = ""
     phase: str = ""
-    """The phase to begin with, where there is a plan."""
+    """The phase to start with, if there is a plan."""
     id: str = ""
-    """What an outside task system calls it."""
+    """Its id in an outside task system."""
     answers: Mapping[str, str] = NOTHING
-    """What the task answers of an agent's inputs, by the names that agents give to them."""
+    """Values of the task for an agent's inputs, by the names that agents use."""
 
     @property
     def label(self) -> str:
-        """What it is called."""
+        """Its id or number."""
         return self.id or str(self.number)
 
 
 class InstructionFacts(NamedTuple):
-    """What is told an agent in its first message."""
+    """The facts in the instructions of a run."""
 
     prompt: str
     session_id: str
@@ -73,31 +73,31 @@ class InstructionFacts(NamedTuple):
     timeout_s: float = 3600
     deadline_ms: int | None = None
     may_call: tuple[str, ...] = ()
-    """Whom it may delegate to; `*` is anyone."""
+    """The agents that it may call; `*` is any agent."""
     format: str = "standard"
     inputs: Mapping[str, str] = NOTHING
     context: LoadedContext = LoadedContext()
     task: TaskFacts | None = None
     artifact_path: str = ""
-    """Where its artifact belongs (R1.20), below the root."""
+    """The path for its artifact (R1.20), relative to the root."""
     owner: str = "remit"
-    """Who moves the task, appends to the manifest and commits: remit or agent (C19)."""
+    """Who changes the task, appends to the manifest and commits: remit or agent (C19)."""
     topic: str = ""
     date: str = ""
     output_dir: str = ""
     tokens: Mapping[str, str] = NOTHING
-    """Values for the tokens of the manifest protocol, over what is known anyway."""
+    """Values for the tokens of the manifest protocol, in addition to the known ones."""
     submit: Submit = ""
-    """How it is offered to hand its return in."""
+    """How the agent may submit its return."""
     blanks: Mapping[str, str] = NOTHING
-    """Tokens in instructions that it has from elsewhere, and what each stands for."""
+    """Values of tokens in an agent file that the harness reads itself."""
 
 
 # --- the first message ------------------------------------------------------------------------------------------------
 
 
 def render_prompt(work: InstructionFacts) -> str:
-    """The first message to an agent: its work, what it is given, its limits, and what it has to send back."""
+    """Render the prompt of a run: the work, inputs, limits, task and context, and the return that the agent sends."""
     fence = DataMarks(work.session_id, _list_foreign(work))
     parts = [
         "# Work\n" + fence.put("work", fill_tokens(work.prompt, work).text),
@@ -108,14 +108,14 @@ def render_prompt(work: InstructionFacts) -> str:
         "# What to send back\n" + render_contract(work),
     ]
     text = "\n\n".join(part.strip("\n") for part in parts) + "\n"
-    return text.encode("utf-8", "replace").decode("utf-8")  # half a character would stop whoever sends it
+    return text.encode("utf-8", "replace").decode("utf-8")  # half a surrogate pair can't be sent
 
 
 class DataMarks:
-    """Marks between which foreign text stands. None of the texts contains them: they are chosen after all are known."""
+    """Marks around foreign text. They are chosen so that none of the texts contains them."""
 
     def __init__(self, seed: str, texts: Sequence[str]) -> None:
-        from hashlib import sha256  # noqa: PLC0415 - only for who is told something
+        from hashlib import sha256  # noqa: PLC0415 - only for instructions
 
         attempt = 0
         self.mark = ""
@@ -124,13 +124,13 @@ class DataMarks:
             attempt += 1
 
     def put(self, what: str, text: str, *, name: str = "") -> str:
-        """A text between marks, with what it is."""
-        told = f' name="{show(name).replace(chr(34), "?")}"' if name else ""
-        return f"<{what}-{self.mark}{told}>\n{text.strip(chr(10))}\n</{what}-{self.mark}>"
+        """Return a text between marks with its kind and name."""
+        label = f' name="{show(name).replace(chr(34), "?")}"' if name else ""
+        return f"<{what}-{self.mark}{label}>\n{text.strip(chr(10))}\n</{what}-{self.mark}>"
 
 
 def _list_foreign(work: InstructionFacts) -> list[str]:
-    """Every text of somebody else's that the message will hold, also those that stand outside of the marks."""
+    """Return all foreign texts of the message, also those outside of the marks."""
     task = () if work.task is None else tuple(str(each) for each in work.task)
     loaded = [text for each in work.context.loaded for text in (each.path, each.text)]
     return [
@@ -174,7 +174,7 @@ def _render_blanks(work: InstructionFacts) -> str:
 
 
 def name_targets(work: InstructionFacts) -> str:
-    """Whom an agent may call, in words; empty where nobody."""
+    """Name the agents that an agent may call, in words; empty if there are none."""
     targets = [show(name) for name in work.may_call if name not in work.path]
     if not targets or work.max_depth <= work.depth:
         return ""
@@ -196,7 +196,7 @@ def _render_targets(work: InstructionFacts) -> str:
 
 
 def name_utility(work: InstructionFacts) -> str:
-    """The utility agents that an agent may call, in words; empty if there are none."""
+    """Name the utility agents that an agent may call; empty if there are none."""
     from remit.agents.profiles import UTILITY_AGENTS  # noqa: PLC0415 - not for a return that is sent back
 
     return ", ".join(name for name in work.may_call if name in UTILITY_AGENTS)
@@ -221,7 +221,7 @@ def _render_task(work: InstructionFacts, fence: DataMarks) -> Iterator[str]:
         told += [task.text] if task.text.strip() else []
         lines += [fence.put("data", "\n".join(told), name=f"task {task.label}")] if told else []
         lines += [f"Its plan is {show(task.plan_path)}."] if task.plan_path else []
-    if work.artifact_path and work.format != MANIFEST.name:  # whose file has a place of its own (R4.1)
+    if work.artifact_path and work.format != MANIFEST.name:  # its findings file has a place of its own (R4.1)
         lines.append(f"Write your artifact to {show(work.artifact_path)}.")
     if task is not None and work.format != MANIFEST.name:
         lines.append(_OWNED[work.owner])
@@ -260,7 +260,7 @@ def _render_omitted(part: str, size_bytes: int | None) -> str:
 
 
 def render_contract(work: InstructionFacts) -> str:
-    """What an agent has to send back, and in which form."""
+    """Render the instructions for the return and its format."""
     format = get_format(work.format)
     values = list_tokens(work)
     text = write_instructions(
@@ -294,7 +294,7 @@ Then, unless it was exploratory: {{TASK_LINK_CMD}} {{TASK_ID}} {{RESEARCH_ID}}. 
 
 
 def _render_order(work: InstructionFacts, values: Mapping[str, str]) -> str:
-    """The commands around the work (R4.8), where the agent runs them itself."""
+    """Render the task commands (R4.8) that the agent runs itself."""
     if "TASK_ID" not in values:
         return ""
     if work.owner == "remit":
@@ -304,10 +304,10 @@ def _render_order(work: InstructionFacts, values: Mapping[str, str]) -> str:
 
 
 def list_tokens(work: InstructionFacts) -> dict[str, str]:
-    """The values of the manifest protocol's tokens (R4.11), as far as they are known; each fit to stand in a line."""
+    """Return the known values of the manifest protocol's tokens (R4.11), each on one line."""
     topic = work.topic
     if not topic and work.task is not None and work.format == MANIFEST.name:
-        from remit.manifest.entries import make_slug  # noqa: PLC0415 - datetime, for one format only
+        from remit.manifest.entries import make_slug  # noqa: PLC0415 - imports datetime, only for one format
 
         topic = make_slug(work.task.title)
     known = {
@@ -322,18 +322,18 @@ def list_tokens(work: InstructionFacts) -> dict[str, str]:
 
 
 def fill_tokens(text: str, work: InstructionFacts) -> FilledText:
-    """A text with its tokens filled, for the format that has them; what nothing fills stays and is a finding."""
+    """Fill the tokens of a text if the format has tokens. A token without a value stays and gets a diagnostic."""
     return resolve_tokens(text, list_tokens(work)) if work.format == MANIFEST.name else FilledText(text, {})
 
 
-# --- the messages after it -------------------------------------------------------------------------------------------
+# --- later messages --------------------------------------------------------------------------------------------------
 
 
-def render_reask(findings: Sequence[Diagnostic], *, format: str, session_id: str = "") -> str:
-    """What sends a return back: what was wrong with it, where, and what to send; the work is not to be done again."""
-    errors = [finding for finding in findings if finding.severity == "error"]
-    reasons = list(dict.fromkeys(_render_diagnostic(finding) for finding in (errors or findings)[:_MAX_READ]))
-    head = "Your return was not accepted." if findings else "Your last message contained no return."
+def render_reask(diagnostics: Sequence[Diagnostic], *, format: str, session_id: str = "") -> str:
+    """Render the message that sends a return back: the diagnostics, and the form of the return."""
+    errors = [each for each in diagnostics if each.severity == "error"]
+    reasons = list(dict.fromkeys(_render_diagnostic(each) for each in (errors or diagnostics)[:_MAX_READ]))
+    head = "Your return was not accepted." if diagnostics else "Your last message contained no return."
     tail = (
         f"Do not repeat work that is done, and change files only where a point above asks for it.\n"
         f"{_render_form(format, session_id)}\n"
@@ -371,7 +371,7 @@ def _render_form(format: str, session_id: str = "") -> str:
 
 
 def render_handback(seconds_left: float, *, format: str) -> str:
-    """What asks for what there is, just before the time is up."""
+    """Render the message that asks for a partial return shortly before the deadline."""
     form = get_format(format)
     if form is MANIFEST:
         how = (
@@ -395,7 +395,7 @@ def render_handback(seconds_left: float, *, format: str) -> str:
 
 
 def render_duration(seconds: float) -> str:
-    """A time in words, whole seconds, the two largest units."""
+    """Render a duration in words, with its two largest units."""
     total = max(1, int(seconds))
     parts = []
     for unit, size in (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1)):
@@ -406,13 +406,13 @@ def render_duration(seconds: float) -> str:
 
 
 def show(text: str) -> str:
-    """A name, a path or a value of somebody else's, short and on one line."""
+    """Return a foreign name, path or value, short and on one line."""
     shown = "".join(char if char.isprintable() else "?" for char in text[: _MAX_SHOWN + 1])
     return shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}…"
 
 
 def _shorten(sentence: str) -> str:
-    """A sentence that may quote somebody, on one line and without fences."""
+    """Return a sentence that may have foreign text, on one line and without fences."""
     line = " ".join("".join(char if char.isprintable() else " " for char in sentence[: _MAX_SENTENCE * 4]).split())
     line = line.replace("```", "'''").replace("<!--", "< !--")
     return line if len(line) <= _MAX_SENTENCE else f"{line[:_MAX_SENTENCE]}…"

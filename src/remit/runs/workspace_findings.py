@@ -29,16 +29,16 @@ if TYPE_CHECKING:
 
 _MAX_FINDINGS_BYTES = 1024 * 1024
 _PAGES = ("docs", "doc", "research", "findings", "reports", "notes")
-"""Folders for pages that people read."""
+"""Folders for pages that users read."""
 _STEERING = frozenset({
     "agents", "agent", "subagents", "commands", "command", "skills", "agents.md", "claude.md", "gemini.md", "todo.md",
     "skill.md",
 })  # fmt: skip
-"""Names that harnesses and Remit take for more than a page."""
+"""Names with a meaning for harnesses or Remit."""
 
 
 def validate_manifest(file: str) -> Iterator[LineDiagnostic]:
-    """Everything there is to say about a manifest, line by line; its findings files are looked up on disk."""
+    """Yield the diagnostics on a manifest, line by line, including missing findings files."""
     from remit.returns.manifest_lines import MAX_LINE_BYTES, check_lines  # noqa: PLC0415 - only for this
     from remit.storage.files import load_lines  # noqa: PLC0415
 
@@ -48,18 +48,18 @@ def validate_manifest(file: str) -> Iterator[LineDiagnostic]:
     return check_lines(load_lines(file, max_bytes=MAX_LINE_BYTES), look=_make_look(folder, root), words=words)
 
 
-class JudgedPage(NamedTuple):
-    """A findings file, and the diagnostics on its form."""
+class CheckedFindingsFile(NamedTuple):
+    """A findings file with the diagnostics on its form."""
 
     file: str
     text: str
     findings: tuple[Diagnostic, ...]
 
 
-def validate_findings_files(manifest: str) -> Iterator[JudgedPage]:
-    """Every findings file that a manifest names and that is there, each of them once, with what is wrong with its form.
+def validate_findings_files(manifest: str) -> Iterator[CheckedFindingsFile]:
+    """Yield each existing findings file of a manifest once, with the diagnostics on its form.
 
-    That one is not there, the rules say of the line that names it.
+    The diagnostics on a line of the manifest report a missing file.
     """
     from jiter import from_json  # noqa: PLC0415 - only for this
 
@@ -70,7 +70,7 @@ def validate_findings_files(manifest: str) -> Iterator[JudgedPage]:
 
     folder = os.path.dirname(os.path.abspath(manifest))
     find = _make_find(folder, find_root(folder))
-    seen: set[int] = set()  # a million paths would be a hundred megabytes
+    seen: set[int] = set()  # a million paths would take a hundred megabytes
     for line, _ in load_lines(manifest, max_bytes=MAX_LINE_BYTES):
         try:
             entry = from_json(line) if len(line) <= MAX_LINE_BYTES else None
@@ -83,11 +83,11 @@ def validate_findings_files(manifest: str) -> Iterator[JudgedPage]:
         file = find(path)
         text = _load_page(file) if file is not None else None
         if file is not None and text:
-            yield JudgedPage(file, text, tuple(check_findings_file(text)))
+            yield CheckedFindingsFile(file, text, tuple(check_findings_file(text)))
 
 
-class Row(NamedTuple):
-    """A diagnostic on a manifest or on a findings file, and the lines that it is about."""
+class ManifestDiagnostic(NamedTuple):
+    """A diagnostic on a manifest or a findings file, with the lines that it refers to."""
 
     finding: Diagnostic
     file: str
@@ -95,22 +95,25 @@ class Row(NamedTuple):
     first_line: int
 
 
-class Validated:
-    """The diagnostics of several manifests and their findings files, which a baseline can be subtracted from."""
+class ValidatedManifests:
+    """The diagnostics on several manifests and their findings files, minus those of a baseline."""
 
     def __init__(self) -> None:
-        self.rows: dict[str, list[Row]] = {}
-        """By file; each file that was read is there, also without diagnostics."""
+        self.rows: dict[str, list[ManifestDiagnostic]] = {}
+        """By file, including files without diagnostics."""
 
     def add(self, manifest: str, *, with_pages: bool) -> None:
-        """Read a manifest, and with it the findings files that it names."""
-        rows = [Row(told.finding, manifest, told.text, told.first_line) for told in validate_manifest(manifest)]
+        """Validate a manifest and, with `with_pages`, its findings files."""
+        rows = [
+            ManifestDiagnostic(told.finding, manifest, told.text, told.first_line)
+            for told in validate_manifest(manifest)
+        ]
         self.rows[manifest] = rows
         for page in validate_findings_files(manifest) if with_pages else ():
-            self.rows[page.file] = [Row(finding, page.file, page.text, 1) for finding in page.findings]
+            self.rows[page.file] = [ManifestDiagnostic(finding, page.file, page.text, 1) for finding in page.findings]
 
     def subtract(self, baseline: str) -> BaselineResult:
-        """Leave out the diagnostics that the baseline has; it is created if there is none."""
+        """Remove the diagnostics that are in the baseline; create the baseline if there is none."""
         from remit.storage.baselines import subtract_baseline  # noqa: PLC0415 - only for this
 
         root = find_root()
@@ -123,8 +126,8 @@ class Validated:
         return weighed
 
 
-def _list_lines(rows: Sequence[Row]) -> list[str]:
-    """The lines of a file that diagnostics are about, each at its place; those in between are empty."""
+def _list_lines(rows: Sequence[ManifestDiagnostic]) -> list[str]:
+    """Return the lines of a file that diagnostics refer to, at their places; the other lines are empty."""
     lines: list[str] = []
     for row in rows:
         part = row.text.split("\n")
@@ -134,7 +137,7 @@ def _list_lines(rows: Sequence[Row]) -> list[str]:
 
 
 def _load_page(file: str) -> str | None:
-    """A findings file, as far as it is looked at; None where it can't be read."""
+    """Load a findings file; None if it can't be read."""
     from remit.storage.files import load_bytes  # noqa: PLC0415 - only for this
 
     try:
@@ -143,26 +146,26 @@ def _load_page(file: str) -> str | None:
         return None
 
 
-class Shown(NamedTuple):
-    """An entry with what belongs to it."""
+class ShownEntry(NamedTuple):
+    """An entry with its tasks, lines and findings file."""
 
     entry: ManifestEntry
     tasks: tuple[int, ...]
-    """The tasks that are linked to it from their side."""
+    """The tasks that link the entry."""
     lines: tuple[int, ...]
-    """All lines with its id; more than one is one too many."""
+    """All lines with its id; several are an error."""
     file: str | None
-    """The findings file, where it is there."""
+    """The path of the findings file, if it exists."""
     is_pending: bool
     trouble: str = ""
-    """Why the tasks could not be asked."""
+    """Why the tasks couldn't be read."""
 
 
 _NO_FILE = "RET089"
 
 
 def _explain_excluded(finding: Diagnostic, file: str) -> Diagnostic:
-    """A finding about an entry that was not added: the rule speaks of one that the manifest has."""
+    """Return a diagnostic reworded for an entry that was not added: the rule's own message refers to an added one."""
     if finding.code != _NO_FILE:
         return finding
     hint = "Give --write-file (over MCP write_file), and it is made; or write it first."
@@ -170,10 +173,10 @@ def _explain_excluded(finding: Diagnostic, file: str) -> Diagnostic:
 
 
 class Manifest:
-    """One manifest, as a workspace keeps it: the one that is named, else the workspace's own."""
+    """A manifest: the named one, else the workspace's own."""
 
     def __init__(self, file: str | None = None, *, may_begin: bool = False) -> None:
-        """`may_begin`: where there is none, it will be made; otherwise that is an error."""
+        """Open the manifest. `may_begin`: a missing manifest isn't an error, because it will be created."""
         from remit.ledger.home import Home  # noqa: PLC0415 - only with a manifest
         from remit.manifest.index import ManifestIndex  # noqa: PLC0415
 
@@ -182,10 +185,12 @@ class Manifest:
             begun = find_workspace()
             found = f"{begun}/{place_manifest(begun, load_settings(begun))}"
         if found is None:
-            raise InputError("this workspace has no manifest", hint="remit findings add makes it with the first entry")
+            raise InputError(
+                "this workspace has no manifest", hint="remit findings add creates it with the first entry"
+            )
         self.file = os.path.abspath(found)
         self.folder = os.path.dirname(self.file)
-        self.root = begun or find_root(self.folder)  # the folder of the first entry need not be there yet
+        self.root = begun or find_root(self.folder)  # the folder of the first entry may not exist yet
         if file is None and not is_inside(self.file, self.root):
             raise InputError(f"'{self.file}' leads out of the workspace", hint="name it with --manifest if it is meant")
         self.settings = load_settings(self.root)
@@ -197,7 +202,7 @@ class Manifest:
     def add(
         self, given: Mapping[str, Any], *, day: str, slug: str | None = None, page: FindingsPage | None = None
     ) -> AppendResult:
-        """Add an entry that no rule has an error against; with `page` its findings file, too, where there is none."""
+        """Add an entry if no rule reports an error; with `page`, also write its findings file if it's missing."""
         from remit.manifest.append import ManifestAppender  # noqa: PLC0415 - only for this
 
         output = self.settings.manifest.output_dir
@@ -218,10 +223,10 @@ class Manifest:
         )
 
     def _prepare_file(self, path: str, page: FindingsPage | None) -> tuple[Diagnostic, ...]:
-        """Look at the findings file of an entry that is about to be written; make it where it shall be made.
+        """Check the findings file of an entry before the entry is written; write the file if `page` is given.
 
-        One that is there already was made for something else, unless it says the same: then it was made by an attempt
-        that was cut short.
+        An existing file with another text belongs to something else. One with the same text comes from an interrupted
+        earlier call.
         """
         from remit.manifest.findings_file import check_findings_file, render_findings_file  # noqa: PLC0415
         from remit.storage.files import load_bytes  # noqa: PLC0415 - only for this
@@ -233,8 +238,10 @@ class Manifest:
         if file is not None:
             there = load_bytes(file, max_bytes=_MAX_FINDINGS_BYTES).decode("utf-8", "replace")
             if page is not None and there != text:
-                hint = "leave --write-file out if it belongs to this entry, else name another with --slug or --file"
-                raise InputError(f"'{path}' is there already, and says something else", hint=hint)
+                hint = (
+                    "leave --write-file out if it belongs to this entry, or choose another name with --slug or --file"
+                )
+                raise InputError(f"'{path}' already exists with another text", hint=hint)
             text = there
         elif page is None:
             return ()
@@ -244,7 +251,7 @@ class Manifest:
         return findings
 
     def _check_place(self, path: str) -> None:
-        """Refuse to make a findings file where harnesses, git and Remit keep their settings and agents."""
+        """Refuse a findings file in places of settings and agent files of harnesses, git and Remit."""
         from remit.policy import PROTECTED, PathContext, ToolCall, judge  # noqa: PLC0415 - only for this
 
         output = (self.settings.manifest.output_dir or "").strip("/")
@@ -257,17 +264,17 @@ class Manifest:
         is_allowed = judge(ToolCall("write", (path,)), [], ground).answer == "allow"
         if not is_placed or steers or not is_allowed or not name.endswith(".md"):
             hint = f"name a page of Markdown below {home or homes[0] or 'docs'}/ or docs/, or leave file out"
-            raise UsageError(f"'{path}' is no place for a findings file", hint=hint)
+            raise UsageError(f"'{path}' isn't a valid path for a findings file", hint=hint)
 
     def _write_file(self, target: str, text: str) -> None:
-        """Make a findings file: in the workspace, or beside a manifest that was named and lies elsewhere."""
+        """Write a findings file in the workspace, or beside a named manifest outside of it."""
         from remit.storage.files import storage_error, write_text  # noqa: PLC0415 - only for this
         from remit.storage.safe_path import find_inside, replace_inside  # noqa: PLC0415
 
         is_own = find_inside(self.root, target) is not None
         is_beside = not is_inside(self.folder, self.root) and is_inside(target, self.folder)
         if not (is_own or is_beside) or os.path.lexists(target):
-            raise InputError(f"'{target}' is no place for a findings file", hint="name another with --file")
+            raise InputError(f"'{target}' isn't a valid path for a findings file", hint="choose another with --file")
         if not is_own:
             write_text(target, text, make_folders=True)
             return
@@ -277,46 +284,46 @@ class Manifest:
             raise storage_error(target, error) from error
 
     def find_findings_file(self, path: str) -> str | None:
-        """Where the file is that an entry names; None where it is not there, or not a file inside the workspace."""
+        """Return the path of an entry's findings file; None if it isn't an existing file inside the workspace."""
         return _make_find(self.folder, self.root)(path)
 
-    # Asking
+    # Reading
 
     def get(self, entry_id: str) -> ManifestEntry:
-        """The entry that has an id."""
+        """Return the entry with an id; raise if there is none."""
         from remit.manifest.search import find_entry, list_ids  # noqa: PLC0415 - only for this
 
         entry = find_entry(self.index, entry_id)
         if entry is None:
             meant = find_similar(entry_id, list_ids(self.index, entry_id[:4]))
-            hint = f"did you mean '{meant}'?" if meant else "remit findings list shows what there is"
+            hint = f"did you mean '{meant}'?" if meant else "remit findings list shows all entries"
             raise UsageError(f"there is no entry '{entry_id}'", hint=hint)
         return entry
 
-    def show(self, entry_id: str) -> Shown:
-        """An entry with all that belongs to it."""
+    def show(self, entry_id: str) -> ShownEntry:
+        """Return an entry with its tasks, lines and findings file."""
         from remit.manifest.counts import find_duplicates  # noqa: PLC0415 - only for this
 
         return self._show(self.get(entry_id), find_duplicates(self.index, entry_id))
 
-    def show_line(self, line: int) -> Shown:
-        """The entry on a line: for those that have no id, or one that another has."""
+    def show_line(self, line: int) -> ShownEntry:
+        """Return the entry on a line, for entries without an id or with a duplicate one."""
         from remit.manifest.search import find_line  # noqa: PLC0415 - only for this
 
         entry = find_line(self.index, line)
         if entry is None:
-            raise UsageError(f"there is no entry on line {line}", hint="remit findings validate tells of every line")
+            raise UsageError(f"there is no entry on line {line}", hint="remit findings validate checks every line")
         return self._show(entry, (line,))
 
-    def _show(self, entry: ManifestEntry, lines: tuple[int, ...]) -> Shown:
+    def _show(self, entry: ManifestEntry, lines: tuple[int, ...]) -> ShownEntry:
         from remit.manifest.entries import is_pending  # noqa: PLC0415 - with an entry
 
         tasks, trouble = self._find_linked_tasks(entry.id)
         file = self.find_findings_file(entry.get_text("file"))
-        return Shown(entry, tasks, lines, file, is_pending(entry.fields), trouble)
+        return ShownEntry(entry, tasks, lines, file, is_pending(entry.fields), trouble)
 
     def _find_linked_tasks(self, entry_id: str) -> tuple[tuple[int, ...], str]:
-        """The tasks that name the entry; where they can't be read, the entry can be shown all the same."""
+        """Return the tasks that link the entry, or the reason why they can't be read."""
         from remit.runs.tasks.workspace_tasks import Tasks  # noqa: PLC0415 - only for this
 
         try:
@@ -327,40 +334,40 @@ class Manifest:
         return tuple(task.number for task in found if entry_id in task.links), ""
 
     def find(self, query: EntryQuery, *, limit: int, page: int) -> EntryPage:
-        """One page of the entries that fit, counted from 1."""
+        """Return a page of matching entries; the first page is 1."""
         from remit.manifest.search import find_entries  # noqa: PLC0415 - only for this
 
         return find_entries(self.index, query, limit=limit, skip=(page - 1) * limit)
 
     def walk(self, query: EntryQuery) -> Iterator[ManifestEntry]:
-        """All entries that fit, one after the other."""
+        """Yield all matching entries."""
         from remit.manifest.search import walk_entries  # noqa: PLC0415 - only for this
 
         return walk_entries(self.index, query)
 
     def find_bad_lines(self, *, limit: int) -> tuple[BadLine, ...]:
-        """The first lines that are no entries."""
+        """Return the first lines that aren't entries."""
         from remit.manifest.counts import find_bad_lines  # noqa: PLC0415 - only for this
 
         return find_bad_lines(self.index, limit=limit)
 
     def count(self) -> ManifestStatistics:
-        """The manifest in numbers."""
+        """Return statistics on the manifest."""
         from remit.manifest.counts import count_entries  # noqa: PLC0415 - only for this
 
         return count_entries(self.index)
 
     def rebuild(self) -> RebuiltIndex:
-        """Make the index anew."""
+        """Rebuild the index."""
         return self.index.rebuild()
 
     def close(self) -> None:
-        """Close what was opened."""
+        """Close the ledger."""
         self.home.close()
 
 
 def make_query(*, words: tuple[str, ...] = (), pending: bool = False, **asked: Any) -> EntryQuery:  # noqa: ANN401 - its fields
-    """What to look for: topic, task, status, since, until, actionable, each of them or None."""
+    """Make a query. `asked`: topic, task, status, since, until, actionable; None matches all."""
     from remit.manifest.search import EntryQuery  # noqa: PLC0415 - only for this
 
     return EntryQuery(words, pending=pending, **asked)
@@ -369,7 +376,7 @@ def make_query(*, words: tuple[str, ...] = (), pending: bool = False, **asked: A
 def make_page(
     fields: Mapping[str, Any], *, summary: str, recommendations: Sequence[str], sources: Sequence[str]
 ) -> FindingsPage:
-    """The findings file of an entry, as far as the entry and a few words more make it."""
+    """Make the findings file of an entry from its fields and a few additional texts."""
     from remit.manifest.entries import read_texts  # noqa: PLC0415 - only for this
     from remit.manifest.findings_file import FindingsFile  # noqa: PLC0415
 
@@ -379,18 +386,18 @@ def make_page(
 
 
 def check_entry_is_there(entry_id: str) -> None:
-    """Whether the workspace's manifest has an entry; an error that says what was meant where it has not."""
+    """Raise unless the workspace's manifest has an entry with this id."""
     Manifest().get(entry_id)
 
 
 def find_entries_of_task(home: Home, number: int) -> tuple[str, ...]:
-    """The ids of the entries that name a task, the newest first; none where there is no manifest."""
+    """Return the ids of entries that link a task, newest first; none if there is no manifest."""
     from remit.manifest.index import ManifestIndex  # noqa: PLC0415 - only with a manifest
     from remit.manifest.search import find_entries_of_task  # noqa: PLC0415
 
     try:
         file = find_manifest()
-    except InputError:  # a link that leads elsewhere; whoever asks for the manifest is told
+    except InputError:  # a link out of the workspace; commands on the manifest report it
         file = None
     if file is None:
         return ()
@@ -398,7 +405,7 @@ def find_entries_of_task(home: Home, number: int) -> tuple[str, ...]:
 
 
 def load_entry(source: str) -> dict[str, Any]:
-    """An entry from a file, or from standard input for "-"."""
+    """Load an entry from a file, or from standard input for "-"."""
     from jiter import from_json  # noqa: PLC0415 - only for this
 
     from remit.returns.manifest_lines import MAX_LINE_BYTES  # noqa: PLC0415
@@ -412,9 +419,9 @@ def load_entry(source: str) -> dict[str, Any]:
     try:
         entry = from_json(data, allow_inf_nan=False, catch_duplicate_keys=True)
     except ValueError as error:
-        raise InputError(f"the entry is not JSON: {error}", hint="give one object") from error
+        raise InputError(f"the entry isn't valid JSON: {error}", hint="give one object") from error
     if type(entry) is not dict:
-        raise InputError("the entry is not an object", hint="give one JSON object with the entry's fields")
+        raise InputError("the entry isn't an object", hint="give one JSON object with the entry's fields")
     return entry
 
 
@@ -426,7 +433,7 @@ def _make_look(folder: str, root: str) -> Callable[[str], ArtifactFacts | None]:
     bases = (Path(folder), Path(root))
 
     def look(path: str) -> ArtifactFacts | None:
-        """What a findings file is on disk. Most are plain files beside the manifest, and told by one look."""
+        """Inspect a findings file on disk. Most are plain files beside the manifest, which one `lstat` identifies."""
         if "/" not in path:
             try:
                 found = os.lstat(f"{folder}/{path}")
@@ -443,7 +450,7 @@ def _make_find(folder: str, root: str) -> Callable[[str], str | None]:
     look = _make_look(folder, root)
 
     def find(path: str) -> str | None:
-        """Where the file is that an entry names; None where it is not there, or not a file inside the workspace."""
+        """Return the path of an entry's findings file; None if it isn't an existing file inside the workspace."""
         facts = look(path) if path else None
         if facts is None or facts.state not in ("file", "empty"):
             return None
@@ -453,7 +460,7 @@ def _make_find(folder: str, root: str) -> Callable[[str], str | None]:
 
 
 def write_export(file: str, texts: Iterable[str]) -> None:
-    """Write an export to a file, whole or not at all; only a part of it is in memory at a time."""
+    """Write an export to a file atomically, with only a part of it in memory at a time."""
     from remit.storage.files import write_texts  # noqa: PLC0415 - only for this
 
     write_texts(file, (f"{text}\n" for text in texts))

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from remit.model import Diagnostic, Fix, JsonRepair, Verdict
     from remit.result import Result
     from remit.runs.submit_return import OwnVerdict
-    from remit.runs.workspace_findings import Shown
+    from remit.runs.workspace_findings import ShownEntry
     from remit.schemas import (
         AddedFindingObject,
         AgentObject,
@@ -509,7 +509,7 @@ def build_finding(entry: ManifestEntry) -> FindingObject:
     return {**others, **known}
 
 
-def build_finding_details(shown: Shown, root: str) -> FindingDetailsObject:
+def build_finding_details(shown: ShownEntry, root: str) -> FindingDetailsObject:
     """A finding with all that belongs to it. Paths are below the project root."""
     return {
         **build_finding(shown.entry),

@@ -107,7 +107,7 @@ def test_a_file_that_says_something_else_is_not_taken_for_the_one_to_write(
     name = workspace.write(f"{DEFAULT}/{TODAY}_upload-limits.md", "# Somebody else's\n")
     ended = add(workspace, *options)
     assert (ended.code, ended.text) == (2, "")
-    assert ended.complaint.startswith(f"'{TODAY}_upload-limits.md' is there already, and says something else; leave")
+    assert ended.complaint.startswith(f"'{TODAY}_upload-limits.md' already exists with another text; leave")
     assert (workspace.folder / name).read_text() == "# Somebody else's\n"
     assert not (workspace.folder / DEFAULT / "MANIFEST.jsonl").exists()
     assert add(workspace, "--slug", "caps").code == 0
@@ -197,9 +197,9 @@ def test_an_entry_can_come_as_json(remit: Remit, *, via_stdin: bool) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("nonsense", "the entry is not JSON: "),
-        ("[1]", "the entry is not an object; "),
-        ('{"title": "a", "title": "b"}', "the entry is not JSON: "),
+        ("nonsense", "the entry isn't valid JSON: "),
+        ("[1]", "the entry isn't an object; "),
+        ('{"title": "a", "title": "b"}', "the entry isn't valid JSON: "),
         ('{"title": "' + "x" * 1_100_000 + '"}', "the entry has more than 1,048,576 bytes; "),
     ],
 )
@@ -255,7 +255,7 @@ def test_a_link_in_place_of_the_findings_file_is_not_followed(workspace: Inside,
     (tmp_path / DEFAULT).mkdir(parents=True)
     (tmp_path / DEFAULT / f"{TODAY}_upload-limits.md").symlink_to(tmp_path.with_name("elsewhere.md"))
     assert smooth(add(workspace).complaint).replace(TODAY, "<today>") == snapshot(
-        "'<folder>/claudedocs/agent-outputs/<today>_upload-limits.md' is no place for a findings file; name another with --file"
+        "'<folder>/claudedocs/agent-outputs/<today>_upload-limits.md' isn't a valid path for a findings file; choose another with --file"
     )
     assert not tmp_path.with_name("elsewhere.md").exists()
     assert not (tmp_path / DEFAULT / "MANIFEST.jsonl").exists()
@@ -273,5 +273,5 @@ def test_hostile_text_reaches_the_screen_escaped(workspace: Inside) -> None:
 )
 def test_no_findings_file_is_made_where_it_decides_about_agents(workspace: Inside, file: str) -> None:
     ended = add(workspace, "--file", file)
-    assert (ended.code, "is no place for a findings file" in ended.complaint) == (2, True)
+    assert (ended.code, "isn't a valid path for a findings file" in ended.complaint) == (2, True)
     assert not (workspace.folder / file).exists()

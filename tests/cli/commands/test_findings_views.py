@@ -153,8 +153,8 @@ def test_tasks_that_cannot_be_read_do_not_hide_the_entry(workspace: Inside) -> N
     [
         (("show",), "expected either ID or --line; give one of the two"),
         (("show", "a", "--line", "1"), "expected either ID or --line; give one of the two"),
-        (("show", "zzz"), "there is no entry 'zzz'; remit findings list shows what there is"),
-        (("show", "--line", "77"), "there is no entry on line 77; remit findings validate tells of every line"),
+        (("show", "zzz"), "there is no entry 'zzz'; remit findings list shows all entries"),
+        (("show", "--line", "77"), "there is no entry on line 77; remit findings validate checks every line"),
         (("show", "--line", "x"), "'x' isn't a positive number; give a whole number from 1"),
         (("list", "!!"), "no word to search for; give words with letters or digits"),
         (
@@ -172,7 +172,7 @@ def test_what_does_not_fit_is_told(workspace: Inside, words: tuple[str, ...], se
 
 def test_a_workspace_without_a_manifest_says_how_to_begin(inside: Inside, tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
-    told = "this workspace has no manifest; remit findings add makes it with the first entry"
+    told = "this workspace has no manifest; remit findings add creates it with the first entry"
     for words in (("list",), ("show", "x"), ("stats",), ("reindex",), ("export",)):
         ended = inside("findings", *words)
         assert (ended.code, ended.complaint) == (2, told)

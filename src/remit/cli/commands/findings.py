@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from remit.manifest.counts import ManifestStatistics
     from remit.manifest.entries import ManifestEntry
     from remit.manifest.search import EntryPage
-    from remit.runs.workspace_findings import Manifest, Shown, Validated
+    from remit.runs.workspace_findings import Manifest, ShownEntry, ValidatedManifests
     from remit.terminal import Paint
 
 
@@ -185,7 +185,7 @@ def _cut(text: str, room: int) -> str:
     return text if len(text) <= room else f"{text[: room - 1]}…"
 
 
-def _print_shown(shown: Shown) -> None:
+def _print_shown(shown: ShownEntry) -> None:
     entry, paint = shown.entry, get_paint()
     print_lines(f"{paint('strong', _name(entry))}  {quote(entry.get_text('title'))}".rstrip())
     status = escape(entry.get_text("status")) or "no status"
@@ -332,11 +332,11 @@ def validate(files: tuple[str, ...], *, with_pages: bool, baseline: str | None, 
     report new ones. Exit code 0: no errors, 1: errors, 2: could not run.
     """
     from remit.manifest.manifest_file import find_manifest
-    from remit.runs.workspace_findings import Validated
+    from remit.runs.workspace_findings import ValidatedManifests
 
     show = DIAGNOSTIC_OUTPUTS[output_format]()
     found = files or tuple(file for file in (find_manifest(here=True),) if file is not None)
-    validated = None if baseline is None else Validated()
+    validated = None if baseline is None else ValidatedManifests()
     unreadable = 0
     for file in found:
         try:
@@ -360,7 +360,7 @@ def validate(files: tuple[str, ...], *, with_pages: bool, baseline: str | None, 
     return COULD_NOT_RUN if unreadable else NOT_ACCEPTED if show.failed else ACCEPTED
 
 
-def _subtract(validated: Validated, baseline: str, show: DiagnosticOutput) -> str:
+def _subtract(validated: ValidatedManifests, baseline: str, show: DiagnosticOutput) -> str:
     """Show the diagnostics that the baseline doesn't list, and return a sentence about those that it lists."""
     from remit.views.excerpt import ExcerptSpan
 
