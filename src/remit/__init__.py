@@ -1,6 +1,6 @@
-"""Remit hands work to an AI subagent and brings back a return that can be trusted.
+"""Remit runs AI subagents, or checks the ones a harness runs, and returns only what it could verify.
 
-Public names are resolved when they are first used: `import remit` loads nothing else.
+Public names are imported on first use, so `import remit` loads nothing else.
 """
 
 from __future__ import annotations

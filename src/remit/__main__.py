@@ -1,4 +1,4 @@
-"""`python -m remit`: the command line without its script."""
+"""`python -m remit`: the command line without the script."""
 
 from remit.cli import main
 

@@ -1,4 +1,4 @@
-"""The table of Remit's commands: names, groups, what implements each, and what it may do.
+"""The table of Remit's commands: names, groups, implementing modules and properties.
 
 The command line, shell completion, the hooks' guard, telemetry, `remit doctor` and the reference pages read this table.
 """
@@ -24,11 +24,11 @@ class CommandEntry(NamedTuple):
     """The section of `remit --help`, for the commands at the root."""
     is_hidden: bool = False
     is_open: bool = False
-    """An agent may call it without a ticket: it acts in no one's name."""
+    """An agent may call it without a ticket, because it acts for no run."""
     not_with: tuple[str, ...] = ()
-    """Options with which it isn't open, because it then writes files."""
+    """Options that make it write files, so that it isn't open."""
     only_with: str = ""
-    """The option without which it isn't open."""
+    """The only option with which it is open."""
     is_forwarded: bool = False
     """It writes to the ledger or to Remit's files, so Remit runs it for a confined agent outside of the confinement."""
     runs_agents: bool = False
@@ -37,12 +37,12 @@ class CommandEntry(NamedTuple):
 
     @property
     def module(self) -> str:
-        """The module that implements the command."""
+        """Return the module that implements the command."""
         return f"{_CLI}{self.target.partition(':')[0]}"
 
     @property
     def attribute(self) -> str:
-        """The command's name in its module."""
+        """Return the command's name in its module."""
         return self.target.partition(":")[2]
 
 
@@ -81,7 +81,7 @@ COMMANDS = (
     CommandEntry("mcp", "mcp:mcp", "Start the MCP server on standard input and output.", _CONNECT, is_server=True),
     CommandEntry("completion", "completion:completion", "Print the completion script of a shell.", _CONNECT),
     CommandEntry("hook", "internal:hook", "Answer an event of a harness.", is_hidden=True),
-    CommandEntry("drive", "internal:drive", "Drive a detached run.", is_hidden=True, runs_agents=True),
+    CommandEntry("drive", "internal:drive", "Supervise a detached run.", is_hidden=True, runs_agents=True),
     CommandEntry("agent new", "agent:new", "Create an agent file from a template."),
     CommandEntry("agent list", "agent:list_agents", "List the agents of the workspace.", is_open=True),
     CommandEntry("agent graph", "agent:graph", "Draw which agent may call which.", is_open=True),
@@ -203,7 +203,7 @@ OTHER_WORDS = {
     "hooks remove": "hooks uninstall",
     "worker stop": "worker drain",
 }
-"""What other programs, and Remit before its first release, call what is here."""
+"""Names of commands in other programs and in earlier versions, with the command to suggest."""
 
 _BY_NAME = {entry.name: entry for entry in COMMANDS}
 _GROUP_NAMES = frozenset(group.name for group in GROUPS)
@@ -212,28 +212,28 @@ _HARMLESS_OPTIONS = frozenset({"-h", "--help", "-V", "--version"})
 
 
 def list_commands(group: str = "") -> list[CommandEntry]:
-    """The visible commands of a group, or of the root."""
+    """Return the visible commands of a group, or of the root."""
     return [entry for entry in COMMANDS if entry.name.rpartition(" ")[0] == group and not entry.is_hidden]
 
 
 def list_names(group: str = "") -> list[str]:
-    """The words that may follow a group's name, or `remit`: visible commands, then groups."""
+    """Return the words that may follow a group's name, or `remit`: visible commands, then groups."""
     names = [entry.name.rpartition(" ")[2] for entry in list_commands(group)]
     return names if group else [*names, *(each.name for each in GROUPS)]
 
 
 def get_group(name: str) -> GroupEntry | None:
-    """The group of that name."""
+    """Return the group with a name."""
     return next((group for group in GROUPS if group.name == name), None)
 
 
 def get_command(name: str) -> CommandEntry | None:
-    """The command of that full name, or that the short form stands for."""
+    """Return the command with a full name or short form."""
     return _BY_NAME.get(f"task {name}" if name in SHORT_FORMS else name)
 
 
 def skip_root_options(words: Sequence[str]) -> Sequence[str]:
-    """The words from the command on."""
+    """Return the words from the command on."""
     at = 0
     while at < len(words) and words[at].startswith("-"):
         at += 2 if words[at] in _OPTIONS_WITH_VALUE else 1
@@ -241,7 +241,7 @@ def skip_root_options(words: Sequence[str]) -> Sequence[str]:
 
 
 def find_command(words: Sequence[str]) -> CommandEntry | None:
-    """The command that a command line calls; None if the line only asks for help, or the table has no such command."""
+    """Return the command of a command line; None if the line only requests help or names an unknown command."""
     rest = skip_root_options(words)
     if rest and rest[0] in _GROUP_NAMES:
         return get_command(" ".join(rest[:2]))

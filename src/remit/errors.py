@@ -1,18 +1,18 @@
-"""The exception tree: an operation that cannot proceed.
+"""Exceptions for operations that can't proceed.
 
     RemitError
-    ├── UsageError      the caller asked for something that does not exist or does not fit
-    ├── InputError      a file that was named can't be read
-    ├── ConfigError     remit.toml says something that cannot be followed
+    ├── UsageError      the caller requested something that doesn't exist or isn't valid
+    ├── InputError      a named file can't be read
+    ├── ConfigError     the settings are invalid
     ├── StorageError    the workspace's own files can't be read or written
-    ├── BusyError       another process holds what is needed, for too long
+    ├── BusyError       another process has held a lock for too long
     │   └── EditedError a user edited a file while Remit was writing it; the edit is kept
-    ├── StateError      the tasks or the manifest are not as they would have to be
-    ├── RefusedError    a delegation is not admitted: depth, cycle, allow-list, budget, ticket
-    ├── RunnerError     an agent cannot be started: no such program, no such runner
-    └── ClusterError    the database that machines share does not answer, or may not be used as it is
+    ├── StateError      the tasks or the manifest are inconsistent
+    ├── RefusedError    a run isn't admitted: depth, cycle, allow-list, budget, ticket
+    ├── RunnerError     an agent can't be started: the program or runner doesn't exist
+    └── ClusterError    the shared database doesn't respond or can't be used
 
-Wrong content is never raised: it is a `Diagnostic`. A bug propagates as what it is.
+Invalid content is a `Diagnostic`, never an exception. Bugs propagate as ordinary exceptions.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TYPE_CHECKING = False  # typing itself would cost 6 ms
 
 
 class RemitError(Exception):
-    """An operation cannot proceed: one sentence, what to do next, and a code for machines."""
+    """An operation can't proceed. It has one sentence, a hint, and a code for programs."""
 
     code = "UNKNOWN_ERROR"
     recoverable = False
@@ -37,31 +37,31 @@ class RemitError(Exception):
 
 
 class UsageError(RemitError):
-    """The caller asked for something that does not exist or does not fit."""
+    """The caller requested something that doesn't exist or isn't valid."""
 
     code = "USAGE"
 
 
 class InputError(RemitError):
-    """A file or folder that was named can't be read."""
+    """A named file or folder can't be read."""
 
     code = "INPUT_UNREADABLE"
 
 
 class ConfigError(RemitError):
-    """The workspace's configuration cannot be followed."""
+    """The settings of the workspace are invalid."""
 
     code = "CONFIG_INVALID"
 
 
 class StorageError(RemitError):
-    """The workspace's own files or its ledger can't be read or written: a full disk, a broken one, no permission."""
+    """The workspace's files or its ledger can't be read or written, for example because the disk is full."""
 
     code = "STORAGE_FAILED"
 
 
 class BusyError(RemitError):
-    """Another process holds a lock for longer than it is worth waiting."""
+    """Another process has held a lock for longer than Remit waits."""
 
     code = "BUSY"
     recoverable = True
@@ -75,13 +75,13 @@ class EditedError(BusyError):
 
 
 class StateError(RemitError):
-    """What the workspace keeps is not as it would have to be: drifted, corrupt, or an illegal move was asked for."""
+    """The state of the workspace is inconsistent or corrupt, or doesn't allow the requested change."""
 
     code = "STATE_CONFLICT"
 
 
 class RefusedError(RemitError):
-    """A delegation is not admitted. The code says by which rule (R2.16)."""
+    """A run isn't admitted. The code names the rule (R2.16)."""
 
     code = "REFUSED"
 
@@ -91,18 +91,18 @@ class RefusedError(RemitError):
 
 
 class RunnerError(RemitError):
-    """An agent cannot be started: its program is not there, or nobody knows its runner."""
+    """An agent can't be started: its program or its runner doesn't exist."""
 
     code = "TOOL_UNAVAILABLE"
 
 
 class ClusterError(RemitError):
-    """The database that machines share does not answer, or may not be used as it is."""
+    """The shared database doesn't respond or can't be used."""
 
     code = "CLUSTER_UNAVAILABLE"
     recoverable = True
 
 
 def how_to_install(extra: str) -> str:
-    """How to get what an extra brings, as the tail of a sentence: from Remit's folder, or from a wheel."""
+    """Return a hint that says how to install an extra, from Remit's folder or from a wheel."""
     return f"install Remit again with its extra: pip install '.[{extra}]', or from a wheel 'remit-….whl[{extra}]'"

@@ -1,8 +1,8 @@
-"""Globs: which names, paths and other patterns a pattern with `*`, `?`, `[a-z]`, `**` and `{a,b}` matches.
+"""The matcher of glob patterns: `*`, `?`, `[a-z]`, `**` and `{a,b}` in names, paths and other patterns.
 
-Owns the one matcher. The linter compares patterns with each other and with files, the policy compares them with the
-files of calls, and settings name agents by them. `*` stays in one folder and `**` crosses them. Neither walk tries
-anything twice, so no pattern makes them slow.
+The linter compares patterns with each other and with files, the policy compares them with the paths of tool calls, and
+settings name agents by them. `*` matches within one folder and `**` across folders. Matching doesn't backtrack over
+more than one star, so no pattern takes exponential time.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ if TYPE_CHECKING:
 EVERYTHING = frozenset({"*", "**", "**/*", "**/**", "./**", "./**/*", "/**", "/**/*"})
 """The patterns that match every path."""
 MAX_NAME = 4096
-"""Characters. A longer name matches no pattern."""
+"""In characters. A longer name matches no pattern."""
 MAX_CHOICES = 40
 _STAR = "*"
 _MAX_BRACES = 3
 
 
 class LiteralName(str):
-    """The name of a folder on disk as a part of a pattern: none of its characters stands for others."""
+    """The name of a folder on disk as a part of a pattern: its characters aren't wildcards."""
 
     __slots__ = ()
 
 
 def is_magic(text: str) -> bool:
-    """Return whether a text without braces has a character that stands for others."""
+    """Return whether a text without braces has a wildcard."""
     return ("*" in text or "?" in text or "[" in text) and type(text) is not LiteralName  # called for every pattern
 
 
 def is_pattern(text: str) -> bool:
-    """Return whether a text has a character that stands for others, braces included."""
+    """Return whether a text has a wildcard or braces."""
     return is_magic(text) or "{" in text
 
 
 def expand_braces(pattern: str) -> list[str]:
-    """`*.{js,ts}` as `*.js` and `*.ts`. Nested braces and more than three stay as they are."""
+    """Expand `*.{js,ts}` to `*.js` and `*.ts`. Nested braces, and more than three pairs, aren't expanded."""
     texts = [pattern]
     for _ in range(_MAX_BRACES):
         _, opened, tail = texts[0].partition("{")
@@ -87,7 +87,7 @@ def match_segments(pattern: Sequence[str], parts: Sequence[str], fits: Callable[
 
 
 def match_tokens(tokens: Sequence[str], text: Sequence[str], stands_for: Callable[[str, str], bool]) -> bool:
-    """Return whether tokens match a whole text. It goes back to the last star only, so the lengths multiply at most."""
+    """Return whether tokens match a whole text. It backtracks to the last star only: quadratic time."""
     here = there = 0
     star, resume = -1, 0
     while there < len(text):
@@ -107,7 +107,7 @@ def match_tokens(tokens: Sequence[str], text: Sequence[str], stands_for: Callabl
 
 @lru_cache(maxsize=1024)
 def tokenize(pattern: str) -> tuple[str, ...]:
-    """The characters and stars of a pattern, and its classes (`[a-z]`) as one token each."""
+    """Split a pattern into characters, stars and classes (`[a-z]`)."""
     tokens, at = [], 0
     while at < len(pattern):
         closing = pattern.find("]", at + 2) if pattern[at] == "[" else -1

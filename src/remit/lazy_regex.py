@@ -1,7 +1,6 @@
-"""Patterns that are compiled when they are first used.
+"""Regular expressions that are compiled on first use.
 
-Owns the delay. Compiling a regular expression takes longer than most runs would ever use it for: a hundred of them
-cost as much as starting Python twice.
+Compiling a hundred regular expressions takes as long as starting Python twice, and most processes use only a few.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class _LazyPattern:
-    """A pattern that is not there yet; from its first use on its methods are the compiled pattern's own."""
+    """A pattern that isn't compiled yet. After the first use, its methods are those of the compiled pattern."""
 
     def __init__(self, pattern: str, flags: int) -> None:
         self._given = pattern, flags
@@ -28,6 +27,6 @@ class _LazyPattern:
 
 
 def lazy(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """A pattern like any other, compiled when one of its methods is first asked for."""
+    """Return a pattern that is compiled when one of its methods is first used."""
     later: Any = _LazyPattern(pattern, flags)
     return later  # type: ignore[no-any-return] # it behaves like one

@@ -1,7 +1,6 @@
-"""SHA-256 without OpenSSL, which takes longer to load than a few texts to hash.
+"""SHA-256 without OpenSSL, for hooks: loading OpenSSL takes longer than hashing a few texts.
 
-Owns the choice for programs that start on every tool call. It is the same hash by Python's own code, which is slower: a
-process that has more to hash loads OpenSSL after all.
+Python's own implementation is slower, so a process that hashes more data loads OpenSSL.
 """
 
 from __future__ import annotations
@@ -13,15 +12,15 @@ if TYPE_CHECKING:
     from hashlib import _Hash
 
 _FEW_BYTES = 512 * 1024
-"""For so many Python's own code takes about as long as OpenSSL takes to be loaded."""
+"""The amount of data that Python's implementation hashes in about the time that it takes to load OpenSSL."""
 _OWN = "_sha2" if sys.version_info >= (3, 12) else "_sha256"
-"""Python's own code. A module that isn't there is searched for on the whole path, each time."""
+"""Python's implementation. The name depends on the version, because each failed import searches the whole path."""
 _asked_bytes = 0
 
 
 def begin_sha256(size_bytes: int) -> _Hash:
-    """A hash that about so many bytes will be given to."""
-    global _asked_bytes  # noqa: PLW0603 - what counts is how much this process hashes in all
+    """Return a new hash for about `size_bytes` bytes."""
+    global _asked_bytes  # noqa: PLW0603 - the limit is for the whole process
     _asked_bytes += size_bytes
     if _asked_bytes <= _FEW_BYTES and "_hashlib" not in sys.modules:
         try:
@@ -36,7 +35,7 @@ def begin_sha256(size_bytes: int) -> _Hash:
 
 
 def take_sha256(data: bytes) -> str:
-    """The hash of some bytes, in hexadecimal."""
+    """Return the hash of some bytes in hexadecimal."""
     digest = begin_sha256(len(data))
     digest.update(data)
     return digest.hexdigest()

@@ -1,7 +1,7 @@
-"""JSON without the standard library's module for it, which takes longer to import than a hook has.
+"""JSON parsing and rendering for hooks, without the slow import of `json`.
 
-Owns the two directions for programs that start on every tool call. It is the same C code that `json` uses; only the
-regular expressions around it are left out. Where an interpreter does not have it, `json` does the work.
+It uses the same C code as `json`, without the regular expressions around it. If an interpreter doesn't have this code,
+it uses `json`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 _SPACE = " \t\n\r"
 
 
-def parse_json(text: str) -> Any:  # noqa: ANN401 - whatever the text holds
-    """The value in a text. ValueError where it is none, or more than one."""
+def parse_json(text: str) -> Any:  # noqa: ANN401 - any JSON value
+    """Parse a JSON text. Raises ValueError if it isn't exactly one JSON value."""
     try:
         from _json import make_scanner  # noqa: PLC0415 - only CPython has it
     except ImportError:
@@ -24,7 +24,7 @@ def parse_json(text: str) -> Any:  # noqa: ANN401 - whatever the text holds
     text = text.strip(_SPACE)
     try:
         value, end = make_scanner(_ScannerContext)(text, 0)  # type: ignore[arg-type] # it asks for attributes only
-    except (StopIteration, SystemError):  # the second where the module is not loaded whose exception it would raise
+    except (StopIteration, SystemError):  # SystemError if json.decoder isn't loaded, which has the exception
         raise ValueError("there is no JSON value") from None
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
@@ -38,7 +38,7 @@ def _refuse(word: str) -> None:
 
 
 class _ScannerContext:
-    """What the scanner asks for."""
+    """The attributes that the scanner needs."""
 
     strict = True
     object_hook = None
@@ -50,7 +50,7 @@ class _ScannerContext:
 
 
 def render_json(value: Any) -> str:  # noqa: ANN401 - plain values
-    """A plain value as ASCII text. ValueError where JSON has no word for it, or it is nested too deeply."""
+    """Render a plain value as ASCII text. Raises ValueError if JSON can't represent it or it is nested too deeply."""
     try:
         from _json import encode_basestring_ascii, make_encoder  # noqa: PLC0415
     except ImportError:
@@ -65,4 +65,4 @@ def render_json(value: Any) -> str:  # noqa: ANN401 - plain values
 
 
 def _reject(value: object) -> None:
-    raise ValueError(f"{type(value).__name__} is no word of JSON")
+    raise ValueError(f"{type(value).__name__} can't be represented in JSON")

@@ -1,8 +1,7 @@
-"""Named tuples whose annotations stay texts.
+"""A `NamedTuple` that doesn't evaluate annotations.
 
-Owns the difference to `typing.NamedTuple`, which compiles the annotation of every field when a class is made. Nobody
-asks for them while a program runs, and for the classes that a hook loads that took a seventh of its time. To a type
-checker it is the class of the standard library.
+`typing.NamedTuple` compiles the annotation of every field, which took a seventh of a hook's time and isn't needed at
+run time. Type checkers see the class of the standard library.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ else:
     _OWN = frozenset({"__module__", "__name__", "__annotations__"})
 
     class _Maker(type):
-        """Makes a named tuple of the body of a class."""
+        """Creates a named tuple from the body of a class."""
 
         def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, object]) -> type:
             if not bases:
@@ -35,4 +34,4 @@ else:
             return made
 
     class NamedTuple(metaclass=_Maker):
-        """What such a class names as its base."""
+        """The base class of named tuples."""

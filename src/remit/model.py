@@ -22,12 +22,12 @@ VerdictName = Literal[
     "accepted", "repaired", "missing", "malformed", "invalid", "ambiguous", "degenerate", "fabricated", "unproven",
 ]  # fmt: skip
 ACCEPTABLE: tuple[VerdictName, ...] = ("accepted", "repaired")
-"""The outcomes of a return that holds."""
+"""The verdicts of a valid return."""
 
 STATUSES: tuple[Status, ...] = ("completed", "partial", "failed", "blocked")
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 MAX_DEPTH = 3
-"""How deep delegations may be nested, wherever that is judged."""
+"""The maximum depth of nested runs."""
 
 ERROR_CODES = {
     "timeout": "TIMEOUT",
@@ -52,7 +52,7 @@ ERROR_CODES = {
     "delegation_failure": "DELEGATION_FAILED",
     "git_failure": "GIT_COMMIT_FAILED",
 }
-"""Which code an error's type stands for where the agent gave none; the list is open (R2.16)."""
+"""The code for each error type if the agent gave none; the list is open (R2.16)."""
 NO_ANSWER, AGENT_FAILED, AGENT_KILLED = "NO_ANSWER", "AGENT_FAILED", "AGENT_KILLED"
 MODEL_API_FAILED = "MODEL_API_FAILED"
 CRASH_CODES = (NO_ANSWER, AGENT_FAILED, AGENT_KILLED, MODEL_API_FAILED)
@@ -60,7 +60,7 @@ CRASH_CODES = (NO_ANSWER, AGENT_FAILED, AGENT_KILLED, MODEL_API_FAILED)
 
 
 class Artifact(NamedTuple):
-    """A file that an agent says it made. `kind` is canonical, `word` is what the agent wrote."""
+    """A file that an agent reports. `kind` is canonical, `word` is what the agent wrote."""
 
     kind: str
     path: str
@@ -69,11 +69,11 @@ class Artifact(NamedTuple):
     word: str = ""
     extra: Mapping[str, Any] = NOTHING
     named: str = ""
-    """The path as the agent wrote it, if its format names files from another folder than the root."""
+    """The path as the agent wrote it, if its format names files relative to another folder than the root."""
 
 
 class AgentError(NamedTuple):
-    """An error reported inside a return. `derived` names the fields that the agent did not write."""
+    """An error reported inside a return. `derived` names the fields that the agent didn't write."""
 
     type: str
     message: str
@@ -86,11 +86,11 @@ class AgentError(NamedTuple):
 
 
 class Return(NamedTuple):
-    """The canonical answer of an agent, the same for every format.
+    """The return of an agent in canonical form, the same for every format.
 
-    `word` is the status as the agent spelled it. `extra` and `metadata` hold keys that Remit does not know,
-    at the top and beside the agent's identity. `form` remembers choices of spelling that mean nothing but must
-    come back unchanged when the return is written in the format it was read from.
+    `word` is the status as the agent spelled it. `extra` and `metadata` contain unknown keys of the top level and of
+    the agent's identity. `form` keeps spellings that have no meaning but must be written back unchanged in the
+    format that the return was read from.
     """
 
     status: Status
@@ -111,7 +111,7 @@ class Return(NamedTuple):
 
 
 class TextSpan(NamedTuple):
-    """Where in a text: first and last character, lines and columns counted from 1, the end exclusive."""
+    """A range of a text: lines and columns counted from 1, the end exclusive."""
 
     line: int
     column: int
@@ -120,7 +120,7 @@ class TextSpan(NamedTuple):
 
 
 class TextEdit(NamedTuple):
-    """One change to a text: what stands between two offsets becomes something else."""
+    """One change to a text: the replacement for the text between two offsets."""
 
     start: int
     end: int
@@ -129,7 +129,7 @@ class TextEdit(NamedTuple):
 
 
 class Fix(NamedTuple):
-    """How a finding can be put right. A safe one changes nothing that the file means."""
+    """How a diagnostic can be fixed. A safe fix doesn't change the meaning of the file."""
 
     applicability: Literal["safe", "unsafe"]
     message: str
@@ -137,7 +137,7 @@ class Fix(NamedTuple):
 
 
 class Diagnostic(NamedTuple):
-    """What Remit says about a text. Shared by every room that checks something."""
+    """A problem in a text. Every package that checks texts reports problems this way."""
 
     code: str
     severity: Severity
@@ -149,7 +149,7 @@ class Diagnostic(NamedTuple):
 
 
 class JsonRepair(NamedTuple):
-    """One change that turned broken text into JSON; nothing is repaired without one of these."""
+    """One change that turned invalid text into JSON. Every repair is recorded."""
 
     kind: str
     message: str
@@ -160,7 +160,7 @@ FileState = Literal["file", "empty", "missing", "outside", "special", "unreadabl
 
 
 class ArtifactFacts(NamedTuple):
-    """What is on disk at the path an agent named, at the time somebody looked."""
+    """The state on disk of a path that an agent reported, when Remit checked it."""
 
     path: str
     state: FileState
@@ -168,7 +168,7 @@ class ArtifactFacts(NamedTuple):
 
 
 class Expectation(NamedTuple):
-    """What the caller knows of the delegation before it reads the return; None means not known."""
+    """Facts about a run that are known before its return is read; None means unknown."""
 
     session_id: str | None = None
     agent: str | None = None
@@ -176,19 +176,19 @@ class Expectation(NamedTuple):
     depth: int | None = None
     path: tuple[str, ...] | None = None
     roots: tuple[str, ...] = ()
-    """The folder that artifacts are named from, in each of its spellings."""
+    """The folder that artifact paths are relative to, in each spelling."""
     shortens: bool = False
     """Whether a summary that is too long is shortened instead of refused."""
     instructed: str | None = None
     """The format that the agent was instructed in, if it may use another."""
 
     def names_agent(self, name: object) -> bool:
-        """Return whether a name is the agent's: the harness's, or without its plugin that of the agent's file."""
+        """Return whether a name means the agent: the harness's, or without its plugin the agent file's."""
         return self.agent is None or name in (self.agent, self.agent.rpartition(":")[2])
 
 
 class Verdict:
-    """What became of a final message: an outcome, the reasons for it, and the return if there is one."""
+    """The verdict on a final message, with its reasons, and the return if there is one."""
 
     def __init__(
         self,
@@ -204,20 +204,20 @@ class Verdict:
     ) -> None:
         self.name = name
         self.payload = payload
-        """The object that was found, as the agent wrote it."""
+        """The object in the message, as the agent wrote it."""
         self.format = format
         self.transport = transport
         self.findings = findings
         """All diagnostics, errors first."""
         self.repairs = repairs
-        """What had to be repaired before the return could be read."""
+        """The repairs that were needed to read the return."""
         self.returned = returned
         """The canonical return; None unless the verdict is accepted."""
         self.evidence = evidence
 
     @property
     def accepted(self) -> bool:
-        """Return whether the return can be used, whatever its status word says."""
+        """Return whether the return can be used, regardless of its status."""
         return self.name in ACCEPTABLE
 
     def __repr__(self) -> str:

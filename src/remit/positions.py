@@ -7,7 +7,7 @@ from remit.model import TextSpan
 
 
 def escape_key(key: str) -> str:
-    """A key as a part of a JSON Pointer."""
+    """Escape a key as a part of a JSON Pointer."""
     return key.replace("~", "~0").replace("/", "~1") if "~" in key or "/" in key else key
 
 
@@ -17,7 +17,7 @@ def locate(text: str, start: int, end: int) -> TextSpan:
 
 
 class LineIndex:
-    """An index of a text's lines: counted once, looked up often."""
+    """An index of the lines of a text, for repeated lookups."""
 
     _STRETCH = 1 << 16
 

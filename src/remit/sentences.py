@@ -1,4 +1,4 @@
-"""Sentences: how many a text has, whether it has a word, and how durations are written."""
+"""Counting of sentences, search for words, and formatting of durations."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from remit.lazy_regex import lazy
 
 MAX_CHARS = 4000
-"""Longer texts are counted up to here."""
+"""The rest of a longer text isn't counted."""
 
 _SENTENCE_END = lazy(r"[.!?…](?=[\s\"')\]]|\Z)")
 _ABBREVIATION = lazy(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|dr|mr|ms)\.\Z", re.IGNORECASE)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 LIKELY, SURE = 0.6, 0.8
 """Minimum similarity from 0 to 1: to suggest a name in a hint, and to report or fix a misspelled one."""
 _MIN_SURE, _MAX_SURE = 3, 40
-"""Letters. Shorter words resemble anything, and longer ones are sentences."""
+"""In letters. Shorter words resemble anything, and longer ones are sentences."""
 _MAX_COMPARED = 20
 _MAX_LONGER, _MAX_OTHER_LETTERS = 2, 3
 """Maximum difference in length, and in letters that only one of the two words has."""

@@ -1,7 +1,7 @@
-"""Terminal: what may reach a screen, how wide it is there, and in which colour.
+"""Terminal output: escaping of foreign text, widths and colors.
 
-Owns the escaping of foreign text. An agent's text may hold control sequences, characters that turn the direction of
-writing, and bytes that were no text at all; no line of output carries any of it raw. Nothing else writes colour codes.
+An agent's text may contain control sequences, characters that reverse the text direction, and invalid bytes. No line of
+output contains them unescaped. Only this module writes color codes.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 TAB = "    "
-"""A tab in an excerpt: of one width everywhere, so that carets line up."""
+"""A tab in an excerpt: a fixed width, so that carets line up."""
 
 MAX_SHOWN = 400
-"""Characters of a message that are shown; an agent can put a megabyte into a path that a message quotes."""
+"""The maximum length of a shown message. A message may quote a path, and an agent can write a path of a megabyte."""
 
 _DEFAULT_COLUMNS = 100
 _MIN_COLUMNS = 40
@@ -35,13 +35,13 @@ _RESET = "\x1b[0m"
 
 
 class Paint:
-    """Puts text into colour, or leaves it as it is."""
+    """Colors text, or returns it unchanged if color is off."""
 
     def __init__(self, *, on: bool) -> None:
         self.on = on
 
     def __call__(self, style: str, text: str) -> str:
-        """Text that is already escaped, in the colour of its role."""
+        """Return text that is already escaped in the color of its role."""
         return f"{_STYLES[style]}{text}{_RESET}" if self.on and text else text
 
 
@@ -50,12 +50,12 @@ _chosen = ["auto"]
 
 
 def choose_color(when: str) -> None:
-    """Set whether output has color: one of COLOR_CHOICES, which wins over the environment unless it is `auto`."""
+    """Set whether output has color: one of COLOR_CHOICES, which overrides the environment unless it is `auto`."""
     _chosen[0] = when
 
 
 def wants_color(stream: TextIO | None) -> bool:
-    """Whether a stream gets color: a terminal does, unless --color or the environment (no-color.org) says otherwise."""
+    """Whether a stream gets color: terminals do, unless --color or the environment (no-color.org) decides."""
     if _chosen[0] != "auto":
         return _chosen[0] == "always"
     env = os.environ
@@ -67,7 +67,7 @@ def wants_color(stream: TextIO | None) -> bool:
 
 
 def count_columns() -> int:
-    """How wide the output is: what COLUMNS says, else the terminal, else enough for most screens."""
+    """Return the width of the output: COLUMNS, else that of the terminal, else a default."""
     named = os.environ.get("COLUMNS", "")
     if named.isascii() and named.isdigit() and int(named[:6]) > 0:
         return max(_MIN_COLUMNS, int(named[:6]))
@@ -79,14 +79,14 @@ def count_columns() -> int:
 
 
 def find_width() -> int | None:
-    """How wide lines of prose may be; None where nobody has said, and no screen is there: a program reads them."""
+    """Return the width for prose; None without COLUMNS and a terminal, because a program reads the output."""
     if os.environ.get("COLUMNS", "").isdigit() or (sys.stdout is not None and sys.stdout.isatty()):
         return count_columns()
     return None
 
 
 def fold(text: str, room: int | None) -> list[str]:
-    """A sentence that is already escaped, on as many lines as it needs; on one where there is room for any."""
+    """Wrap a sentence that is already escaped; return one line if the width is unlimited."""
     if room is None:
         return [text]
     lines: list[str] = []
@@ -100,7 +100,7 @@ def fold(text: str, room: int | None) -> list[str]:
 
 
 def cut(text: str, columns: int) -> str:
-    """A text that takes no more than so many columns."""
+    """Cut a text to a number of columns."""
     if text.isascii() and len(text) <= columns:
         return text
     widths = measure(text)
@@ -116,17 +116,17 @@ def cut(text: str, columns: int) -> str:
 
 
 def is_visible(char: str) -> bool:
-    """Return whether a character may be sent as it is: not a control, not invisible, not half of one.
+    """Return whether a character may be printed unescaped: no control character, not invisible, no lone surrogate.
 
-    Spaces of other widths are harmless, and prose is full of them.
+    Spaces of other widths are harmless and common in prose.
     """
     return char.isprintable() or (char.isspace() and char >= "\xa0" and char not in "\u2028\u2029")
 
 
 def escape(text: str, *, keep: str = "") -> str:
-    """Foreign text as it may be shown: what is not visible becomes `<U+001B>`.
+    """Escape foreign text: an invisible character becomes `<U+001B>`.
 
-    That form is nobody else's: an escape that the agent wrote as JSON stays what it is, and the two are told apart.
+    This form differs from JSON escapes, so that both can be distinguished in the output.
     """
     if text.isprintable():
         return text
@@ -134,17 +134,17 @@ def escape(text: str, *, keep: str = "") -> str:
 
 
 def escape_char(char: str) -> str:
-    """One character as it may be shown."""
+    """Escape one character."""
     return char if is_visible(char) else f"<U+{ord(char):04X}>"
 
 
 def shorten(text: str) -> str:
-    """The beginning and the end of a text that is too long to be shown."""
+    """Cut the middle of a text that is too long to be shown."""
     return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN * 3 // 4]} … {text[-MAX_SHOWN // 4 :]}"
 
 
 def quote(text: str) -> str:
-    """A sentence that may quote foreign text: escaped, on one line, and of bounded length."""
+    """Escape and shorten a sentence that may quote foreign text, for one line."""
     return escape(shorten(text))
 
 
@@ -165,9 +165,9 @@ _SIMPLER = str.maketrans("✓✗·…", "+x-~")
 
 
 def write(text: str, *, stream: TextIO | None) -> None:
-    """Send text to a stream in whatever encoding it has.
+    """Write text to a stream in the stream's encoding.
 
-    Nobody reading any more (`| head`) is no error: the work goes on, and the exit code still says what came of it.
+    A closed pipe (`| head`) isn't an error: the command continues, and its exit code is valid.
     """
     if stream is None:
         return
@@ -178,7 +178,7 @@ def write(text: str, *, stream: TextIO | None) -> None:
 
 
 def write_bytes(data: bytes, *, stream: TextIO | None) -> None:
-    """Send bytes to a stream as they are, at once: nothing is left to be written when the process ends."""
+    """Write bytes to a stream unchanged and flush them, because the process ends without flushing."""
     if stream is None:
         return
     try:

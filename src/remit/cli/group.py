@@ -31,7 +31,7 @@ class Commands(options.Command, click.Group):
         self.group_name = group_name
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names of the visible commands and groups, in the order of the help."""
+        """Return the names of the visible commands and groups, in the order of the help."""
         del ctx
         return commands.list_names(self.group_name)
 
@@ -62,7 +62,7 @@ class Commands(options.Command, click.Group):
         raise UsageError(f"there is no command '{name}'", hint=self.suggest(cmd_name, [*self.list_commands(ctx), *own]))
 
     def suggest(self, word: str, known: list[str]) -> str:
-        """What to type instead of a command that doesn't exist."""
+        """Return a hint with the command that the user probably meant."""
         name = f"{self.group_name} {word.lower()}".lstrip()
         meant = commands.OTHER_WORDS.get(name)
         if meant is None:
@@ -73,7 +73,7 @@ class Commands(options.Command, click.Group):
         )
 
     def list_own(self) -> dict[str, str]:
-        """The workspace's own commands in this group, and their help."""
+        """Return the workspace's own commands in this group, with their help."""
         if self.group_name != "task":
             return {}
         from remit.runs.tasks.task_commands import list_own_commands
@@ -101,7 +101,7 @@ class Commands(options.Command, click.Group):
                 formatter.write_dl([(name.ljust(width), text) for name, text in rows])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """The names that begin so, without loading the commands."""
+        """Offer the names with the given beginning, without loading the commands."""
         from remit.cli.commands.completion import make_items
 
         helps = {entry.name.rpartition(" ")[2]: entry.help for entry in commands.list_commands(self.group_name)}
@@ -165,11 +165,11 @@ def _show_next_steps() -> None:
 
 
 def invoke(args: list[str]) -> int:
-    """Run one command line; the exit code that its command gives."""
+    """Run one command line and return its exit code."""
     if "_REMIT_COMPLETE" in os.environ:
         root.main(args, prog_name="remit")
     try:
-        # Many programs have a command of that name, so it is tried before --help.
+        # Many programs have a command `help`, so users try it.
         given = [*args[1:], "--help"] if args[:1] == ["help"] else args
         with root.make_context("remit", given) as ctx:
             code: int = root.invoke(ctx)
@@ -181,7 +181,7 @@ def invoke(args: list[str]) -> int:
 
 
 def _translate(error: click.ClickException) -> UsageError:
-    """What click has to say, in one sentence that ends with what to do next."""
+    """Return click's error as one sentence with a hint."""
     ctx = error.ctx if isinstance(error, click.UsageError) else None
     hint = f"see '{ctx.command_path if ctx else 'remit'} --help'"
     if isinstance(error, click.NoSuchOption):
