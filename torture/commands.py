@@ -193,7 +193,7 @@ def settle_all(root: Path) -> None:
     home.close()
     failed = [step for step in steps if step.state == "failed"]
     if failed:
-        told = [each.message for step in failed for each in step.findings] or [step.message for step in failed]
+        told = [each.message for step in failed for each in step.diagnostics] or [step.message for step in failed]
         raise StorageError(f"{failed[0].name} failed: {told[0]}", hint="see what is in the way, and settle again")
 
 

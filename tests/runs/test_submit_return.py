@@ -83,7 +83,7 @@ def test_a_return_that_was_handed_in_counts(
 ) -> None:  # fmt: skip
     result, answer = run(root, tmp_path_factory.mktemp("agent"), "report.md", "completed", said)
     assert answer.startswith("0 "), answer
-    assert "handed in: accepted · completed" in answer
+    assert "submitted: accepted · completed" in answer
     assert (result.status, result.verdict) == ("completed", "accepted"), result.diagnostics
     assert [artifact.path for artifact in result.artifacts] == ["report.md"]
     assert "remit return submit" in (root / "told.txt").read_text()

@@ -104,8 +104,8 @@ def _make_context(home: Home, row: Run, config: RunConfig, tools: tuple[ToolUse,
     kept = (load_text(home, row.session_id, BEFORE) or b"").decode("utf-8", "replace")
     before = read_before(kept) if config.evidence else Before()
     since = list_resumed(home, config.resume_of)
-    site = find_shared_tree(home, row, config.root, since=since)
-    return load_context(home, row, before, tools=tools, site=site)
+    shared_tree = find_shared_tree(home, row, config.root, since=since)
+    return load_context(home, row, before, tools=tools, shared_tree=shared_tree)
 
 
 def _list_tools(home: Home, row: Run, event: HookEvent | None) -> tuple[ToolUse, ...] | None:
@@ -166,7 +166,7 @@ def conclude_return(
     attempt = Attempt(stop_reason, RunOutput(answer or None), verdict, number, reason=reason)
     conclusion = conclude(row, [attempt], evidence)
     conclusion = conclusion._replace(
-        findings=(*conclusion.findings, *_list_new_names(home, row, config.root, evidence.comparison))
+        diagnostics=(*conclusion.diagnostics, *_list_new_names(home, row, config.root, evidence.comparison))
     )
     now_ms = read_clock_ms()
     usage = _load_usage(home, row)

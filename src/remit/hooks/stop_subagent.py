@@ -202,7 +202,7 @@ def _block(row: Run, verdict: AttemptVerdict | None) -> replies.Answer:
 def _render_reask(row: Run, verdict: AttemptVerdict | None) -> str:
     from remit.runs.instructions import render_reask
 
-    findings = () if verdict is None else verdict.findings
+    findings = () if verdict is None else verdict.diagnostics
     used = None if verdict is None else verdict.format
     return render_reask(findings, format=used or read_run_config(row.details).format, session_id=row.session_id)
 

@@ -124,7 +124,7 @@ def _check_session(ws: Workspace, message: str, row: Run) -> OwnVerdict:
     )  # fmt: skip
     returned = judged.returned
     return OwnVerdict(
-        judged.accepted, judged.name, judged.findings, row.session_id, judged.format or config.format,
+        judged.accepted, judged.name, judged.diagnostics, row.session_id, judged.format or config.format,
         None if returned is None else returned.status, () if judged.verdict is None else judged.verdict.repairs,
         judged.grades,
     )  # fmt: skip

@@ -213,9 +213,9 @@ def test_a_step_that_fails_is_told_and_keeps_nothing_else_back(tmp_path: Path) -
     shutil.rmtree(tmp_path / ".git")
     steps = {step.name: step for step in run_finish_steps(home, describe(), places(home))}
     assert steps["task"].state == "failed"
-    assert "cut off" in steps["task"].message
+    assert "truncated" in steps["task"].message
     assert steps["manifest"].state == steps["errors"].state == "done"
-    assert [finding.code for finding in steps["git"].findings] == ["GIT002"]
+    assert [finding.code for finding in steps["git"].diagnostics] == ["GIT002"]
     assert state.read_text() == broken
 
 
@@ -234,7 +234,7 @@ def test_an_entry_that_is_not_acceptable_is_not_written(tmp_path: Path) -> None:
     home = make(tmp_path)
     steps = run_finish_steps(home, describe(entry={**ENTRY, "status": "great"}), places(home))
     assert steps[0].state == "failed"
-    assert steps[0].findings
+    assert steps[0].diagnostics
     assert (tmp_path / OUT / "MANIFEST.jsonl").read_text() == ""
 
 

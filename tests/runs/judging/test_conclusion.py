@@ -43,7 +43,7 @@ def end(
 
 def make_unproven(**more: Any) -> AttemptVerdict:  # noqa: ANN401 - fields of AttemptVerdict
     doubt = author_unknown(["report.md"])
-    given: dict[str, Any] = {"claimed": DONE, "findings": (doubt,), "doubts": (doubt,), "unproven": ("report.md",)}
+    given: dict[str, Any] = {"claimed": DONE, "diagnostics": (doubt,), "doubts": (doubt,), "unproven": ("report.md",)}
     return AttemptVerdict("unproven", returned=DONE._replace(status="partial"), **(given | more))
 
 
@@ -192,35 +192,35 @@ def test_completed_at_the_end_of_more_than_was_read_is_not_believed() -> None:
 
 def test_an_agent_that_a_signal_ended_has_crashed_whatever_it_printed() -> None:
     killed = RunOutput("hello", cause="crash", trouble="the program was ended by SIGKILL")
-    for judgement in (judge(DONE), judge(None, "invalid", findings=(ERROR,)), judge(None, "missing")):
+    for judgement in (judge(DONE), judge(None, "invalid", diagnostics=(ERROR,)), judge(None, "missing")):
         told = end("crashed", verdict=judgement, output=killed, exit_code=137)
         assert (told.stop_reason, told.status, told.faults[0].code) == ("crashed", "failed", "AGENT_KILLED")
         assert "SIGKILL" in told.faults[0].message
-        assert told.findings == judgement.findings
+        assert told.diagnostics == judgement.diagnostics
     told = end("crashed", verdict=judge(PART), output=killed, exit_code=137)
     assert (told.stop_reason, told.status, told.summary) == ("exited", "partial", PART.summary)
 
 
 def test_an_exit_code_is_told_beside_what_is_wrong_with_the_words() -> None:
     words = RunOutput("hello", trouble="the program ended with exit code 3: no key")
-    told = end(verdict=judge(None, "missing", findings=(ERROR,)), output=words, exit_code=3)
-    assert (told.stop_reason, told.faults[0].code, told.findings) == ("crashed", "AGENT_FAILED", (ERROR,))
+    told = end(verdict=judge(None, "missing", diagnostics=(ERROR,)), output=words, exit_code=3)
+    assert (told.stop_reason, told.faults[0].code, told.diagnostics) == ("crashed", "AGENT_FAILED", (ERROR,))
     assert told.faults[0].message == snapshot("the program ended with exit code 3: no key")
-    told = end(verdict=judge(None, "invalid", findings=(ERROR,)), output=words, exit_code=3)
+    told = end(verdict=judge(None, "invalid", diagnostics=(ERROR,)), output=words, exit_code=3)
     assert (told.stop_reason, told.verdict, told.faults[0].code) == ("exited", "invalid", "VALIDATION_FAILED")
     assert told.faults[0].message == snapshot("there is no return; and the program ended with exit code 3: no key")
 
 
 def test_a_bad_return_is_failed_with_what_is_wrong_and_whose_format_to_fix() -> None:
     """R0.13, R2.13."""
-    told = end(verdict=judge(None, "invalid", findings=(ERROR,)), output=RunOutput("done!"), exit_code=0)
+    told = end(verdict=judge(None, "invalid", diagnostics=(ERROR,)), output=RunOutput("done!"), exit_code=0)
     assert (told.stop_reason, told.verdict, told.status) == ("exited", "invalid", "failed")
     assert told.faults[0].code == "VALIDATION_FAILED"
     assert told.faults[0].recommendation == "Fix researcher subagent return format"
     [how] = told.next_steps  # whoever has never seen that format is told where it is
     assert "remit return prompt --format standard" in how
     assert "remit check" in how
-    assert told.findings == (ERROR,)
+    assert told.diagnostics == (ERROR,)
 
 
 def test_a_claim_that_is_not_borne_out_is_fabricated() -> None:

@@ -68,7 +68,7 @@ class Run:
         site = SharedTree(
             str(self.root), self.began_ms, others, nested, more.pop("made", {}), more.pop("accepted_ms", {})
         )
-        scene = JudgingContext(str(self.root), self.before, site=site, **more)
+        scene = JudgingContext(str(self.root), self.before, shared_tree=site, **more)
         return judge_answer(make_answer(path), scene, format="standard", words={},
                             expectation=Expectation(SESSION, "scribe"))  # fmt: skip
 

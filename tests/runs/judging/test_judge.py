@@ -87,7 +87,7 @@ def test_what_a_tool_wrote_is_not_what_its_path_leads_to_afterwards(root: Path) 
 def test_a_file_that_was_there_before_is_nobodys_work(root: Path) -> None:
     judgement = judge(make_answer("old.md"), look(root))
     assert (judgement.name, judgement.accepted) == ("fabricated", False)
-    assert judgement.findings[0].code == "EVD001"
+    assert judgement.diagnostics[0].code == "EVD001"
     assert judgement.claimed is not None
 
 
@@ -122,8 +122,8 @@ def test_a_claim_that_is_only_withdrawn_makes_nothing_completed(
     assert judge(make_answer(*claims), scene._replace(earlier=EarlierClaims())).accepted
     judgement = judge(make_answer(*claims), scene)
     assert (judgement.name, judgement.accepted) == ("fabricated", False)
-    assert judgement.findings[0].code == "EVD006"
-    assert "'report.md' and 1 more was claimed before" in judgement.findings[0].message
+    assert judgement.diagnostics[0].code == "EVD006"
+    assert "'report.md' and 1 more was claimed before" in judgement.diagnostics[0].message
     assert judge(make_answer(*claims, status="partial"), scene).accepted
 
 
@@ -136,13 +136,13 @@ def test_whoever_writes_the_file_or_names_the_one_that_is_meant_is_believed(
     for path in written:
         (root / path).write_text("# New\n")
     judgement = judge(make_answer(*written), scene)
-    assert (judgement.name, judgement.findings) == ("accepted", ())
+    assert (judgement.name, judgement.diagnostics) == ("accepted", ())
 
 
 def test_an_old_file_takes_no_place(root: Path) -> None:
     """Without a snapshot from before, Remit cannot decide that it is old."""
     scene = look(root, earlier=EarlierClaims(("report.md",), frozenset({"report.md"})))
-    assert {"EVD001", "EVD006"} <= {finding.code for finding in judge(make_answer("old.md"), scene).findings}
+    assert {"EVD001", "EVD006"} <= {finding.code for finding in judge(make_answer("old.md"), scene).diagnostics}
     assert judge(make_answer("old.md"), scene._replace(before=None)).name == "unproven"
 
 
@@ -152,7 +152,7 @@ def test_whoever_used_no_tool_made_no_file(root: Path, tools: tuple[ToolUse, ...
     (root / "report.md").write_text("# By somebody else\n")
     judgement = judge(make_answer("report.md"), scene)
     assert judgement.name == "fabricated"
-    assert "EVD002" in {finding.code for finding in judgement.findings}
+    assert "EVD002" in {finding.code for finding in judgement.diagnostics}
 
 
 def test_a_command_that_failed_may_have_written_before(root: Path) -> None:
@@ -167,22 +167,22 @@ def test_without_a_record_of_the_tree_before_a_claim_is_unproven(root: Path) -> 
     scene = look(root)._replace(before=None, is_lost=True)
     judgement = judge(make_answer("old.md"), scene)
     assert (judgement.name, judgement.unproven) == ("unproven", ("old.md",))
-    assert "EVD005" in {finding.code for finding in judgement.findings}
+    assert "EVD005" in {finding.code for finding in judgement.diagnostics}
 
 
 def test_an_unproven_return_is_partial_final_and_not_accepted(root: Path) -> None:
-    scene = look(root, site=beside(root))
+    scene = look(root, shared_tree=beside(root))
     (root / "report.md").write_text("# New\n")
     judgement = judge(make_answer("report.md"), scene)
     assert (judgement.name, judgement.accepted, judgement.is_final) == ("unproven", False, True)
     assert judgement.returned is not None
     assert judgement.claimed is not None
     assert (judgement.returned.status, judgement.claimed.status) == ("partial", "completed")
-    assert {finding.severity for finding in judgement.findings} == {"warning"}
+    assert {finding.severity for finding in judgement.diagnostics} == {"warning"}
 
 
 def test_a_return_without_artifacts_is_never_unproven(root: Path) -> None:
-    for scene in (look(root, site=beside(root)), look(root)._replace(before=None, is_lost=True)):
+    for scene in (look(root, shared_tree=beside(root)), look(root)._replace(before=None, is_lost=True)):
         judgement = judge_answer(
             make_answer(), scene, format="standard", expectation=Expectation(SESSION, "researcher"), words={}
         )  # fmt: skip
@@ -190,15 +190,15 @@ def test_a_return_without_artifacts_is_never_unproven(root: Path) -> None:
 
 
 def test_a_contradicted_claim_beside_an_unproven_one_is_fabricated(root: Path) -> None:
-    scene = look(root, site=beside(root))
+    scene = look(root, shared_tree=beside(root))
     (root / "report.md").write_text("# New\n")
     judgement = judge(make_answer("report.md", "old.md"), scene)
     assert (judgement.name, judgement.returned) == ("fabricated", None)
-    assert {"EVD001", "EVD003"} <= {finding.code for finding in judgement.findings}
+    assert {"EVD001", "EVD003"} <= {finding.code for finding in judgement.diagnostics}
 
 
 def test_a_tool_record_attributes_a_file_in_a_shared_folder(root: Path) -> None:
-    scene = look(root, site=beside(root), tools=(WROTE,))
+    scene = look(root, shared_tree=beside(root), tools=(WROTE,))
     (root / "report.md").write_text("# New\n")
     assert judge(make_answer("report.md"), scene).name == "accepted"
 
@@ -206,7 +206,7 @@ def test_a_tool_record_attributes_a_file_in_a_shared_folder(root: Path) -> None:
 def test_a_sibling_s_file_is_fabricated_only_if_all_own_writes_are_known(root: Path) -> None:
     """A shell command may have changed the same file, so only a record without one contradicts the claim."""
     (root / "own.md").write_text("# Mine\n")
-    scene = look(root, site=beside(root, written=frozenset({"report.md"})))
+    scene = look(root, shared_tree=beside(root, written=frozenset({"report.md"})))
     (root / "report.md").write_text("# By the sibling\n")
     own = ToolUse("Write", "write", "own.md")
     for tools, verdict in (
@@ -233,7 +233,7 @@ def test_an_edit_of_the_same_size_to_an_ignored_file_is_unproven(root: Path) -> 
     scene = look(root)
     (root / "conf.py").write_text("RETRIES = 2\n")
     judgement = judge(make_answer("conf.py"), scene)
-    assert (judgement.name, judgement.findings[0].code) == ("unproven", "EVD008")
+    assert (judgement.name, judgement.diagnostics[0].code) == ("unproven", "EVD008")
     wrote = scene._replace(tools=(ToolUse("Write", "write", "conf.py"),))
     assert judge(make_answer("conf.py"), wrote).name == "accepted"
 
@@ -243,16 +243,16 @@ def test_a_tree_that_cannot_be_read_after_the_run_is_a_doubt(root: Path, monkeyp
     (root / "report.md").write_text("# New\n")
     monkeypatch.setenv("PATH", str(root))
     judgement = judge(make_answer("report.md"), scene)
-    assert (judgement.name, judgement.findings[0].code) == ("unproven", "EVD008")
-    assert "it isn't in PATH" in judgement.findings[0].message
+    assert (judgement.name, judgement.diagnostics[0].code) == ("unproven", "EVD008")
+    assert "it isn't in PATH" in judgement.diagnostics[0].message
 
 
 def test_a_tree_that_could_not_be_read_before_the_run_says_why(root: Path) -> None:
     scene = JudgingContext(str(root), None, is_lost=True, lost="the tree couldn't be read: git timed out after 60 s")
     (root / "report.md").write_text("# New\n")
     judgement = judge(make_answer("report.md"), scene)
-    assert (judgement.name, judgement.findings[0].code) == ("unproven", "EVD005")
-    assert judgement.findings[0].message.endswith(": the tree couldn't be read: git timed out after 60 s")
+    assert (judgement.name, judgement.diagnostics[0].code) == ("unproven", "EVD005")
+    assert judgement.diagnostics[0].message.endswith(": the tree couldn't be read: git timed out after 60 s")
 
 
 def test_unknown_is_not_none(root: Path) -> None:
@@ -266,17 +266,17 @@ def test_of_a_part_nothing_is_proved_and_it_is_only_told(root: Path) -> None:
     """C11."""
     judgement = judge(make_answer("old.md", status="partial"), look(root))
     assert judgement.accepted
-    assert [finding.severity for finding in judgement.findings if finding.code == "EVD001"] == ["warning"]
+    assert [finding.severity for finding in judgement.diagnostics if finding.code == "EVD001"] == ["warning"]
 
 
 def test_in_a_shared_folder_a_change_without_a_tool_record_is_unproven(root: Path) -> None:
-    scene = look(root, site=beside(root))
+    scene = look(root, shared_tree=beside(root))
     (root / "report.md").write_text("# New\n")
     judgement = judge(make_answer("report.md"), scene)
     assert (judgement.name, judgement.unproven) == ("unproven", ("report.md",))
     assert [finding.code for finding in judgement.doubts] == ["EVD003"]
     partial = judge(make_answer("report.md", status="partial"), scene)
-    assert (partial.name, [finding.code for finding in partial.findings]) == ("accepted", ["EVD003"])
+    assert (partial.name, [finding.code for finding in partial.diagnostics]) == ("accepted", ["EVD003"])
 
 
 def test_what_changed_and_was_not_claimed_is_listed(root: Path) -> None:
@@ -333,7 +333,7 @@ def test_the_appended_line_is_the_return(root: Path) -> None:
     make_findings(root, "cache")
     append(root, make_line("cache"))
     judgement = judge(SENTENCE, scene, format="manifest")
-    assert judgement.accepted, judgement.findings
+    assert judgement.accepted, judgement.diagnostics
     assert judgement.grades["cache.md"].grade == "changed"
 
 
@@ -347,7 +347,7 @@ def test_whoever_writes_the_manifest_anew_has_not_completed(root: Path, way: str
     manifest.write_text(kept[way] + entry)
     judgement = judge(SENTENCE, scene, format="manifest")
     assert (judgement.name, judgement.accepted) == ("fabricated", False)
-    assert [finding.code for finding in judgement.findings if finding.severity == "error"] == ["EVD007"]
+    assert [finding.code for finding in judgement.diagnostics if finding.severity == "error"] == ["EVD007"]
     manifest.write_text(old + entry)  # put back as it was, in a file that was written anew
     assert judge(SENTENCE, scene, format="manifest").accepted
 
@@ -358,11 +358,11 @@ def test_that_the_manifest_was_written_anew_is_told_whatever_else_there_is_to_sa
     (root / "MANIFEST.jsonl").write_text(make_line("cache", status="partial", needs_followup=["BLOCKED:time"]))
     judgement = judge("Research partial. See MANIFEST.jsonl for details.", scene, format="manifest")
     assert judgement.accepted
-    assert ("EVD007", "warning") in {(finding.code, finding.severity) for finding in judgement.findings}
+    assert ("EVD007", "warning") in {(finding.code, finding.severity) for finding in judgement.diagnostics}
     (root / "MANIFEST.jsonl").unlink()
     judgement = judge(SENTENCE, scene, format="manifest")
     assert judgement.name == "missing"
-    assert {"EVD007", "RET081"} <= {finding.code for finding in judgement.findings}
+    assert {"EVD007", "RET081"} <= {finding.code for finding in judgement.diagnostics}
 
 
 @pytest.mark.parametrize("first", ["complete", "blocked"])
@@ -380,7 +380,7 @@ def test_two_entries_of_one_work_that_contradict_each_other_are_ambiguous(root: 
         append(root, line)
     judgement = judge(SENTENCE, scene, format="manifest")
     assert (judgement.name, judgement.accepted) == ("ambiguous", False)
-    assert "RET083" in {finding.code for finding in judgement.findings}
+    assert "RET083" in {finding.code for finding in judgement.diagnostics}
 
 
 def test_whoever_says_less_after_more_is_believed_and_told(root: Path) -> None:
@@ -390,7 +390,7 @@ def test_whoever_says_less_after_more_is_believed_and_told(root: Path) -> None:
     append(root, make_line("cache", id="cache-2026-11-16-2", status="blocked", needs_followup=["BLOCKED:no key"]))
     judgement = judge("Research blocked. See MANIFEST.jsonl for blocker details.", scene, format="manifest")
     assert judgement.accepted
-    assert ("RET083", "warning") in {(finding.code, finding.severity) for finding in judgement.findings}
+    assert ("RET083", "warning") in {(finding.code, finding.severity) for finding in judgement.diagnostics}
 
 
 def test_entries_on_other_files_contradict_nobody(root: Path) -> None:
@@ -412,16 +412,16 @@ def test_an_id_that_an_older_entry_has_is_sent_back(root: Path, status: str) -> 
     append(root, make_line("cache", **changes, id="old-topic-2026-11-16"))
     judgement = judge(sentence, scene, format="manifest")
     assert (judgement.name, judgement.accepted) == ("invalid", False)
-    assert judgement.findings[0].code == "MAN004"
-    assert "is already used in line 1" in judgement.findings[0].message
-    assert "old-topic-2026-11-16-2" in judgement.findings[0].hint
+    assert judgement.diagnostics[0].code == "MAN004"
+    assert "is already used in line 1" in judgement.diagnostics[0].message
+    assert "old-topic-2026-11-16-2" in judgement.diagnostics[0].hint
     manifest = root / "MANIFEST.jsonl"
     manifest.write_text(make_line("old-topic") + make_line("cache", **changes, id="old-topic-2026-11-16-2"))
     assert judge(sentence, scene, format="manifest").accepted
 
 
 def test_of_lines_by_several_the_one_of_its_topic_or_task_is_its_own(root: Path) -> None:
-    scene = look_manifest(root, site=beside(root), topic="cache")
+    scene = look_manifest(root, shared_tree=beside(root), topic="cache")
     for topic in ("cache", "other"):
         make_findings(root, topic)
         append(root, make_line(topic))
@@ -469,7 +469,7 @@ def test_a_second_name_for_an_old_file_is_no_work(root: Path) -> None:
     (root / "new.md").hardlink_to(root / "old.md")
     judgement = judge(make_answer("new.md"), scene)
     assert judgement.name == "unproven"
-    assert "second name" in judgement.findings[0].message
+    assert "second name" in judgement.diagnostics[0].message
 
 
 @pytest.mark.parametrize("link", ["file", "folder"])
@@ -494,5 +494,5 @@ def test_a_manifest_that_is_a_link_out_of_the_workspace_is_not_read(
     assert "cache" in manifest.read_text()
     judgement = judge(SENTENCE, scene, format="manifest")
     assert not judgement.is_final
-    assert "EVD012" in {finding.code for finding in judgement.findings}
-    assert "leads out of the workspace through a link" in " ".join(each.message for each in judgement.findings)
+    assert "EVD012" in {finding.code for finding in judgement.diagnostics}
+    assert "leads out of the workspace through a link" in " ".join(each.message for each in judgement.diagnostics)

@@ -149,7 +149,7 @@ def test_a_return_a_task_and_a_finding_are_handed_in(root: Path) -> None:
     """
     result = run(root, script)
     told = read(root)
-    assert told.count("✓ handed in: accepted") == 2, told
+    assert told.count("✓ submitted: accepted") == 2, told
     assert "RESEARCHING" in told
     assert (result.status, result.verdict) == ("completed", "accepted"), result
     assert "Write the guide" in (root / "specs" / "TODO.md").read_text(), told

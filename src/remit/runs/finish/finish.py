@@ -1,6 +1,6 @@
-"""Finish a run: derive the finish steps for tasks, manifest, errors and git from its conclusion.
+"""Finish a run: derive the finish steps for tasks, manifest, errors and git from its conclusion, and record its result.
 
-Loads tasks and git only where there are some to settle: a hook that does it is waited for.
+Tasks and git are loaded only if there is something to do: the harness waits for a hook that finishes a run.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _PLAN_COUNTS = {"phases": "phase_count", "total_effort_hours": "estimated_hours"
 def finish_run(root: str, row: Run, settings: Settings | None = None) -> Result:
     """Run the finish steps of a concluded run, write its result to the ledger, and return it.
 
-    Supervisors and hooks call it, and the next one of them repeats it if it was interrupted: every step is idempotent.
+    Supervisors and hooks call this function. If it was interrupted, the next call repeats it: every step is idempotent.
     It opens the ledger for itself, so it can run in any thread. `settings`: those of the workspace. Default: loaded.
     """
     home = Home(root)
@@ -92,27 +92,27 @@ def _run_steps(home: Home, settings: Settings, row: Run, conclusion: Conclusion)
 
 
 def _finish(
-    home: Home, settings: Settings, row: Run, conclusion: Conclusion, finish_steps: FinishInput
+    home: Home, settings: Settings, row: Run, conclusion: Conclusion, given: FinishInput
 ) -> tuple[FinishStep, ...]:
     config = read_run_config(row.details)
     first = _keep_worktree(home, row, conclusion, config) if config.worktree else ()
     left = finish_task(home, settings, row, conclusion)
-    finish_steps = finish_steps._replace(stays=left.stays, files=left.files)
-    finish_steps, foreign = _refuse_foreign(home.root, finish_steps, config)
-    steps = _report_failed_commit(config, run_finish_steps(home, finish_steps, find_places(home, settings)))
+    given = given._replace(stays=left.stays, files=left.files)
+    given, foreign = _refuse_foreign(home.root, given, config)
+    steps = _report_failed_commit(config, run_finish_steps(home, given, find_stores(home, settings)))
     steps = (*(step for step in steps if not foreign or step.name != "git"), *foreign)
     outside = finish_outside(home, settings, row, conclusion)
-    told = () if left.steps else report_marker(home, settings, row)
+    marked = () if left.steps else report_marker(home, settings, row)
     made = check_artifacts(home, settings, row, conclusion)
     failed = {step.message for step in steps if step.state == "failed"}
     before = (step for step in left.steps if step.message not in failed)  # one cause is reported once
-    return (*first, *before, *_report_missing_steps(config, steps), *outside, *told, *made)
+    return (*first, *before, *_report_missing_steps(config, steps), *outside, *marked, *made)
 
 
 def _name_missing_context(home: Home, row: Run) -> list[AgentError]:
-    """The context files that the agent requires and that weren't there, for errors.json: the work began without them.
+    """The missing context files that the agent requires, for errors.json: the agent started without them.
 
-    The result has them as diagnostics: they are no error of the agent's work.
+    The result has them as diagnostics: they aren't errors of the agent.
     """
     context = json.loads(load_text(home, row.session_id, "context") or b"[]")
     missing = [each["name"] for each in context if each["part"] == "required" and each.get("reason") == NOT_THERE]
@@ -125,22 +125,20 @@ def _name_missing_context(home: Home, row: Run) -> list[AgentError]:
     ]  # fmt: skip
 
 
-def _refuse_foreign(
-    root: str, finish_steps: FinishInput, config: RunConfig
-) -> tuple[FinishInput, tuple[FinishStep, ...]]:
-    """Commit to no other repository than the one that was there when the work began."""
-    if not finish_steps.commits or mark_checkout(root) == config.checkout:
-        return finish_steps, ()
-    told = "another repository lies there than when the work began, so nothing was committed"
-    return finish_steps._replace(commits=False), (FinishStep("git", "failed", told),)
+def _refuse_foreign(root: str, given: FinishInput, config: RunConfig) -> tuple[FinishInput, tuple[FinishStep, ...]]:
+    """Make no commit if another repository was put into the place of the one at admission."""
+    if not given.commits or mark_checkout(root) == config.checkout:
+        return given, ()
+    message = "the repository was replaced during the run, so nothing was committed"
+    return given._replace(commits=False), (FinishStep("git", "failed", message),)
 
 
 def make_finish_input(row: Run, conclusion: Conclusion, config: RunConfig) -> FinishInput:
-    """What a delegation leaves behind. What can't be used is neither linked nor committed; its errors are logged."""
+    """The input of the finish steps. Unusable work is neither linked nor committed, but its errors are logged."""
     usable = conclusion.status in _USABLE
     in_worktree = bool(config.worktree)
-    told = (*(fault.message for fault in conclusion.faults), *conclusion.next_steps)
-    blocked = next((each for each in told if each.strip()), "") if conclusion.status == "blocked" else ""
+    reasons = (*(fault.message for fault in conclusion.faults), *conclusion.next_steps)
+    blocked = next((each for each in reasons if each.strip()), "") if conclusion.status == "blocked" else ""
     format: Any = conclusion.format or config.format
     return FinishInput(
         session_id=row.session_id,
@@ -178,10 +176,10 @@ def read_counts(given: Mapping[str, Any]) -> dict[str, int | float]:
 
 
 def _choose_artifacts(conclusion: Conclusion, config: RunConfig) -> tuple[Artifact, ...]:
-    """What is the agent's for sure; a file that only changed while it worked may be the user's.
+    """The artifacts that are attributed to the agent; a file that only changed during the run may be the user's.
 
-    If the work was cut short, the file where the agent was told to write its artifact is the agent's (D17). A claim
-    that couldn't be verified is not.
+    In an interrupted run, the file at the artifact path from the agent's instructions is the agent's (D17), but not a
+    claim that couldn't be verified.
     """
     is_cut_short = conclusion.stop_reason != "exited" and conclusion.verdict != "unproven"
     return tuple(
@@ -192,15 +190,15 @@ def _choose_artifacts(conclusion: Conclusion, config: RunConfig) -> tuple[Artifa
 
 
 def _is_own_place(path: str, config: RunConfig) -> bool:
-    """Whether the agent was told to write its artifact there; a findings file is beside the manifest (R4.1)."""
+    """Whether a path is the artifact path of the instructions; a findings file is beside the manifest (R4.1)."""
     if config.format != "manifest":
         return path == config.artifact_path
     folder, _, name = os.path.join(config.root, path).rpartition("/")
     return folder == os.path.dirname(config.manifest) and bool(config.topic) and name.endswith(f"_{config.topic}.md")
 
 
-def find_places(home: Home, settings: Settings) -> FinishStores:
-    """Where a workspace keeps what is settled."""
+def find_stores(home: Home, settings: Settings) -> FinishStores:
+    """The stores of a workspace that finish steps change."""
     manifest = f"{home.root}/{place_manifest(home.root, settings)}"
     base = manifest.rpartition("/")[0]
 
@@ -219,9 +217,9 @@ def find_places(home: Home, settings: Settings) -> FinishStores:
 
 
 def _keep_worktree(home: Home, row: Run, conclusion: Conclusion, config: RunConfig) -> tuple[FinishStep, ...]:
-    """What was made in a worktree becomes a commit on a branch of its own, for whoever wants it.
+    """Commit the work in a worktree, and name a branch for it.
 
-    What the agent has committed itself is on no branch either, or on one that nobody has heard of.
+    The agent's own commits are on no branch, or on one that the user doesn't know.
     """
     if conclusion.status not in _USABLE:
         return ()
@@ -237,25 +235,25 @@ def _keep_worktree(home: Home, row: Run, conclusion: Conclusion, config: RunConf
         committed = commit_paths(
             config.root, _list_paths(conclusion, config), conclusion.summary[:200] or row.session_id
         )
-        findings = _report_uncommitted(committed, [artifact.path for artifact in conclusion.artifacts])
+        diagnostics = _report_uncommitted(committed, [artifact.path for artifact in conclusion.artifacts])
         head = find_head(root, config.worktree)
         if head is None or is_merged(root, head):
-            return (FinishStep("worktree", "failed", f"the work {stays}", findings),) if findings else ()
+            return (FinishStep("worktree", "failed", f"the work {stays}", diagnostics),) if diagnostics else ()
         name_branch(config.root, branch, head)
     except RemitError as error:
         return (FinishStep("worktree", "failed", f"the work {stays}: {error}"),)
-    if any(finding.code != "GIT006" for finding in findings):
-        told = f"the work {stays}; git merge {branch} brings in what the agent has committed"
-        return (FinishStep("worktree", "failed", told, findings),)
-    told = f"git merge {branch} brings it in"
-    told = f"{told}; what git ignores of it {stays}" if findings else told
-    return (FinishStep("worktree", "done", told, findings, edited),)
+    if any(diagnostic.code != "GIT006" for diagnostic in diagnostics):
+        message = f"the work {stays}; git merge {branch} brings in what the agent has committed"
+        return (FinishStep("worktree", "failed", message, diagnostics),)
+    message = f"git merge {branch} brings it in"
+    message = f"{message}; what git ignores of it {stays}" if diagnostics else message
+    return (FinishStep("worktree", "done", message, diagnostics, edited),)
 
 
 def _list_paths(conclusion: Conclusion, config: RunConfig) -> tuple[str, ...]:
-    """What is to be committed of a worktree: whatever the agent made there, claimed or not.
+    """The files of a worktree to commit: all that the agent made there, claimed or not.
 
-    Git is asked as well: of what nobody claimed only so much is remembered, and nothing where nobody looked before.
+    Git lists them, too: the conclusion has a limited number of unclaimed files, and none without a tree before the run.
     """
     from remit.git.worktrees import list_changes  # noqa: PLC0415 - as above
 
@@ -268,24 +266,24 @@ def _list_paths(conclusion: Conclusion, config: RunConfig) -> tuple[str, ...]:
 
 
 def _report_uncommitted(committed: Committed, claimed: Sequence[str]) -> tuple[Diagnostic, ...]:
-    """What of a worktree is in no commit. Who claims a file says that it is work, so to ignore it is more than a note.
+    """The diagnostics on files of a worktree that aren't in a commit. An ignored file that is claimed is a warning.
 
-    It is not committed all the same: it may be a secret that is ignored for good reason, and whoever merges the branch
-    would have it in the history. Ignored files that nobody claimed are caches and the like.
+    It isn't committed, because it may be a secret, and merging the branch would put it into the history. Ignored files
+    without a claim are caches and similar files.
     """
     from remit.git.git_errors import path_ignored  # noqa: PLC0415 - as above
 
-    refused = (finding for finding in committed.diagnostics if finding.code != "GIT006")
+    refused = (diagnostic for diagnostic in committed.diagnostics if diagnostic.code != "GIT006")
     left = (path_ignored(path)._replace(severity="warning") for path in committed.ignored if path in claimed)
     return (*refused, *left)
 
 
 def _report_failed_commit(config: RunConfig, steps: tuple[FinishStep, ...]) -> tuple[FinishStep, ...]:
-    """Where a commit was asked for in so many words, a folder without git is more than a note."""
+    """Raise a note on a missing repository to a warning if a commit was requested explicitly."""
     if not config.must_commit:
         return steps
     return tuple(
-        step._replace(findings=tuple(each._replace(severity="warning") for each in step.findings))
+        step._replace(diagnostics=tuple(each._replace(severity="warning") for each in step.diagnostics))
         if step.name == "git" and step.state == "nothing"
         else step
         for step in steps
@@ -293,18 +291,19 @@ def _report_failed_commit(config: RunConfig, steps: tuple[FinishStep, ...]) -> t
 
 
 def _report_missing_steps(config: RunConfig, steps: tuple[FinishStep, ...]) -> tuple[FinishStep, ...]:
-    """Where the agent was to do this itself (C19), say what Remit had to do instead."""
+    """Report the steps that Remit did for an agent that should do them itself (C19)."""
     if config.owner != "agent":
         return steps
     return tuple(
-        step._replace(findings=(*step.findings, left_undone(step.name))) if step.owed else step for step in steps
+        step._replace(diagnostics=(*step.diagnostics, left_undone(step.name))) if step.owed else step for step in steps
     )
 
 
 def left_undone(step: str) -> Diagnostic:
-    """An agent whose file says that it settles itself left a step to Remit.
+    """An agent whose file says that it does the finish steps itself left a step to Remit.
 
-    Why: what two may do is done by none. Remit looks at what is there and does what is missing.
+    Why: if each side assumes that the other one does a step, no one does it. Remit checks what is there and does what
+    is missing.
 
     Bad: `owner: agent`, and the task was never moved.
 

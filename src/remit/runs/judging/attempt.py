@@ -68,7 +68,7 @@ def shape_attempt(row: Run, attempt: Attempt) -> AttemptRow:
         return kept
     message = verdict.verdict
     return kept._replace(
-        diagnostics=[_shape_diagnostic(each) for each in verdict.findings[:_MAX_RECORDED]],
+        diagnostics=[_shape_diagnostic(each) for each in verdict.diagnostics[:_MAX_RECORDED]],
         repairs=[] if message is None else [_shape_repair(each) for each in message.repairs[:_MAX_RECORDED]],
         claims=list_claims(verdict),
     )

@@ -37,17 +37,17 @@ if TYPE_CHECKING:
 
 MAX_SALVAGED = 20
 _TOGETHER = ("EVD003", "EVD010")
-"""What can't be verified because several agents worked in one folder."""
+"""The diagnostics on claims that can't be verified because several agents worked in one folder."""
 _MOST_KEPT = 2_000
-"""How many changed files are kept of a run."""
+"""How many changed files of a run are stored."""
 _PROSE = (".md", ".mdx", ".txt", ".rst")
 _NOT_EXECUTABLE, _NOT_FOUND = 126, 127
 """The exit codes of a shell, and of `env`, for a program that it can't execute or find."""
 _REFUSALS = {ERROR_CODES[kind]: kind for kind in ("tool_unavailable", "status_sync", "file_not_found")}
-"""The types of the errors that keep an agent from beginning and are no refusal of Remit's, by their codes."""
+"""The types of errors that keep an agent from starting and aren't refusals of Remit, by their codes."""
 _MAX_SUMMARY = 400
 _BEGINS = 3
-"""How many findings a sentence names."""
+"""How many diagnostics a sentence names."""
 _HOW = "Let its final message be what `remit return prompt --format {}` shows; `remit check` checks it"
 
 
@@ -75,16 +75,16 @@ class Conclusion(NamedTuple):
     unclaimed: tuple[TreeChange, ...] = ()
     faults: tuple[AgentError, ...] = ()
     next_steps: tuple[str, ...] = ()
-    findings: tuple[Diagnostic, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
     notes: tuple[str, ...] = ()
     entry: Mapping[str, Any] | None = None
     """The line of the manifest that the agent appended."""
     unsure: tuple[str, ...] = ()
     """Files that Remit cannot attribute to the agent: reported, and neither linked nor committed."""
     made: tuple[tuple[str, str], ...] = ()
-    """What is the agent's for sure: places below the root, each with its git id. Its callers need not name them."""
+    """The files that are attributed to the agent, each with its git id. Its callers need not name them."""
     writes: WrittenFiles | None = None
-    """What shows which files it wrote, for the runs that are judged later; None: unknown."""
+    """Which files it wrote, for the runs that are judged later; None: unknown."""
     extra: Mapping[str, Any] = NOTHING
     """The keys of the return that its format doesn't define."""
     format: str = ""
@@ -248,7 +248,7 @@ def _accept(run: Run, attempt: Attempt, evidence: RunEvidence, handback_advice: 
         faults = (*faults, *_name_missing(verdict))
     return Conclusion(
         stop_reason, verdict.name, returned.status, returned.summary, returned.artifacts, verdict.grades,
-        evidence.unclaimed, faults, next_steps, verdict.findings, attempt.output.notes, entry, verdict.unproven,
+        evidence.unclaimed, faults, next_steps, verdict.diagnostics, attempt.output.notes, entry, verdict.unproven,
         metadata=returned.metadata, extra=returned.extra, lowered=claimed_status != returned.status,
     )  # fmt: skip
 
@@ -260,7 +260,7 @@ def _name_unproven(verdict: AttemptVerdict) -> AgentError:
     advice = f"Check {shown}{more} before you use {'it' if len(verdict.unproven) == 1 else 'them'}"
     if not verdict.unproven:
         advice = "Check what the agent did before you use it"
-    if any(finding.code in _TOGETHER for finding in verdict.doubts):
+    if any(diagnostic.code in _TOGETHER for diagnostic in verdict.doubts):
         advice = f"{advice}; to have it verified, run each agent in its own worktree: --worktree"
     return _make_error("unproven", _join_messages(verdict.doubts), advice, recoverable=True)
 
@@ -286,16 +286,18 @@ def _describe_exit(attempt: Attempt) -> str:
 def _reject(run: Run, attempt: Attempt, evidence: RunEvidence) -> Conclusion:
     """A final message that isn't an acceptable return: failed, with its diagnostics (R0.13, R2.13)."""
     name = "missing" if attempt.verdict is None else attempt.verdict.name
-    findings = () if attempt.verdict is None else attempt.verdict.findings
+    diagnostics = () if attempt.verdict is None else attempt.verdict.diagnostics
     kind = "fabricated" if name == "fabricated" else "validation"
     advice = f"Fix {run.agent or 'the'} subagent return format"
     if kind == "fabricated":
         advice = "Check the working tree, then try again"
-    message = _join_diagnostics(findings) or "the final message has no return"
+    message = _join_diagnostics(diagnostics) or "the final message has no return"
     if attempt.exit_code:
         message = f"{message}; and {_describe_exit(attempt)}"
     failed = _fail(run, attempt, evidence, stop_reason="exited", kind=kind, message=message, advice=advice)
-    failed = failed._replace(verdict=name, findings=findings, faults=(*failed.faults, *_name_missing(attempt.verdict)))
+    failed = failed._replace(
+        verdict=name, diagnostics=diagnostics, faults=(*failed.faults, *_name_missing(attempt.verdict))
+    )
     if kind == "fabricated":
         return failed
     how = _HOW.format(_find_format(run, attempt) or "standard")  # the wording of R0.13 doesn't explain how
@@ -325,7 +327,9 @@ def _doubt_exit(run: Run, attempt: Attempt, evidence: RunEvidence) -> Conclusion
     failed = _fail(
         run, attempt, evidence, stop_reason="crashed", kind="execution", message=message,
                    code=_find_crash_code(attempt))  # fmt: skip
-    return failed._replace(verdict="ambiguous", findings=() if attempt.verdict is None else attempt.verdict.findings)
+    return failed._replace(
+        verdict="ambiguous", diagnostics=() if attempt.verdict is None else attempt.verdict.diagnostics
+    )
 
 
 def _fail(
@@ -347,7 +351,7 @@ def _fail(
     return Conclusion(
         stop_reason, name, "failed", summary, () if claimed is None else claimed.artifacts,
         {} if verdict is None else verdict.grades, evidence.unclaimed, (fault,), (fault.recommendation,),
-        () if verdict is None else verdict.findings, attempt.output.notes,
+        () if verdict is None else verdict.diagnostics, attempt.output.notes,
     )  # fmt: skip
 
 
@@ -357,13 +361,13 @@ def _refer_to_log(run: Run, attempt: Attempt) -> str:
     return f"See {where} what went wrong, then try again"
 
 
-def _join_diagnostics(findings: Sequence[Diagnostic]) -> str:
-    return _join_messages([finding for finding in findings if finding.severity == "error"])
+def _join_diagnostics(diagnostics: Sequence[Diagnostic]) -> str:
+    return _join_messages([diagnostic for diagnostic in diagnostics if diagnostic.severity == "error"])
 
 
-def _join_messages(findings: Sequence[Diagnostic]) -> str:
-    more = f" and {len(findings) - _BEGINS} more" if len(findings) > _BEGINS else ""
-    return "; ".join(finding.message for finding in findings[:_BEGINS]) + more
+def _join_messages(diagnostics: Sequence[Diagnostic]) -> str:
+    more = f" and {len(diagnostics) - _BEGINS} more" if len(diagnostics) > _BEGINS else ""
+    return "; ".join(diagnostic.message for diagnostic in diagnostics[:_BEGINS]) + more
 
 
 # --- interrupted runs ------------------------------------------------------------------------------------------------
@@ -407,7 +411,7 @@ def _save_partial(run: Run, attempt: Attempt, evidence: RunEvidence, *, can_resu
         tuple(change for change in evidence.unclaimed if change.path not in {artifact.path for artifact in artifacts}),
         (fault, *(own.faults if own is not None else ())),
         (advice, *(own.next_steps if own is not None else ())),
-        () if verdict is None else verdict.findings, attempt.output.notes,
+        () if verdict is None else verdict.diagnostics, attempt.output.notes,
         unsure=tuple(artifact.path for artifact in artifacts if artifact.path not in (evidence.written or ())),
         lowered=True,
     )  # fmt: skip

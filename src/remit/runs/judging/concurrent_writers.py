@@ -1,6 +1,6 @@
 """Concurrent writers: the other agents that could have written a file, or undone the work on it.
 
-Owns that question. Another agent in the same tree makes a claim doubtful only if it was running when the file changed,
+Another agent in the same tree makes a claim doubtful only if it was running when the file changed,
 its permissions allow the path, and no record shows who did it. Records are of two kinds. A tool that writes files names
 the file that it wrote. A command of Claude Code names the files that changed while it ran, and another agent may have
 changed those; so such a record counts only if the records of every other agent rule that out.
@@ -108,65 +108,65 @@ def is_recorded(tools: Sequence[ToolUse] | None) -> bool:
     )
 
 
-def find_writers(grade: ArtifactGrade, site: SharedTree, own_seen: Collection[str] = ()) -> list[ConcurrentRun]:
+def find_writers(grade: ArtifactGrade, tree: SharedTree, own_seen: Collection[str] = ()) -> list[ConcurrentRun]:
     """The other agents that could have written a file that changed.
 
     `own_seen`: the files that changed while a command of the agent itself ran.
     """
-    changed_ms = _find_changed_ms(grade.places, site)
+    changed_ms = _find_changed_ms(grade.places, tree)
     found = [
         other
-        for other in site.others
-        if other.started_ms <= changed_ms and not _had_other_content(other, grade) and _may_write(other, grade, site)
+        for other in tree.others
+        if other.started_ms <= changed_ms and not _had_other_content(other, grade) and _may_write(other, grade, tree)
     ]
     if found and not {*grade.places}.isdisjoint(own_seen):
         found = [other for other in found if not _is_ruled_out(other, grade, changed_ms)]
     return found
 
 
-def find_undoers(grade: ArtifactGrade, site: SharedTree) -> list[ConcurrentRun]:
+def find_undoers(grade: ArtifactGrade, tree: SharedTree) -> list[ConcurrentRun]:
     """The other agents that could have removed a file, or restored what it was before.
 
     None, if nothing happened at that place since the agent began: then there was nothing to undo.
     """
-    changed_ms = _find_undone_ms(grade.places, site)
+    changed_ms = _find_undone_ms(grade.places, tree)
     if changed_ms is None:
         return []
     return [
         other
-        for other in site.others
+        for other in tree.others
         if other.started_ms <= changed_ms
         and not _left_changed(other, grade)
         and not _is_ruled_out(other, grade, changed_ms)
-        and _may_write(other, grade, site)
+        and _may_write(other, grade, tree)
     ]
 
 
-def find_origin(grade: ArtifactGrade, site: SharedTree, *, is_written: bool) -> NestedRun | None:
+def find_origin(grade: ArtifactGrade, tree: SharedTree, *, is_written: bool) -> NestedRun | None:
     """The nested run that was not accepted and that a file comes from; None if the agent rewrote it since.
 
     A file that changed again since may still have most of that run's work in it. Only a record that a tool of the agent
     itself wrote the file (`is_written`), or a nested run that was accepted since, shows otherwise.
     """
-    if any(grade.content in site.made_below.get(place, ()) for place in grade.places):
+    if any(grade.content in tree.made_below.get(place, ()) for place in grade.places):
         return None
-    for nested in site.nested:
+    for nested in tree.nested:
         is_parallel = is_written and not nested.is_awaited
-        is_left = not is_parallel and _has_left(nested.run, grade, site)
-        is_edited = not is_written and nested.is_here and _has_changed(nested.run, grade, site)
-        if (is_left or is_edited) and _may_write(nested.run, grade, site):
+        is_left = not is_parallel and _has_left(nested.run, grade, tree)
+        is_edited = not is_written and nested.is_here and _has_changed(nested.run, grade, tree)
+        if (is_left or is_edited) and _may_write(nested.run, grade, tree):
             return nested
     return None
 
 
-def _has_changed(run: ConcurrentRun, grade: ArtifactGrade, site: SharedTree) -> bool:
+def _has_changed(run: ConcurrentRun, grade: ArtifactGrade, tree: SharedTree) -> bool:
     """Whether a run that has ended changed a file, and no nested run made it that was accepted then or since."""
     if _is_unrecorded(run, grade):
         return False
     changed = run.writes.changed or NOTHING
     left = {place: changed[place] for place in grade.places if place in changed}
     return any(
-        content not in site.made_below.get(place, ()) and site.accepted_ms.get(place, 0) <= (run.ended_ms or 0)
+        content not in tree.made_below.get(place, ()) and tree.accepted_ms.get(place, 0) <= (run.ended_ms or 0)
         for place, content in left.items()
     )
 
@@ -176,7 +176,7 @@ def _is_unrecorded(run: ConcurrentRun, grade: ArtifactGrade) -> bool:
     return run.writes.is_recorded and (run.written | run.writes.seen).isdisjoint(grade.places)
 
 
-def _has_left(run: ConcurrentRun, grade: ArtifactGrade, site: SharedTree) -> bool:
+def _has_left(run: ConcurrentRun, grade: ArtifactGrade, tree: SharedTree) -> bool:
     """Whether a run that has ended left a file as it is now, by its tree; if that isn't kept, by the file's time."""
     if _is_unrecorded(run, grade):
         return False
@@ -185,7 +185,7 @@ def _has_left(run: ConcurrentRun, grade: ArtifactGrade, site: SharedTree) -> boo
     if run.writes.changed is not None and (grade.blob or is_known):  # its tree has no file that git ignores
         hashes = [run.writes.changed[place] for place in grade.places if place in run.writes.changed]
     if None in hashes or grade.content is None:
-        changed_ms = _find_changed_ms(grade.places, site)
+        changed_ms = _find_changed_ms(grade.places, tree)
         return bool(hashes) and run.started_ms <= changed_ms <= (run.ended_ms or 0) + 2 * _TICK_MS
     return grade.content in hashes
 
@@ -195,26 +195,26 @@ def has_written(other: ConcurrentRun, grade: ArtifactGrade) -> bool:
     return not other.written.isdisjoint(grade.places)
 
 
-def _find_changed_ms(places: Sequence[str], site: SharedTree) -> int:
+def _find_changed_ms(places: Sequence[str], tree: SharedTree) -> int:
     """The latest time at which a file can have got what it contains.
 
     Its time of change is no earlier than that, also if the file was touched later. A file that didn't change since the
     agent began came with its folder, and nothing shows when.
     """
-    changed_ms = max((_read_time_ms(f"{site.root}/{place}") or 0 for place in places), default=0)
-    return changed_ms if changed_ms >= site.since_ms else time.time_ns() // 1_000_000
+    changed_ms = max((_read_time_ms(f"{tree.root}/{place}") or 0 for place in places), default=0)
+    return changed_ms if changed_ms >= tree.since_ms else time.time_ns() // 1_000_000
 
 
-def _find_undone_ms(places: Sequence[str], site: SharedTree) -> int | None:
+def _find_undone_ms(places: Sequence[str], tree: SharedTree) -> int | None:
     """The time of the last change at a place, if that is since the agent began: of the file, else of its folder."""
     found = None
     for place in places:
-        path = f"{site.root}/{place}"
+        path = f"{tree.root}/{place}"
         changed_ms = _read_time_ms(path)
-        while changed_ms is None and len(path) > len(site.root):
+        while changed_ms is None and len(path) > len(tree.root):
             path = os.path.dirname(path)
             changed_ms = _read_time_ms(path)
-        if changed_ms is not None and changed_ms >= site.since_ms:
+        if changed_ms is not None and changed_ms >= tree.since_ms:
             found = max(found or 0, changed_ms)
     return found
 
@@ -256,11 +256,11 @@ def _is_ruled_out(other: ConcurrentRun, grade: ArtifactGrade, changed_ms: int) -
     return other.ended_ms is not None or changed_ms <= (other.recorded_ms or 0)
 
 
-def _may_write(other: ConcurrentRun, grade: ArtifactGrade, site: SharedTree) -> bool:
+def _may_write(other: ConcurrentRun, grade: ArtifactGrade, tree: SharedTree) -> bool:
     """Whether another agent's permissions and confinement let it write one of a file's places."""
     layers = [Permissions(each.get("tools"), each.get("allow", {}), each.get("deny", {})) for each in other.layers]
     if not any(all(check_switched_on(tool, layer) is None for layer in layers) for tool in _WRITING):
         return False
     protected = PROTECTED if other.is_confined else ()
-    ground = PathContext(site.root, site.root, os.path.expanduser("~"), os.path.realpath, protected)
+    ground = PathContext(tree.root, tree.root, os.path.expanduser("~"), os.path.realpath, protected)
     return any(judge_path(place, "write", layers, ground).answer != "deny" for place in grade.places or ("",))

@@ -1,8 +1,8 @@
 """Judge a return: compare what the agent reports with what it did.
 
-Owns the verdict with evidence. The contract says whether the message is a return; the tree before and after says
-whether it is true. A `completed` return is `fabricated` if the tree contradicts one of its claims, and `unproven` if
-Remit cannot decide one. The documentation of each finding (EVD…) is the docstring of the function that makes it.
+The format's rules decide whether the message is a return; the tree before and after decides whether it is true. A
+`completed` return is `fabricated` if the tree contradicts one of its claims, and `unproven` if Remit cannot decide one.
+The documentation of each diagnostic (EVD…) is the docstring of the function that makes it.
 """
 
 from __future__ import annotations
@@ -47,25 +47,25 @@ _TOO_LONG = "RET030"
 _MADE_EARLIER = "EVD011"
 _EMPTY = "RET054"
 _NOT_THERE = frozenset({"RET051", _EMPTY, "RET089"})
-"""A file that is claimed is missing or empty."""
+"""The diagnostics on claimed files that are missing or empty."""
 
 
 class AttemptVerdict(NamedTuple):
-    """What is to be thought of an answer."""
+    """The verdict on what an agent returned, with the evidence."""
 
     name: VerdictName
-    findings: tuple[Diagnostic, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
     returned: Return | None = None
-    """The canonical return, if the outcome allows to use it. An `unproven` one is `partial`."""
+    """The canonical return, if the verdict lets the caller use it. An `unproven` return is `partial`."""
     claimed: Return | None = None
-    """What the agent claims, also if it is not verified."""
+    """What the agent claims, also if it isn't verified."""
     grades: Mapping[str, ArtifactGrade] = {}
     unclaimed: tuple[TreeChange, ...] = ()
     verdict: Verdict | None = None
     unproven: tuple[str, ...] = ()
     """The claimed files of an `unproven` return that Remit could not verify."""
     doubts: tuple[Diagnostic, ...] = ()
-    """The findings that make it `unproven`."""
+    """The diagnostics that make it `unproven`."""
     after: WorkTree | None = None
     """The tree that the claims were compared with."""
 
@@ -82,7 +82,7 @@ class AttemptVerdict(NamedTuple):
     @property
     def is_usable_at_last(self) -> bool:
         """Whether the agent can correct all that is wrong, and the return is used if it can't be sent back again."""
-        codes = {finding.code for finding in self.findings if finding.severity == "error"}
+        codes = {diagnostic.code for diagnostic in self.diagnostics if diagnostic.severity == "error"}
         return bool(codes) and codes <= {_TOO_LONG, _MADE_EARLIER}
 
     @property
@@ -93,7 +93,7 @@ class AttemptVerdict(NamedTuple):
 
 def judge_answer(
     text: str,
-    scene: JudgingContext,
+    context: JudgingContext,
     *,
     format: str,
     any_format: bool = False,
@@ -101,12 +101,12 @@ def judge_answer(
     words: Mapping[str, Status],
     submitted: Sequence[str] = (),
 ) -> AttemptVerdict:
-    """Judge a final message against the tree it was to change.
+    """Judge a final message by the tree that it was to change.
 
     `format` is the one that the agent was instructed in; with `any_format` it may have used another. `submitted` are
     the returns that the agent handed in, which count. If the final message has one too, all must agree.
     """
-    root, manifest = scene.root, scene.manifest or None
+    root, manifest = context.root, context.manifest or None
     expectation = expectation._replace(
         roots=(root, os.path.realpath(root)), instructed=format if any_format else None
     )  # fmt: skip
@@ -116,25 +116,25 @@ def judge_answer(
     reading = returns.choose_message([read(each) for each in (*handed_in, text)])
     if reading.payload is None:
         reading = follow_to_file(reading, root, wanted) or reading
-    entry = find_entry(scene) if reading.return_format is MANIFEST else AgentEntry(None)
+    entry = find_entry(context) if reading.return_format is MANIFEST else AgentEntry(None)
     returns.attach_entry(reading, entry.line, rival=entry.rival)
-    facts = find_facts(reading, root, manifest, scene.workspace_root)
-    bases = find_bases(reading, root, manifest, scene.workspace_root)
-    after, failure = _take_tree_again(scene.before) if facts and scene.before is not None else (None, "")
+    facts = find_facts(reading, root, manifest, context.workspace_root)
+    bases = find_bases(reading, root, manifest, context.workspace_root)
+    after, failure = _take_tree_again(context.before) if facts and context.before is not None else (None, "")
     grades = grade_artifacts(
-        facts, before=scene.before, after=after, root=scene.root, bases=bases, tool_ledger=_list_writes(scene),
+        facts, before=context.before, after=after, root=context.root, bases=bases, tool_ledger=_list_writes(context),
         failure=failure,
     )  # fmt: skip
-    seen = _name_below_root(list_seen(scene.tools), scene)
-    grades = {path: _attribute(grade, scene, seen) for path, grade in grades.items()}
-    undone = {path for path, grade in grades.items() if _may_be_undone(grade, scene)}
+    seen = _name_below_root(list_seen(context.tools), context)
+    grades = {path: _attribute(grade, context, seen) for path, grade in grades.items()}
+    undone = {path for path, grade in grades.items() if _may_be_undone(grade, context)}
     shown = facts | {path: facts[path]._replace(state="file", size_bytes=1) for path in undone}
     verdict = returns.judge(reading, evidence=shown, findings_text=load_findings(facts, root, manifest))
-    withdrawn = _list_withdrawn(grades, scene, bases)
-    judgement = _weigh(verdict, grades, scene, withdrawn, undone, is_last=expectation.shortens)._replace(after=after)
+    withdrawn = _list_withdrawn(grades, context, bases)
+    judged = _weigh(verdict, grades, context, withdrawn, undone, is_last=expectation.shortens)._replace(after=after)
     if entry.refused is not None:
-        judgement = _refuse(judgement, entry.refused)
-    return _name_from_root(judgement) if len(bases) > 1 else judgement
+        judged = _refuse(judged, entry.refused)
+    return _name_from_root(judged) if len(bases) > 1 else judged
 
 
 def _take_tree_again(before: WorkTree) -> tuple[WorkTree | None, str]:
@@ -147,9 +147,9 @@ def _take_tree_again(before: WorkTree) -> tuple[WorkTree | None, str]:
         return None, error.message
 
 
-def _name_from_root(judgement: AttemptVerdict) -> AttemptVerdict:
-    """The same, with every artifact named from the root (R0.6): some formats name it from elsewhere."""
-    names = {path: _find_place(path, grade.places) for path, grade in judgement.grades.items()}
+def _name_from_root(judged: AttemptVerdict) -> AttemptVerdict:
+    """The verdict with all artifact paths relative to the root (R0.6), whatever the format's base folder."""
+    names = {path: _find_place(path, grade.places) for path, grade in judged.grades.items()}
 
     def rename(returned: Return | None) -> Return | None:
         if returned is None:
@@ -159,26 +159,26 @@ def _name_from_root(judgement: AttemptVerdict) -> AttemptVerdict:
         )
         return returned._replace(artifacts=tuple(artifacts))
 
-    grades = {names[path]: grade for path, grade in judgement.grades.items()}
-    return judgement._replace(
-        returned=rename(judgement.returned), claimed=rename(judgement.claimed), grades=grades,
-        unproven=tuple(names.get(path, path) for path in judgement.unproven),
+    grades = {names[path]: grade for path, grade in judged.grades.items()}
+    return judged._replace(
+        returned=rename(judged.returned), claimed=rename(judged.claimed), grades=grades,
+        unproven=tuple(names.get(path, path) for path in judged.unproven),
     )  # fmt: skip
 
 
 def _find_place(path: str, places: Sequence[str]) -> str:
-    """What a file is called below the root: as it was named, rather than where a link leads."""
+    """The path of a file below the root: as the agent named it, not the target of a link."""
     return next((place for place in places if f"/{place}".endswith(f"/{path}")), places[0] if places else path)
 
 
 def compare_trees(
-    scene: JudgingContext,
+    context: JudgingContext,
     grades: Mapping[str, ArtifactGrade],
     own: Sequence[str] = (),
     is_below: Callable[[TreeChange], bool] | None = None,
     after: WorkTree | None = None,
 ) -> tuple[Comparison | None, tuple[TreeChange, ...]]:
-    """What changed since the run began, and what of it the agent did not claim.
+    """The changes since the run began, and those of them that the agent didn't claim.
 
     Without Remit's own files, and without the manifest if the agent has an entry in it. `is_below` says what was
     accepted of a nested run: its caller need not name that too. `after` is the tree now, if it was just taken.
@@ -186,11 +186,11 @@ def compare_trees(
     from remit.evidence.take_tree import scan_again  # noqa: PLC0415 - starts git, which a return without claims doesn't need
     from remit.evidence.tree_comparison import compare  # noqa: PLC0415 - starts git
 
-    if scene.before is None:
+    if context.before is None:
         return None, ()
-    manifest = name_below(scene.root, scene.manifest) if scene.manifest and grades else None
+    manifest = name_below(context.root, context.manifest) if context.manifest and grades else None
     own = (*own, manifest) if manifest else own
-    comparison = compare(scene.before, after or scan_again(scene.before))
+    comparison = compare(context.before, after or scan_again(context.before))
     comparison = comparison._replace(
         created=tuple(change for change in comparison.created if change.path not in own),
         changed=tuple(change for change in comparison.changed if change.path not in own),
@@ -222,18 +222,17 @@ def gather_evidence(
     )
 
 
-def _list_withdrawn(grades: Mapping[str, ArtifactGrade], scene: JudgingContext, bases: Sequence[str]) -> list[str]:
-    """The files that were claimed before, are still not there, and have nothing in their place.
+def _list_withdrawn(grades: Mapping[str, ArtifactGrade], context: JudgingContext, bases: Sequence[str]) -> list[str]:
+    """The files that were claimed before, are still missing, and weren't replaced by other claims.
 
-    Who named the wrong path may name another, one for one. To write any file there proves no less than to write the one
-    that was claimed first.
+    An agent that named a wrong path may name another one, one for one: a verified file counts, whatever its path.
     """
-    if not scene.earlier.missed:
+    if not context.earlier.missed:
         return []
-    found = inspect_artifacts(scene.earlier.missed, root=scene.root, bases=bases)
+    found = inspect_artifacts(context.earlier.missed, root=context.root, bases=bases)
     missed = [path for path, facts in found.items() if facts.state != "file"]
     enough = ("unknown", *PROVED)  # an unknown one makes the return unproven
-    known = scene.earlier.known
+    known = context.earlier.known
     fresh = [] if known is None else [grades[path] for path in grades if known.isdisjoint((path, *grades[path].places))]
     return missed if len(missed) > sum(each.grade in enough for each in fresh) else []
 
@@ -241,28 +240,28 @@ def _list_withdrawn(grades: Mapping[str, ArtifactGrade], scene: JudgingContext, 
 def _weigh(
     verdict: Verdict,
     grades: Mapping[str, ArtifactGrade],
-    scene: JudgingContext,
+    context: JudgingContext,
     withdrawn: Sequence[str],
     undone: Collection[str],
     *,
     is_last: bool,
 ) -> AttemptVerdict:
-    errors = [finding for finding in verdict.findings if finding.severity == "error"]
+    errors = [diagnostic for diagnostic in verdict.findings if diagnostic.severity == "error"]
     if not verdict.accepted:
-        codes = {finding.code for finding in errors}
-        absent = bool(codes) and codes <= _NOT_THERE and codes != {_EMPTY}  # the agent may have made an empty file
+        codes = {diagnostic.code for diagnostic in errors}
+        absent = bool(codes) and codes <= _NOT_THERE and codes != {_EMPTY}  # the agent may have written an empty file
         name: VerdictName = "fabricated" if absent else verdict.name
-        findings = (*_find_loss(scene, "warning" if scene.shared else "error"), *verdict.findings)
-        return AttemptVerdict(name, findings, grades=grades, verdict=verdict)
+        diagnostics = (*_find_loss(context, "warning" if context.shared else "error"), *verdict.findings)
+        return AttemptVerdict(name, diagnostics, grades=grades, verdict=verdict)
     returned = verdict.returned
     is_done = returned is not None and returned.status == "completed"
-    earlier = _find_earlier(grades, scene)
+    earlier = _find_earlier(grades, context)
     standing = {path: grade for path, grade in grades.items() if path not in undone and path not in earlier}
-    contradictions = _find_contradictions(standing, scene, "error" if is_done else "warning")
-    if withdrawn and is_done:  # to say less than `completed` is honest
+    contradictions = _find_contradictions(standing, context, "error" if is_done else "warning")
+    if withdrawn and is_done:  # any other status admits it
         contradictions.append(claim_withdrawn(withdrawn))
-    doubts, reasons = _find_doubts(standing, scene)
-    if undone and not (scene.is_lost and grades):
+    doubts, reasons = _find_doubts(standing, context)
+    if undone and not (context.is_lost and grades):
         doubts.append(possibly_undone(sorted(undone)))
         reasons |= dict.fromkeys(sorted(undone), "another run in this folder may have undone it")
     foreign = {path: run for path, run in earlier.items() if not run.is_same_task}
@@ -272,149 +271,153 @@ def _weigh(
     listed = [
         made_by_earlier_run(path, run.session_id, "warning") for path, run in earlier.items() if path not in foreign
     ]
-    findings = (*contradictions, *doubts, *listed, *verdict.findings)
-    if any(finding.severity == "error" for finding in contradictions):
-        return AttemptVerdict("fabricated", findings, claimed=returned, grades=grades, verdict=verdict)
+    diagnostics = (*contradictions, *doubts, *listed, *verdict.findings)
+    if any(diagnostic.severity == "error" for diagnostic in contradictions):
+        return AttemptVerdict("fabricated", diagnostics, claimed=returned, grades=grades, verdict=verdict)
     if foreign and severity == "error":  # the agent can leave them out
-        return AttemptVerdict("invalid", findings, claimed=returned, grades=grades, verdict=verdict)
+        return AttemptVerdict("invalid", diagnostics, claimed=returned, grades=grades, verdict=verdict)
     for path, reason in reasons.items():
         grades = {**grades, path: grades[path]._replace(grade="unknown", reason=reason)}
     if doubts and is_done and returned is not None:
         lowered = returned._replace(status="partial")
         return AttemptVerdict(
-            "unproven", findings, lowered, returned, grades, verdict=verdict, unproven=tuple(reasons),
+            "unproven", diagnostics, lowered, returned, grades, verdict=verdict, unproven=tuple(reasons),
             doubts=tuple(doubts),
         )  # fmt: skip
-    return AttemptVerdict(verdict.name, findings, returned, returned, grades, verdict=verdict)
+    return AttemptVerdict(verdict.name, diagnostics, returned, returned, grades, verdict=verdict)
 
 
-def _refuse(judgement: AttemptVerdict, finding: Diagnostic) -> AttemptVerdict:
-    """The same, with one error more."""
-    findings = (finding, *judgement.findings)
-    name: VerdictName = "invalid" if judgement.is_final else judgement.name
-    return judgement._replace(name=name, findings=findings, returned=None, unproven=())
+def _refuse(judged: AttemptVerdict, diagnostic: Diagnostic) -> AttemptVerdict:
+    """The verdict with one more error."""
+    diagnostics = (diagnostic, *judged.diagnostics)
+    name: VerdictName = "invalid" if judged.is_final else judged.name
+    return judged._replace(name=name, diagnostics=diagnostics, returned=None, unproven=())
 
 
 def _find_contradictions(
-    grades: Mapping[str, ArtifactGrade], scene: JudgingContext, severity: Severity
+    grades: Mapping[str, ArtifactGrade], context: JudgingContext, severity: Severity
 ) -> list[Diagnostic]:  # fmt: skip
-    """What shows that a claim is false."""
+    """The diagnostics on claims that the evidence contradicts."""
     told = [
         unchanged(path, grade.reason, severity)
         for path, grade in grades.items()
-        if grade.grade in CONTRADICTED and not _may_predate(grade, scene)
+        if grade.grade in CONTRADICTED and not _may_predate(grade, context)
     ]
-    if scene.tools is not None:
-        own = [use for use in scene.tools if _may_have_written(use)]
+    if context.tools is not None:
+        own = [use for use in context.tools if _may_have_written(use)]
         if grades and not own:
             told.append(no_writing_tool_used(len(grades), severity))
-        taken = [path for path, grade in grades.items() if _is_taken(grade, scene)]
+        taken = [path for path, grade in grades.items() if _is_taken(grade, context)]
         told += [unchanged(path, "another agent wrote it", severity) for path in taken]
-    told += [] if scene.shared else _find_loss(scene, severity)
-    return [*told, *([nested_run_unfinished(scene.below, severity)] if scene.below else [])]
+    told += [] if context.shared else _find_loss(context, severity)
+    return [*told, *([nested_run_unfinished(context.below, severity)] if context.below else [])]
 
 
-def _find_doubts(grades: Mapping[str, ArtifactGrade], scene: JudgingContext) -> tuple[list[Diagnostic], dict[str, str]]:
-    """What Remit cannot decide about the claims, and the files that this concerns, each with the reason."""
-    lost = _find_loss(scene, "warning") if scene.shared else []  # which of the agents did it is not known
-    if scene.is_lost and grades:
-        return [starting_tree_lost(scene.lost), *lost], dict.fromkeys(
+def _find_doubts(
+    grades: Mapping[str, ArtifactGrade], context: JudgingContext
+) -> tuple[list[Diagnostic], dict[str, str]]:
+    """The diagnostics on claims that Remit can't decide, and the affected files, each with the reason."""
+    lost = _find_loss(context, "warning") if context.shared else []  # it is unknown which agent did it
+    if context.is_lost and grades:
+        return [starting_tree_lost(context.lost), *lost], dict.fromkeys(
             grades, "Remit has no record of the tree before the run"
         )
     reasons = {path: grade.reason for path, grade in grades.items() if grade.grade == "unknown"}
     late = "Remit first saw this agent after its work had begun"
-    reasons |= {path: late for path, grade in grades.items() if _may_predate(grade, scene)}
+    reasons |= {path: late for path, grade in grades.items() if _may_predate(grade, context)}
     doubts = [change_unknown(path, reason) for path, reason in reasons.items()]
     changed = {path: grade for path, grade in grades.items() if grade.grade == "changed"}
-    unsure = [path for path, grade in changed.items() if find_writers(grade, scene.site)]
+    unsure = [path for path, grade in changed.items() if find_writers(grade, context.shared_tree)]
     if unsure:
         doubts.append(author_unknown(unsure))
         reasons |= dict.fromkeys(unsure, "another run in this folder could have written it")
     for path, grade in grades.items():
         is_written = grade.grade == "attributed"
-        origin = find_origin(grade, scene.site, is_written=is_written) if grade.grade in PROVED else None
+        origin = find_origin(grade, context.shared_tree, is_written=is_written) if grade.grade in PROVED else None
         if origin is not None:
             doubts.append(made_by_nested(path, origin.agent, origin.run.session_id))
             reasons[path] = f"it comes from {origin.run.session_id}, whose work was not accepted"
     return [*doubts, *lost], reasons
 
 
-def _find_earlier(grades: Mapping[str, ArtifactGrade], scene: JudgingContext) -> dict[str, EarlierRun]:
+def _find_earlier(grades: Mapping[str, ArtifactGrade], context: JudgingContext) -> dict[str, EarlierRun]:
     """The files that did not change and that an earlier run made, if the agent made another file that it claims.
 
     A later phase of a task may list what the phases before it made.
     """
-    if scene.site.find_made is None or not any(grade.grade in PROVED for grade in grades.values()):
+    if context.shared_tree.find_made is None or not any(grade.grade in PROVED for grade in grades.values()):
         return {}
     listed = {path: grade for path, grade in grades.items() if grade.grade == "unchanged"}
-    made = scene.site.find_made() if listed else NOTHING
+    made = context.shared_tree.find_made() if listed else NOTHING
     return {path: made[place] for path, grade in listed.items() for place in grade.places if place in made}
 
 
-def _attribute(grade: ArtifactGrade, scene: JudgingContext, seen: set[str]) -> ArtifactGrade:
+def _attribute(grade: ArtifactGrade, context: JudgingContext, seen: set[str]) -> ArtifactGrade:
     """The grade of a file that changed while a command of the agent ran: its own work, if records rule others out."""
     is_seen = grade.grade == "changed" and not seen.isdisjoint(grade.places)
-    return grade._replace(grade="attributed") if is_seen and not find_writers(grade, scene.site, seen) else grade
+    return (
+        grade._replace(grade="attributed") if is_seen and not find_writers(grade, context.shared_tree, seen) else grade
+    )
 
 
-def _may_predate(grade: ArtifactGrade, scene: JudgingContext) -> bool:
+def _may_predate(grade: ArtifactGrade, context: JudgingContext) -> bool:
     """Whether a file that seems unchanged may be work that the agent did before Remit saw it."""
-    return scene.is_late and grade.grade == "unchanged"
+    return context.is_late and grade.grade == "unchanged"
 
 
-def _is_taken(grade: ArtifactGrade, scene: JudgingContext) -> bool:
+def _is_taken(grade: ArtifactGrade, context: JudgingContext) -> bool:
     """Whether another agent wrote a file that changed, and the records show that this one did not."""
-    is_known = grade.grade == "changed" and _is_unwritten(grade, scene)
-    return is_known and any(has_written(other, grade) for other in scene.site.others)
+    is_known = grade.grade == "changed" and _is_unwritten(grade, context)
+    return is_known and any(has_written(other, grade) for other in context.shared_tree.others)
 
 
-def _may_be_undone(grade: ArtifactGrade, scene: JudgingContext) -> bool:
+def _may_be_undone(grade: ArtifactGrade, context: JudgingContext) -> bool:
     """Whether the tree contradicts a claim only because another agent may have undone the work since."""
     is_contradicted = grade.grade in CONTRADICTED and grade.facts.state in ("file", "missing", "empty")
-    return is_contradicted and not _is_unwritten(grade, scene) and bool(find_undoers(grade, scene.site))
+    return is_contradicted and not _is_unwritten(grade, context) and bool(find_undoers(grade, context.shared_tree))
 
 
-def _is_unwritten(grade: ArtifactGrade, scene: JudgingContext) -> bool:
+def _is_unwritten(grade: ArtifactGrade, context: JudgingContext) -> bool:
     """Whether the records of the agent's own tools show that it didn't write a file."""
-    own = None if scene.tools is None else [use for use in scene.tools if _may_have_written(use)]
+    own = None if context.tools is None else [use for use in context.tools if _may_have_written(use)]
     if own is None or any(use.path is None or use.operation not in ("write", "run") for use in own):
         return False
-    named = _name_below_root([use.path for use in own if use.path], scene)
+    named = _name_below_root([use.path for use in own if use.path], context)
     return {*grade.places}.isdisjoint(named)
 
 
-def _name_below_root(paths: Sequence[str], scene: JudgingContext) -> set[str]:
-    """What files that tools name are called below the root."""
-    taken_ns = 0 if scene.before is None else scene.before.taken_ns
-    found = (find_written_path(scene.root, path, taken_ns) for path in paths)
+def _name_below_root(paths: Sequence[str], context: JudgingContext) -> set[str]:
+    """The files that tools named, relative to the root."""
+    taken_ns = 0 if context.before is None else context.before.taken_ns
+    found = (find_written_path(context.root, path, taken_ns) for path in paths)
     return {path for path in found if path}
 
 
-def _find_loss(scene: JudgingContext, severity: Severity) -> list[Diagnostic]:
-    """Whether the manifest still has what it had. Nobody claims that file, so no grade would tell."""
-    if not scene.manifest or find_inside(scene.root, scene.manifest) is None:
+def _find_loss(context: JudgingContext, severity: Severity) -> list[Diagnostic]:
+    """Report a manifest that lost older entries: it isn't a claimed file, so it has no grade."""
+    if not context.manifest or find_inside(context.root, context.manifest) is None:
         return []
-    if has_prefix(scene.manifest, ManifestPrefix(scene.manifest_bytes, scene.manifest_sha256)):
+    if has_prefix(context.manifest, ManifestPrefix(context.manifest_bytes, context.manifest_sha256)):
         return []
-    return [manifest_rewritten(name_below(scene.root, scene.manifest) or scene.manifest, severity)]
+    return [manifest_rewritten(name_below(context.root, context.manifest) or context.manifest, severity)]
 
 
 def _may_have_written(use: ToolUse) -> bool:
-    """A command that is known to have run may have written before it failed; nobody else who failed has."""
+    """Whether a tool may have written a file: of the failed ones, only a command that is known to have run."""
     return use.operation != "read" and (not use.failed or (use.operation == "run" and use.ran))
 
 
-def _list_writes(scene: JudgingContext) -> dict[str, tuple[str, ...]] | None:
+def _list_writes(context: JudgingContext) -> dict[str, tuple[str, ...]] | None:
     """The files that the agent's own tools wrote, as they are called below the root."""
-    if scene.tools is None:
+    if context.tools is None:
         return None
-    paths = [use.path for use in scene.tools if use.operation == "write" and use.path and not use.failed]
-    if not scene.shared:  # then nobody else can have changed a file while its command ran
-        paths += list_seen(scene.tools)
-    return dict.fromkeys(_name_below_root(paths, scene), (WRITE,))
+    paths = [use.path for use in context.tools if use.operation == "write" and use.path and not use.failed]
+    if not context.shared:  # then no other run can have changed a file while its command ran
+        paths += list_seen(context.tools)
+    return dict.fromkeys(_name_below_root(paths, context), (WRITE,))
 
 
-# --- what is told -----------------------------------------------------------------------------------------------------
+# --- diagnostics ------------------------------------------------------------------------------------------------------
 
 
 def unchanged(path: str, reason: str, severity: Severity) -> Diagnostic:
@@ -570,7 +573,7 @@ def possibly_undone(paths: Sequence[str]) -> Diagnostic:
 def made_by_earlier_run(path: str, session_id: str, severity: Severity) -> Diagnostic:
     """A claimed file did not change in this run; an earlier run whose work was accepted made it.
 
-    Why: a later phase of a task may list what the earlier phases made, and that is no false claim. If the earlier run
+    Why: a later phase of a task may list what the earlier phases made, and that isn't a false claim. If the earlier run
     worked on the same task, the claim counts. Otherwise the return is sent back; if that isn't possible, the verdict is
     `unproven`.
 

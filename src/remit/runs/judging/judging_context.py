@@ -25,7 +25,7 @@ class JudgingContext(NamedTuple):
     before: WorkTree | None = None
     tools: tuple[ToolUse, ...] | None = None
     """The tools that it used; None: unknown."""
-    site: SharedTree = SharedTree()
+    shared_tree: SharedTree = SharedTree()
     """The other runs that worked in the same folder at the same time."""
     manifest: str = ""
     manifest_bytes: int = 0
@@ -48,7 +48,7 @@ class JudgingContext(NamedTuple):
     @property
     def shared(self) -> bool:
         """Whether others worked in the same folder at the same time."""
-        return bool(self.site.others)
+        return bool(self.shared_tree.others)
 
 
 def load_context(
@@ -57,13 +57,13 @@ def load_context(
     before: Before,
     *,
     tools: tuple[ToolUse, ...] | None = None,
-    site: SharedTree | None = None,
+    shared_tree: SharedTree | None = None,
     until: int | None = None,
 ) -> JudgingContext:
     """Return the context of a run. `until`: the last attempt whose claims count as earlier ones."""
     config = read_run_config(run.details)
     return JudgingContext(
-        config.root, before.tree, tools, site or SharedTree(config.root), config.manifest, config.manifest_bytes,
+        config.root, before.tree, tools, shared_tree or SharedTree(config.root), config.manifest, config.manifest_bytes,
         config.topic, run.task_number, list_open_nested(home.ledger, run.session_id),
         config.evidence and before.tree is None, load_earlier_claims(home.ledger, run.session_id, until=until),
         config.manifest_sha256, config.is_late, before.lost, config.workspace_root,

@@ -1,6 +1,6 @@
-"""The agent's own entry: which line of the manifest is its return, and what other lines have against it.
+"""The agent's own manifest entry: the line that is its return, and other lines that contradict it.
 
-Owns that question. Lines above it may have its id; lines of the same work may say something else.
+Older lines may have the same id, and other lines on the same work may have another status.
 """
 
 from __future__ import annotations
@@ -21,39 +21,39 @@ if TYPE_CHECKING:
 
 
 class AgentEntry(NamedTuple):
-    """A line of the manifest, and what stands against it."""
+    """A line of the manifest, and what contradicts it."""
 
     line: str | None
     """None: no manifest is known. Empty: nothing was appended."""
     rival: str = ""
-    """The status of another entry that was appended for the same file or under the same id, where it is another."""
+    """The different status of another entry that was appended for the same file or with the same id."""
     refused: Diagnostic | None = None
     """Why the entry doesn't count: its id is that of an older entry, or the manifest lies elsewhere."""
 
 
-def find_entry(scene: JudgingContext) -> AgentEntry:
-    """The line that this work appended: the last of its topic or task; else the last, where nobody else wrote."""
-    if not scene.manifest:
+def find_entry(context: JudgingContext) -> AgentEntry:
+    """The line that the agent appended: the last line on its topic or task, else the last line if it wrote alone."""
+    if not context.manifest:
         return AgentEntry(None)
-    if find_inside(scene.root, scene.manifest) is None:
-        return AgentEntry("", refused=manifest_outside(name_below(scene.root, scene.manifest) or scene.manifest))
+    if find_inside(context.root, context.manifest) is None:
+        return AgentEntry("", refused=manifest_outside(name_below(context.root, context.manifest) or context.manifest))
     try:
-        text = load_appended(scene.manifest, scene.manifest_bytes)
-    except InputError:  # a folder, a pipe: whatever it is, nothing was appended to it
+        text = load_appended(context.manifest, context.manifest_bytes)
+    except InputError:  # a folder or a pipe, so nothing was appended
         return AgentEntry("")
     lines = [line for line in text.split("\n") if line.strip()]
     entries = [_read(line) for line in lines]
-    own = [at for at, entry in enumerate(entries) if _is_own(entry, scene)]
-    if not own and (not lines or (scene.shared and len(lines) > 1)):
+    own = [at for at, entry in enumerate(entries) if _is_own(entry, context)]
+    if not own and (not lines or (context.shared and len(lines) > 1)):
         return AgentEntry("")
     at = own[-1] if own else -1
     chosen = entries[at]
     rivals = [entry["status"] for entry in entries if _contradicts(entry, chosen)]
-    return AgentEntry(lines[at], rivals[-1] if rivals else "", _find_taken(scene.manifest, chosen))
+    return AgentEntry(lines[at], rivals[-1] if rivals else "", _find_taken(context.manifest, chosen))
 
 
 def _read(line: str) -> dict[str, Any]:
-    """The entry on a line, its fields under their own names; empty where there is none."""
+    """The entry on a line, with aliases resolved; empty if the line isn't an entry."""
     try:
         entry = json.loads(line.lstrip("\ufeff"))
     except (ValueError, RecursionError):
@@ -61,21 +61,23 @@ def _read(line: str) -> dict[str, Any]:
     return read_aliases(entry)[0] if isinstance(entry, dict) else {}
 
 
-def _is_own(entry: dict[str, Any], scene: JudgingContext) -> bool:
+def _is_own(entry: dict[str, Any], context: JudgingContext) -> bool:
     tasks = entry.get("linked_tasks")
-    of_task = scene.task_number is not None and isinstance(tasks, list) and str(scene.task_number) in map(str, tasks)
-    return of_task or bool(scene.topic and str(entry.get("id", "")).startswith(f"{scene.topic}-"))
+    of_task = (
+        context.task_number is not None and isinstance(tasks, list) and str(context.task_number) in map(str, tasks)
+    )
+    return of_task or bool(context.topic and str(entry.get("id", "")).startswith(f"{context.topic}-"))
 
 
 def _contradicts(entry: dict[str, Any], chosen: dict[str, Any]) -> bool:
-    """Whether an entry is of the same work and says that it ended otherwise."""
+    """Whether an entry is on the same work and has another status."""
     if not isinstance(entry.get("status"), str) or entry["status"] == chosen.get("status"):
         return False
     return any(_get_name(entry, field) == _get_name(chosen, field) != "" for field in ("id", "file"))
 
 
 def _get_name(entry: dict[str, Any], field: str) -> str:
-    """An id, or the name of a findings file: its folder is given from the manifest, or from the root."""
+    """An id, or the name of a findings file without its folder, which has two possible bases."""
     value = entry.get(field)
     return os.path.basename(value) if isinstance(value, str) else ""
 
@@ -100,7 +102,7 @@ def _find_taken(manifest: str, entry: dict[str, Any]) -> Diagnostic | None:
 
     try:
         taken = find_taken(manifest, entry)
-    except InputError:  # gone in this moment; that it begins with what it held is asked besides
+    except InputError:  # it was just removed; another check reports that
         return None
     if taken is None:
         return None

@@ -1,7 +1,6 @@
-"""The runs that are active beside a run, above it and below it.
+"""The other runs that matter to the evidence of a run: in the same folder, its nested runs, and earlier runs.
 
-Owns the questions whose answers decide what a changed file proves: with other runs in the same folder, a change alone
-does not show which of them made it.
+With other runs in the same folder, a change alone doesn't show which run made it.
 """
 
 from __future__ import annotations
@@ -51,16 +50,16 @@ WHERE session_id IN (SELECT session_id FROM below) AND verdict IN ('accepted', '
 
 
 class NestedArtifacts(NamedTuple):
-    """What was accepted of all below: the git ids of each file, and what Remit itself may have written into since."""
+    """The accepted files of nested runs, with their git ids, and files that Remit itself may have changed since."""
 
     made: Mapping[str, frozenset[str]] = NOTHING
     noted: frozenset[str] = frozenset()
-    """Files with an act of an agent below: settling adds to their frontmatter, and their hash is another then."""
+    """Files that nested runs used: finish steps write their frontmatter, which changes the hash."""
     accepted_ms: Mapping[str, int] = NOTHING
-    """When the last run ended that made each file."""
+    """The end of the last run that made each file."""
 
     def has(self, change: TreeChange, *, written: Collection[str] | None) -> bool:
-        """Whether a change is theirs, and was not changed again. `written`: what the one above them wrote itself."""
+        """Whether a change is of a nested run and wasn't changed again. `written`: the caller's own files."""
         if change.path not in self.made or not change.blob:
             return False
         if change.blob in self.made[change.path]:
@@ -69,7 +68,7 @@ class NestedArtifacts(NamedTuple):
 
 
 def load_nested_artifacts(home: Home, sessions: Iterable[str], root: str) -> NestedArtifacts:
-    """What was accepted of the agents below some sessions, wherever they worked; in doubt they made nothing."""
+    """The accepted files of all nested runs of some sessions, in any folder."""
     tops = [*sessions]
     with home.ledger.reading() as db:
         found = db.execute(_BELOW.format(marks=", ".join("?" * len(tops))), tops).fetchall()
@@ -125,7 +124,7 @@ _MOST_EARLIER = 200
 def find_shared_tree(
     home: Home, row: Run, root: str, *, since: Mapping[str, int], live: Mapping[str, ConcurrentRun] = NOTHING
 ) -> SharedTree:
-    """Where an agent worked, and the agents that worked there meanwhile: no caller that only waits, no nested run.
+    """The folder of a run and the other runs in it, without waiting callers and nested runs.
 
     `since`: the sessions that it continues, and when each began. `live`: the records of the runs that this process
     loops, by session, which are not in the ledger yet.
@@ -174,7 +173,7 @@ def _load_other(
     """Another agent, with its permissions and the records of its tools."""
     session_id, started_ms, ended_ms, layers, is_confined = found
     is_by_harness = layers is not None
-    if layers is None:  # a run: those of its callers hold as well
+    if layers is None:  # a run: the permissions of its callers apply, too
         layers = f"[{','.join(list_layers(db, session_id))}]"
     query = "SELECT path FROM activity WHERE session_id = ? AND operation = 'write' AND at_ms >= ?"
     written = frozenset(each[0] for each in db.execute(query, (session_id, began_ms)))
@@ -198,12 +197,12 @@ def list_open_nested(ledger: Ledger, session_id: str) -> tuple[str, ...]:
 
 
 def _load_tree(ledger: Ledger, row: Run) -> dict[str, Run]:
-    """The runs that have the same first caller, by session."""
+    """The runs of the same call tree, by session."""
     return {each.session_id: each for each in list_runs(ledger, root_id=row.root_id, limit=100_000)}
 
 
 def _list_above(tree: Mapping[str, Run], session_id: str | None) -> list[str]:
-    """The sessions above one, nearest first."""
+    """The callers of a run, nearest first."""
     above: list[str] = []
     row = tree.get(session_id or "")
     while row is not None and row.parent_id is not None:
@@ -213,7 +212,7 @@ def _list_above(tree: Mapping[str, Run], session_id: str | None) -> list[str]:
 
 
 def _list_waiting(tree: Mapping[str, Run], session_id: str) -> list[str]:
-    """The sessions above one that do nothing but wait for it."""
+    """The callers of a run that only wait for it."""
     waiting: list[str] = []
     row = tree.get(session_id)
     while row is not None and row.parent_id is not None and row.awaited:

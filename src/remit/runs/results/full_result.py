@@ -62,7 +62,7 @@ def make_report(
         _name_paths(gather_artifacts(conclusion.artifacts, conclusion.grades), config, format),
         tuple(change.path for change in conclusion.unclaimed[:_MOST_UNCLAIMED]),
         len(conclusion.unclaimed),
-        (*conclusion.findings, *diagnostics),
+        (*conclusion.diagnostics, *diagnostics),
         conclusion.faults,
         conclusion.next_steps,
         used._replace(seconds=seconds),
@@ -124,7 +124,7 @@ def add_steps(report: Result, steps: Sequence[FinishStep], *, root: str = "") ->
     artifacts = tuple(_hash_again(each, os.path.join(root, each.path), edited) for each in report.artifacts)
     failed = [(step.name, step.error) for step in steps if step.state == "failed"]
     failed_steps = tuple(FailedStep(name, each.message, each.code, each.recommendation) for name, each in failed)
-    told = tuple(finding for step in steps for finding in step.findings if finding.severity != "note")
+    told = tuple(diagnostic for step in steps for diagnostic in step.diagnostics if diagnostic.severity != "note")
     noted = [step for step in steps if step.name in _NOTED and step.state == "done" and step.message]
     notes = tuple(f"{step.name}: {step.message}" for step in noted)
     return report._replace(
@@ -152,7 +152,7 @@ def render_report(report: Result, conclusion: Conclusion) -> bytes:
         "result": {
             **report._asdict(),
             "artifacts": [each._asdict() | {"extra": dict(each.extra)} for each in report.artifacts],
-            "diagnostics": [[*finding[:5]] for finding in report.diagnostics],
+            "diagnostics": [[*diagnostic[:5]] for diagnostic in report.diagnostics],
             "errors": [_shape_fault(fault) for fault in report.errors],
             "usage": report.usage._asdict(),
             "failed_steps": [each._asdict() for each in report.failed_steps],

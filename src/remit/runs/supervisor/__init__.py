@@ -1,1 +1,1 @@
-"""The supervisor: the process that takes runs from their slot to their finish steps."""
+"""The supervisor: the process that executes runs, from their slots to their finish steps."""

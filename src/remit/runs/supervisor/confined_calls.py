@@ -70,7 +70,7 @@ def open_calls(supervisor: Supervisor, session_id: str, config: RunConfig, folde
 
 
 def check_caller(root: str, session_id: str, ticket: str, pid: int) -> None:
-    """Refuse a ticket that isn't a run's, and a process that isn't its agent's by the word of the kernel."""
+    """Refuse a ticket of another run, and a process that, by the kernel's records, isn't the agent's."""
     with closing(Home(root)) as home:  # a thread needs a connection of its own
         tree = load_tree(home, ticket=hash_ticket(ticket)) if ticket else None
         sessions = find_all_enclosing(home, pid).sessions if pid > 0 else ()

@@ -1,7 +1,7 @@
-"""Group commit: all writes that are queued in one turn of the event loop share one transaction.
+"""Group commit: all writes that are queued in one iteration of the event loop share one transaction.
 
-Owns who writes with whom. To see one row on disk takes as long as to see a hundred, and whoever writes alone waits no
-longer than without this. Each part is done or not done by itself: one that is refused costs the others nothing.
+Syncing a hundred rows takes as long as syncing one, and a single write waits no longer than without the group. Each
+write has a savepoint of its own: if it fails, the others are still written.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _MOST_SECONDS = 0.05
-"""Other processes wait meanwhile: what takes longer is written in several transactions."""
+"""The longest transaction, because other processes wait: longer groups are split."""
 
 
 class _QueuedWrite(NamedTuple):
     work: Work
     context: Context
-    """That of the task: who asks is read from it."""
+    """The context of the task, which identifies the caller."""
     durable: bool
     done: asyncio.Future[Any]
 
 
 class GroupCommit:
-    """The writes of a process."""
+    """The queued writes of a process."""
 
     def __init__(self, home: Home) -> None:
         self._home = home
         self._parts: list[_QueuedWrite] = []
 
     async def write(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
-        """Do something in a transaction, all or nothing, and wait until it is on disk; what the work gave.
+        """Execute a write in a transaction, wait until it is committed, and return its result.
 
-        What is not `durable` is on disk with the next thing that is, and outlives this process in any case.
+        A write that isn't `durable` survives the end of this process, but reaches the disk with the next durable one.
         """
         loop = asyncio.get_running_loop()
         if not self._parts:
@@ -54,8 +54,8 @@ class GroupCommit:
         return await done
 
     def _flush(self) -> None:
-        """Write all that has come, and then tell them."""
-        waiting = [part for part in self._parts if not part.done.done()]  # who was cancelled wants it no more
+        """Commit all queued writes, then resolve their futures."""
+        waiting = [part for part in self._parts if not part.done.done()]  # a cancelled task no longer wants its write
         self._parts.clear()
         while waiting:
             written: list[tuple[_QueuedWrite, Any]] = []
@@ -75,21 +75,21 @@ class GroupCommit:
                 if not isinstance(error, Exception):
                     raise
                 return
-            for part, told in written:
-                if isinstance(told, Exception):
-                    part.done.set_exception(told)
+            for part, result in written:
+                if isinstance(result, Exception):
+                    part.done.set_exception(result)
                 else:
-                    part.done.set_result(told)
+                    part.done.set_result(result)
 
 
-def _do(ledger: Ledger, db: Connection, part: _QueuedWrite) -> Any:  # noqa: ANN401 - whatever the work gives
-    """Do one part; what it gave, or what it raised, and then nothing of it is written."""
+def _do(ledger: Ledger, db: Connection, part: _QueuedWrite) -> Any:  # noqa: ANN401 - any result
+    """Execute one write, and return its result, or its exception after a rollback."""
     db.execute("SAVEPOINT part")
     try:
-        with ledger.reading():  # what SQLite has against it is reported in a sentence
-            told = part.context.run(part.work, db)
-    except Exception as error:  # noqa: BLE001 - raised again where it is waited for
+        with ledger.reading():  # reports SQLite's errors in a sentence
+            result: Any = part.context.run(part.work, db)
+    except Exception as error:  # noqa: BLE001 - raised again in the task that waits
         db.execute("ROLLBACK TO part")
-        told = error
+        result = error
     db.execute("RELEASE part")
-    return told
+    return result

@@ -300,8 +300,8 @@ class RunLoop:
         used = None if any(each is None for each in known) else tuple(use for each in known for use in each or ())
         is_compared = self._before.tree is not None or bool(self.config.manifest)  # else changes prove nothing
         since = list_resumed_runs(self.home, self.run)
-        site = self.supervisor.find_shared_tree(self.run, self.config.root, since=since) if is_compared else None
-        return load_context(self.home, self.run, self._before, tools=used, site=site, until=until)
+        shared_tree = self.supervisor.find_shared_tree(self.run, self.config.root, since=since) if is_compared else None
+        return load_context(self.home, self.run, self._before, tools=used, shared_tree=shared_tree, until=until)
 
     def _load_submitted(self, number: int) -> tuple[str, ...]:
         """The returns that the agent submitted during an attempt: by command or tool, and in its file."""
@@ -320,9 +320,9 @@ class RunLoop:
             return render_handback(seconds, format=self.config.format) if can_resume else None
         if not self._may_ask_again(attempt, can_resume=can_resume):
             return None
-        findings = () if attempt.verdict is None else attempt.verdict.findings
+        diagnostics = () if attempt.verdict is None else attempt.verdict.diagnostics
         used = None if attempt.verdict is None else attempt.verdict.format
-        return render_reask(findings, format=used or self.config.format, session_id=self.run.session_id)
+        return render_reask(diagnostics, format=used or self.config.format, session_id=self.run.session_id)
 
     def _may_ask_again(self, attempt: Attempt, *, can_resume: bool) -> bool:
         """Whether a bad return goes back to the agent; an agent that could not answer isn't asked again."""
@@ -432,7 +432,7 @@ class RunLoop:
         names = list_new_protected([change.path for change in created], config.root, agent=self.run.agent)
         return concluded._replace(
             notes=(*concluded.notes, *(f"confine: {each}" for each in differing)),
-            findings=(*concluded.findings, *map(protected_name, names)),
+            diagnostics=(*concluded.diagnostics, *map(protected_name, names)),
         )
 
     def _find_reason(self, attempt: Attempt) -> str:

@@ -1,7 +1,7 @@
-"""The slot queue: runs of this process that wait for a slot, first come, first served.
+"""The slot queue: the runs of this process that wait for a slot, first come, first served.
 
-Owns the waiting. One look at the ledger serves all who wait: it lets in as many as there is room for, and tells those
-that nobody wants any more. It is made when a slot of this process becomes free, and now and then for those of others.
+One query of the ledger serves all waiting runs: it starts as many as there are free slots, and ends cancelled ones. It
+is made when a slot of this process becomes free, and regularly for the slots of other processes.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
     from remit.runs.supervisor.supervisor import Supervisor
 
 _LOOK_S = (0.01, 0.25)
-"""How soon is looked again for slots that other processes leave."""
+"""The shortest and longest pause between two queries."""
 _RECOVER_EVERY_S = 2.0
 _GIVES_WAY_MS = 600
-"""So long a slot is left to those of other processes who came before; after that they are not going to take it."""
+"""How long a slot is left to older runs of other processes; later, they won't take it."""
 
 
 class _Waiter(NamedTuple):
     row: Run
     limit_ms: int | None
-    """When its caller's time is up."""
+    """The deadline of its caller."""
     ended: asyncio.Future[str]
-    """Empty where it may begin; else why it never did: cancelled or timeout."""
+    """The result: empty if the run may start, otherwise its stop reason: cancelled or timeout."""
 
 
 class SlotQueue:
-    """Those who wait for a slot."""
+    """The runs that wait for a slot."""
 
     def __init__(self, supervisor: Supervisor) -> None:
         self._supervisor = supervisor
@@ -46,12 +46,12 @@ class SlotQueue:
         self._called = asyncio.Event()
         self._usher: asyncio.Task[None] | None = None
         self._gives_way_ms: int | None = None
-        """Since when a slot is left to others."""
+        """Since when a slot is left to other processes."""
 
     async def wait(self, row: Run, limit_ms: int | None) -> str:
-        """Wait until a delegation runs; "", or how it ended before: cancelled, or timeout.
+        """Wait until a run has a slot; return "", or the stop reason of a run that ended before: cancelled or timeout.
 
-        Its time begins then, and ends no later than its caller's.
+        The run's time begins with its slot, and ends no later than its caller's.
         """
         loop = asyncio.get_running_loop()
         waiter = _Waiter(row, limit_ms, loop.create_future())
@@ -60,7 +60,7 @@ class SlotQueue:
         if self._usher is None or self._usher.done():
             self._gives_way_ms = None
             context = copy_context()
-            context.run(CARRIED.set, NOTHING)  # what is driven from here is not called by whoever comes first
+            context.run(CARRIED.set, NOTHING)  # the first waiting run isn't the caller of the others
             self._usher = loop.create_task(self._admit_waiting(), context=context)
         try:
             return await waiter.ended
@@ -68,16 +68,16 @@ class SlotQueue:
             self._waiters.pop(row.session_id, None)
 
     def call(self) -> None:
-        """Say that there may be room now, or that somebody is not wanted any more."""
+        """Query the ledger soon: a slot may be free, or a run was cancelled."""
         self._called.set()
 
     def end(self) -> None:
-        """Let nobody in any more."""
+        """Stop admitting runs."""
         if self._usher is not None:
             self._usher.cancel()
 
     async def _admit_waiting(self) -> None:
-        """Look, again and again, as long as somebody waits; nobody waits for one that looks no more."""
+        """Query the ledger while runs wait; if that fails, every waiting run gets the error."""
         try:
             await self._poll()
         except asyncio.CancelledError:
@@ -99,7 +99,7 @@ class SlotQueue:
                 _resolve(waiter, word)
             pause = _LOOK_S[0] if told else min(pause * 1.5, _LOOK_S[1])
             waited = 0.0 if told else waited + pause
-            if waited >= _RECOVER_EVERY_S:  # what holds the slots may be dead
+            if waited >= _RECOVER_EVERY_S:  # the processes that have the slots may be dead
                 waited = 0.0
                 self._supervisor.recover_soon()
             await self._wait(pause)
@@ -112,7 +112,7 @@ class SlotQueue:
             handle.cancel()
 
     def _look(self, db: Connection) -> list[tuple[_Waiter, str | Exception]]:
-        """Let in those for whom there is room; who leaves the line, and what each is told once that is on disk."""
+        """Assign free slots; the runs that leave the queue, with the result for each once that is committed."""
         now_ms = read_clock_ms()
         unwanted = list_cancelled(db)
         left = list_orphaned(db) if any(waiter.row.parent_id for waiter in self._waiters.values()) else frozenset()
@@ -135,7 +135,7 @@ class SlotQueue:
                 try:
                     ahead = sum(since_ms < row.created_ms for since_ms in strangers) if is_patient else 0
                     limit = take_slot(db, row, self._supervisor.slots, deadline_ms=deadline_ms, ahead=ahead)
-                except StateError as error:  # another has driven it on
+                except StateError as error:  # another process has taken it over
                     told.append((waiter, error))
                     continue
                 if limit is None:
@@ -146,7 +146,7 @@ class SlotQueue:
         return told
 
     def _yield_turn(self, now_ms: int, *, is_needed: bool) -> None:
-        """Note since when a slot is left to others; none is where there is none."""
+        """Note since when a slot is left to other processes."""
         self._gives_way_ms = (self._gives_way_ms or now_ms) if is_needed else None
 
 
@@ -160,6 +160,6 @@ def _resolve(waiter: _Waiter, word: str | BaseException) -> None:
 
 
 def find_deadline(row: Run, now_ms: int, limit_ms: int | None) -> int:
-    """When the time of a delegation that begins now is up."""
+    """The deadline of a run that begins now."""
     deadline_ms = now_ms + int(read_run_config(row.details).timeout_s * 1000)
     return deadline_ms if limit_ms is None else min(deadline_ms, limit_ms)
