@@ -331,7 +331,7 @@ def test_only_so_many_unknown_names_are_guessed_at() -> None:
 def test_a_child_with_a_tool_that_its_caller_lacks_is_told() -> None:
     [(path, finding)] = find(WORKSPACES["GRF005"].bad, "GRF005")
     assert path == "agents/a.md"
-    assert finding.message == snapshot("child may use write, a itself may not")
+    assert finding.message == snapshot("child may use write, but a may not")
 
 
 def test_a_child_with_a_wider_pattern_is_told() -> None:
@@ -341,7 +341,7 @@ def test_a_child_with_a_wider_pattern_is_told() -> None:
     wide = write_agent("child", more='tools: {write: true}\npermissions: {allow: [{write: ["src/**"]}]}')
     narrow = write_agent("child", more='tools: {write: true}\npermissions: {allow: [{write: ["specs/a/**"]}]}')
     [(_, finding)] = find(caller | wide, "GRF005")
-    assert finding.message == snapshot("child may write src/**, a itself may not")
+    assert finding.message == snapshot("child may write src/**, but a may not")
     assert not find(caller | narrow, "GRF005")
 
 
@@ -357,7 +357,7 @@ def test_a_child_that_takes_as_long_as_its_caller_is_told() -> None:
     """R1.27 R2.6."""
     [(path, finding)] = find(WORKSPACES["GRF006"].bad, "GRF006")
     assert path == "agents/a.md"
-    assert finding.message == snapshot("child may take 300 s, a itself has 300 s")
+    assert finding.message == snapshot("child may take 300 s, but a has only 300 s")
 
 
 @pytest.mark.parametrize("timeout", [".inf", ".nan", "-1", "true", '"300"', "9" * 400, "1e400"])

@@ -115,7 +115,7 @@ def title_not_first(case: AgentFileContext) -> Iterator[AgentViolation]:
     while document.text[cut : cut + len(newline)] == newline:
         cut += len(newline)
     title = document.text[start:end].rstrip()
-    what = next((f"<{tag.name}> stands" for tag in document.body.root.children if tag.start < start), "text stands")
+    what = next((f"<{tag.name}> comes" for tag in document.body.root.children if tag.start < start), "text comes")
     yield AgentViolation(f"{what} before the title", "Begin the body with its title.", (start, end),
                          edits=((first, first, f"{title}{newline * 2}"), (start, cut, "")))  # fmt: skip
 

@@ -196,8 +196,8 @@ def wider_child(graph: Graph) -> Iterator[GraphViolation]:
     for caller, child in _edges(graph):
         wider = _find_wider(caller, child) if child.name not in UTILITY_AGENTS else None
         if wider:
-            yield GraphViolation(caller, f"{child.name} may {wider}, {caller.name} itself may not",
-                                 "Narrow the child, or let another agent make this call.",
+            yield GraphViolation(caller, f"{child.name} may {wider}, but {caller.name} may not",
+                                 "Reduce its permissions, or let another agent make this call.",
                                  _place_of_edge(caller, child.name))  # fmt: skip
 
 
@@ -230,8 +230,8 @@ def child_outlives_caller(graph: Graph) -> Iterator[GraphViolation]:
     """
     for caller, child in _edges(graph):
         if caller.timeout_s and child.timeout_s and child.timeout_s >= caller.timeout_s:
-            limits = f"{child.name} may take {child.timeout_s:g} s, {caller.name} itself has {caller.timeout_s:g} s"
-            hint = "Give the caller more time than the child."
+            limits = f"{child.name} may take {child.timeout_s:g} s, but {caller.name} has only {caller.timeout_s:g} s"
+            hint = "Give the caller a longer timeout than the called agent."
             yield GraphViolation(caller, limits, hint, _place_of_edge(caller, child.name))
 
 
@@ -249,7 +249,7 @@ def may_start_any_agent(graph: Graph) -> Iterator[GraphViolation]:
         anyone = _find_target(agent, ANYONE)
         itself = _find_target(agent, name) if agent.profile != "standard" else None
         if anyone is not None:
-            yield GraphViolation(agent, "the agent can start any agent, also itself",
+            yield GraphViolation(agent, "the agent can start any agent, including itself",
                                  "Name the agents that it may start.", anyone.place)  # fmt: skip
         elif itself is not None:
             yield GraphViolation(agent, "the agent can start itself", "Remove its own name.", itself.place)

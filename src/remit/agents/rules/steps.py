@@ -128,8 +128,8 @@ def _count_stages(group: list[ProcessStep]) -> list[tuple[ProcessStep, int]]:
     return counted
 
 
-def _is_finished_by_caller(document: AgentDocument) -> bool:
-    """Whether Remit or the caller updates the status and commits (C19)."""
+def _is_owned_by_remit(document: AgentDocument) -> bool:
+    """Whether Remit updates the status and commits (C19)."""
     return bool(document.get("owner") == "remit")
 
 
@@ -181,7 +181,7 @@ def preflight_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
 
     Fix (unsafe): adds a generic preflight.
     """
-    if not _is_finished_by_caller(case.document):
+    if not _is_owned_by_remit(case.document):
         yield from _report_missing_step(case, "preflight")
 
 
@@ -198,7 +198,7 @@ def postflight_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
 
     Fix (unsafe): adds a generic postflight.
     """
-    if not _is_finished_by_caller(case.document):
+    if not _is_owned_by_remit(case.document):
         yield from _report_missing_step(case, "postflight")
 
 
