@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.manifest_workspace import Desk
+from tests.support.manifest_workspace import ManifestWorkspace
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
+def place(tmp_path: Path) -> Iterator[ManifestWorkspace]:
     """An empty workspace."""
-    desk = Desk(tmp_path)
-    yield desk
-    desk.close()
+    place = ManifestWorkspace(tmp_path)
+    yield place
+    place.close()

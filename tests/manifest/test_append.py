@@ -21,7 +21,7 @@ from remit.storage import locks
 from remit.storage.files import append_line
 from tests.support.kill_points import run_and_die
 from tests.support.manifest_entries import ENTRY, make_entry, make_line
-from tests.support.manifest_workspace import Desk, replace, rewrite_in_place
+from tests.support.manifest_workspace import ManifestWorkspace, replace, rewrite_in_place
 from tests.support.sample_sizes import choose
 
 DAY = "2026-01-20"
@@ -39,118 +39,118 @@ def load(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in data.splitlines()]
 
 
-def test_an_entry_gets_id_and_file_and_stands_on_one_line(desk: Desk) -> None:
+def test_an_entry_gets_id_and_file_and_stands_on_one_line(place: ManifestWorkspace) -> None:
     """R4.2, R4.7."""
-    added = desk.appender.add(make_given(), day=DAY)
+    added = place.appender.add(make_given(), day=DAY)
     assert added.accepted
     assert added.diagnostics == ()
-    assert load(desk.file) == [{**ENTRY, "id": "authentication-2026-01-19", "file": "2026-01-19_authentication.md"}]
-    assert list(load(desk.file)[0]) == list(FIELDS)
+    assert load(place.file) == [{**ENTRY, "id": "authentication-2026-01-19", "file": "2026-01-19_authentication.md"}]
+    assert list(load(place.file)[0]) == list(FIELDS)
 
 
-def test_the_day_and_the_topic_can_be_given(desk: Desk) -> None:
-    added = desk.appender.add(make_entry(without=("id", "file", "date")), day=DAY, slug="who-are-you")
+def test_the_day_and_the_topic_can_be_given(place: ManifestWorkspace) -> None:
+    added = place.appender.add(make_entry(without=("id", "file", "date")), day=DAY, slug="who-are-you")
     assert (added.fields["id"], added.fields["file"]) == ("who-are-you-2026-01-20", "2026-01-20_who-are-you.md")
 
 
-def test_a_file_that_is_named_gives_the_topic(desk: Desk) -> None:
-    added = desk.appender.add(make_entry(without=("id",), file="out/2026-01-19_jwt.md"), day=DAY)
+def test_a_file_that_is_named_gives_the_topic(place: ManifestWorkspace) -> None:
+    added = place.appender.add(make_entry(without=("id",), file="out/2026-01-19_jwt.md"), day=DAY)
     assert (added.fields["id"], added.fields["file"]) == ("jwt-2026-01-19", "out/2026-01-19_jwt.md")
 
 
-def test_a_second_one_on_a_topic_and_day_gets_a_number(desk: Desk) -> None:
+def test_a_second_one_on_a_topic_and_day_gets_a_number(place: ManifestWorkspace) -> None:
     """R4.9."""
-    found = [desk.appender.add(make_given(), day=DAY).fields for _ in range(4)]
+    found = [place.appender.add(make_given(), day=DAY).fields for _ in range(4)]
     assert [each["id"].removeprefix("authentication-2026-01-19") for each in found] == ["", "-2", "-3", "-4"]
     assert found[3]["file"] == "2026-01-19_authentication-4.md"
 
 
-def test_an_id_that_is_given_is_kept_and_numbered_where_it_is_taken(desk: Desk) -> None:
-    ids = [desk.appender.add(make_entry(id=each), day=DAY).fields["id"] for each in ("x-2026-01-19-2", *["own"] * 2)]
+def test_an_id_that_is_given_is_kept_and_numbered_where_it_is_taken(place: ManifestWorkspace) -> None:
+    ids = [place.appender.add(make_entry(id=each), day=DAY).fields["id"] for each in ("x-2026-01-19-2", *["own"] * 2)]
     assert ids == ["x-2026-01-19-2", "own", "own-2"]
-    assert desk.appender.add(make_entry(id="x-2026-01-19-2"), day=DAY).fields["id"] == "x-2026-01-19-3"
+    assert place.appender.add(make_entry(id="x-2026-01-19-2"), day=DAY).fields["id"] == "x-2026-01-19-3"
 
 
-def test_ids_that_others_wrote_are_taken_wherever_they_stand(desk: Desk) -> None:
+def test_ids_that_others_wrote_are_taken_wherever_they_stand(place: ManifestWorkspace) -> None:
     """By Remit, by another program, on a last line that is not ended, and after the file was replaced."""
-    desk.put("own", "own-2")
-    assert desk.other().appender.add(make_entry(id="own"), day=DAY).fields["id"] == "own-3"
-    desk.put("own-4")
-    assert desk.appender.add(make_entry(id="own"), day=DAY).fields["id"] == "own-5"
-    desk.write(make_line(id="own-6")[:-1])
-    assert desk.appender.add(make_entry(id="own"), day=DAY).fields["id"] == "own-7"
-    desk.write(make_line(id="fresh"))
-    assert desk.appender.add(make_entry(id="fresh"), day=DAY).fields["id"] == "fresh-2"
-    desk.file.rename(desk.file.with_suffix(".old"))
-    desk.put("fresh", "fresh-2", "fresh-3")
-    assert desk.appender.add(make_entry(id="fresh"), day=DAY).fields["id"] == "fresh-4"
+    place.put("own", "own-2")
+    assert place.other().appender.add(make_entry(id="own"), day=DAY).fields["id"] == "own-3"
+    place.put("own-4")
+    assert place.appender.add(make_entry(id="own"), day=DAY).fields["id"] == "own-5"
+    place.write(make_line(id="own-6")[:-1])
+    assert place.appender.add(make_entry(id="own"), day=DAY).fields["id"] == "own-7"
+    place.write(make_line(id="fresh"))
+    assert place.appender.add(make_entry(id="fresh"), day=DAY).fields["id"] == "fresh-2"
+    place.file.rename(place.file.with_suffix(".old"))
+    place.put("fresh", "fresh-2", "fresh-3")
+    assert place.appender.add(make_entry(id="fresh"), day=DAY).fields["id"] == "fresh-4"
 
 
 @pytest.mark.parametrize("change", [rewrite_in_place, replace])
 @pytest.mark.parametrize("is_known", [True, False])
 def test_a_file_that_is_another_one_is_looked_at_before_an_id_is_called_free(
-    desk: Desk, change: Callable[[Path, bytes], None], *, is_known: bool
+    place: ManifestWorkspace, change: Callable[[Path, bytes], None], *, is_known: bool
 ) -> None:
     """As git, or an editor that writes in place, leaves it: the same length, also the same inode, other ids."""
-    desk.put("bb", "same")
-    desk.index.catch_up()
+    place.put("bb", "same")
+    place.index.catch_up()
     if is_known:
-        desk.appender.add(make_entry(id="cc"), day=DAY)
-    size = desk.file.stat().st_size
-    change(desk.file, desk.file.read_bytes().replace(b'"bb"', b'"qq"'))
-    assert desk.file.stat().st_size == size
-    added = desk.appender.add(make_entry(id="qq"), day=DAY)
+        place.appender.add(make_entry(id="cc"), day=DAY)
+    size = place.file.stat().st_size
+    change(place.file, place.file.read_bytes().replace(b'"bb"', b'"qq"'))
+    assert place.file.stat().st_size == size
+    added = place.appender.add(make_entry(id="qq"), day=DAY)
     assert added.fields["id"] == "qq-2"
-    assert desk.other().appender.add(make_entry(id="bb"), day=DAY).fields["id"] == "bb"
+    assert place.other().appender.add(make_entry(id="bb"), day=DAY).fields["id"] == "bb"
 
 
-def test_a_torn_line_is_ended_first(desk: Desk) -> None:
-    desk.put("a")
-    desk.write('{"id": "torn')
-    desk.appender.add(make_entry(id="b"), day=DAY)
-    lines = desk.file.read_text().splitlines()
+def test_a_torn_line_is_ended_first(place: ManifestWorkspace) -> None:
+    place.put("a")
+    place.write('{"id": "torn')
+    place.appender.add(make_entry(id="b"), day=DAY)
+    lines = place.file.read_text().splitlines()
     assert lines[1] == '{"id": "torn'
     assert json.loads(lines[2])["id"] == "b"
-    entry = desk.find("b")
+    entry = place.find("b")
     assert entry is not None
     assert entry.line == 3
 
 
-def test_an_entry_with_an_error_is_refused_with_all_findings_and_nothing_is_written(desk: Desk) -> None:
-    added = desk.appender.add(make_given(status="done", key_findings=["One. Two."], actionable="yes"), day=DAY)
+def test_an_entry_with_an_error_is_refused_with_all_findings_and_nothing_is_written(place: ManifestWorkspace) -> None:
+    added = place.appender.add(make_given(status="done", key_findings=["One. Two."], actionable="yes"), day=DAY)
     assert not added.accepted
     assert {finding.severity for finding in added.diagnostics} == {"error", "warning"}
-    assert not desk.file.exists()
+    assert not place.file.exists()
 
 
-def test_an_entry_without_a_title_is_refused_by_the_rules(desk: Desk) -> None:
-    added = desk.appender.add(make_entry(without=("id", "file", "title")), day=DAY)
+def test_an_entry_without_a_title_is_refused_by_the_rules(place: ManifestWorkspace) -> None:
+    added = place.appender.add(make_entry(without=("id", "file", "title")), day=DAY)
     assert not added.accepted
     assert any("title" in finding.message for finding in added.diagnostics)
 
 
-def test_blocked_without_a_reason_is_refused_and_with_one_it_is_marked(desk: Desk) -> None:
+def test_blocked_without_a_reason_is_refused_and_with_one_it_is_marked(place: ManifestWorkspace) -> None:
     """R4.12, R4.13, C21."""
-    refused = desk.appender.add(make_given(status="blocked", needs_followup=[""]), day=DAY)
+    refused = place.appender.add(make_given(status="blocked", needs_followup=[""]), day=DAY)
     assert [finding.code for finding in refused.diagnostics] == ["RET088"]
-    added = desk.appender.add(make_given(status="blocked", needs_followup=["no access"]), day=DAY)
+    added = place.appender.add(make_given(status="blocked", needs_followup=["no access"]), day=DAY)
     assert added.fields["needs_followup"] == ["BLOCKED:no access"]
 
 
-def test_a_findings_file_that_is_not_there_keeps_the_entry_out(desk: Desk) -> None:
+def test_a_findings_file_that_is_not_there_keeps_the_entry_out(place: ManifestWorkspace) -> None:
     """R4.10, R4.14."""
-    appender = desk.make_appender(look=lambda path: ArtifactFacts(path, "missing"))
+    appender = place.make_appender(look=lambda path: ArtifactFacts(path, "missing"))
     added = appender.add(make_given(), day=DAY)
     assert "RET089" in [finding.code for finding in added.diagnostics]
-    assert not desk.file.exists()
+    assert not place.file.exists()
 
 
-def test_the_file_is_made_before_the_line_and_only_if_the_line_can_be(desk: Desk) -> None:
-    appender = desk.make_appender(look=lambda path: ArtifactFacts(path, "missing"))
+def test_the_file_is_made_before_the_line_and_only_if_the_line_can_be(place: ManifestWorkspace) -> None:
+    appender = place.make_appender(look=lambda path: ArtifactFacts(path, "missing"))
     seen: list[tuple[str, bool]] = []
 
     def prepare(fields: Mapping[str, Any]) -> Iterable[Diagnostic]:
-        seen.append((fields["file"], desk.file.exists()))
+        seen.append((fields["file"], place.file.exists()))
         return ()
 
     assert not appender.add(make_given(status="done"), day=DAY, prepare=prepare, makes_file=True).accepted
@@ -159,61 +159,61 @@ def test_the_file_is_made_before_the_line_and_only_if_the_line_can_be(desk: Desk
     assert seen == [("2026-01-19_authentication.md", False)]
 
 
-def test_an_error_about_the_findings_file_keeps_the_entry_out(desk: Desk) -> None:
+def test_an_error_about_the_findings_file_keeps_the_entry_out(place: ManifestWorkspace) -> None:
     wrong = Diagnostic("MAN014", "error", "left", "fill")
-    added = desk.appender.add(make_given(), day=DAY, prepare=lambda _: (wrong,))
-    assert (added.accepted, added.diagnostics, desk.file.exists()) == (False, (wrong,), False)
+    added = place.appender.add(make_given(), day=DAY, prepare=lambda _: (wrong,))
+    assert (added.accepted, added.diagnostics, place.file.exists()) == (False, (wrong,), False)
 
 
 def test_folders_are_made_with_the_first_entry(tmp_path: Path) -> None:
     """S7."""
-    desk = Desk(tmp_path / "a" / "b")
-    desk.home = Home(str(tmp_path))
-    desk.appender = desk.make_appender()
-    assert desk.appender.add(make_given(), day=DAY).offset == 0
-    assert len(load(desk.file)) == 1
-    desk.close()
+    place = ManifestWorkspace(tmp_path / "a" / "b")
+    place.home = Home(str(tmp_path))
+    place.appender = place.make_appender()
+    assert place.appender.add(make_given(), day=DAY).offset == 0
+    assert len(load(place.file)) == 1
+    place.close()
 
 
-def test_a_title_without_a_letter_asks_for_a_slug(desk: Desk) -> None:
+def test_a_title_without_a_letter_asks_for_a_slug(place: ManifestWorkspace) -> None:
     with pytest.raises(UsageError, match="no letter"):
-        desk.appender.add(make_given(title="認証"), day=DAY)
-    assert desk.appender.add(make_given(title="認証"), day=DAY, slug="auth").accepted
+        place.appender.add(make_given(title="認証"), day=DAY)
+    assert place.appender.add(make_given(title="認証"), day=DAY, slug="auth").accepted
 
 
-def test_an_entry_that_is_too_long_is_refused(desk: Desk) -> None:
-    added = desk.appender.add(make_given(title="x" * MAX_LINE_BYTES), day=DAY)
+def test_an_entry_that_is_too_long_is_refused(place: ManifestWorkspace) -> None:
+    added = place.appender.add(make_given(title="x" * MAX_LINE_BYTES), day=DAY)
     assert [finding.code for finding in added.diagnostics] == ["MAN001"]
-    assert not desk.file.exists()
+    assert not place.file.exists()
 
 
-def test_a_pipe_in_place_of_the_manifest_is_not_waited_for(desk: Desk) -> None:
-    os.mkfifo(desk.file)
+def test_a_pipe_in_place_of_the_manifest_is_not_waited_for(place: ManifestWorkspace) -> None:
+    os.mkfifo(place.file)
     with pytest.raises(InputError, match="isn't a file"):
-        desk.appender.add(make_given(), day=DAY)
+        place.appender.add(make_given(), day=DAY)
 
 
-def test_another_writer_is_waited_for_and_then_told(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_writer_is_waited_for_and_then_told(place: ManifestWorkspace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(locks, "WAIT_SECONDS", 0.05)
-    held = desk.home.lock(MANIFEST)
+    held = place.home.lock(MANIFEST)
     with held, pytest.raises(BusyError, match=r"manifest\.lock"):
-        desk.other().appender.add(make_given(), day=DAY)
-    assert desk.appender.add(make_given(), day=DAY).accepted
+        place.other().appender.add(make_given(), day=DAY)
+    assert place.appender.add(make_given(), day=DAY).accepted
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.EROFS])
 @pytest.mark.parametrize("call", ["write", "fsync", "open"])
 def test_a_disk_that_fails_is_told_and_nothing_is_left(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, number: int, call: str
+    place: ManifestWorkspace, monkeypatch: pytest.MonkeyPatch, number: int, call: str
 ) -> None:
-    desk.put("a")
-    before = desk.file.read_bytes()
-    desk.index.catch_up()
+    place.put("a")
+    before = place.file.read_bytes()
+    place.index.catch_up()
     real: Callable[..., Any] = getattr(os, call)
     failed: list[str] = []
 
     def fail(*args: Any, **options: Any) -> Any:  # noqa: ANN401 - as the call has it
-        if call == "open" and args[0] != str(desk.file):
+        if call == "open" and args[0] != str(place.file):
             return real(*args, **options)
         failed.append(call)
         raise OSError(number, os.strerror(number))
@@ -221,11 +221,11 @@ def test_a_disk_that_fails_is_told_and_nothing_is_left(
     with monkeypatch.context() as patch:
         patch.setattr(os, call, fail)
         with pytest.raises(StorageError, match="can't be written") as caught:
-            desk.appender.add(make_given(), day=DAY)
+            place.appender.add(make_given(), day=DAY)
     assert failed
     assert caught.value.hint
-    assert desk.file.read_bytes() == before
-    assert desk.appender.add(make_given(), day=DAY).accepted
+    assert place.file.read_bytes() == before
+    assert place.appender.add(make_given(), day=DAY).accepted
 
 
 @pytest.mark.slow
@@ -238,13 +238,13 @@ def test_killed_at_any_step_the_manifest_has_the_entry_or_not(tmp_path: Path) ->
         (root / "MANIFEST.jsonl").write_text(make_line(id="a"))
 
         def act(root: Path = root) -> None:
-            Desk(root).appender.add(make_entry(id="b"), day=DAY)
+            ManifestWorkspace(root).appender.add(make_entry(id="b"), day=DAY)
 
         died = run_and_die(act, at=at)
         ids = [entry["id"] for entry in load(root / "MANIFEST.jsonl")]
         assert ids in (["a"], ["a", "b"])
         verdicts.add((died, len(ids)))
-        after = Desk(root)
+        after = ManifestWorkspace(root)
         assert after.appender.add(make_entry(id="c"), day=DAY).accepted
         assert [entry["id"] for entry in load(root / "MANIFEST.jsonl")] == [*ids, "c"]
         after.close()
@@ -256,15 +256,15 @@ def test_killed_at_any_step_the_manifest_has_the_entry_or_not(tmp_path: Path) ->
 
 def add_many(root: str, writer: int, count: int) -> None:
     """What one process adds: entries on one topic, of all lengths."""
-    desk = Desk(Path(root))
+    place = ManifestWorkspace(Path(root))
     draw = random.Random(writer)  # noqa: S311 - a fixed choice, not a secret
     for number in range(count):
         size = int(10 ** draw.uniform(0, 5))
         title = f"{writer}/{number} " + "x" * size
-        assert desk.appender.add(make_entry(id="same", title=title), day=DAY).accepted
+        assert place.appender.add(make_entry(id="same", title=title), day=DAY).accepted
         if draw.random() < 0.1:
-            desk.index.rebuild() if draw.random() < 0.1 else desk.index.catch_up()
-    desk.close()
+            place.index.rebuild() if draw.random() < 0.1 else place.index.catch_up()
+    place.close()
 
 
 def write_raw(root: str, writer: int, count: int) -> None:
@@ -298,13 +298,13 @@ def test_many_writers_lose_nothing_tear_nothing_and_share_no_id(tmp_path: Path) 
     assert titles == {f"{writer}/{number}" for writer in range(writers) for number in range(count)}
     assert len(entries) == writers * count
     assert {entry["id"] for entry in entries} == {"same", *(f"same-{n}" for n in range(2, writers * count + 1))}
-    desk = Desk(tmp_path)
-    assert desk.index.catch_up().lines == writers * count
+    place = ManifestWorkspace(tmp_path)
+    assert place.index.catch_up().lines == writers * count
     for line, entry in enumerate(entries, 1):
-        found = desk.find(entry["id"])
+        found = place.find(entry["id"])
         assert found is not None
         assert found.line == line
-    desk.close()
+    place.close()
 
 
 @pytest.mark.slow
@@ -322,31 +322,31 @@ def test_many_writers_of_lines_up_to_a_megabyte(tmp_path: Path) -> None:
 # What stays open between two entries
 
 
-def test_an_entry_is_added_without_the_ledger(desk: Desk) -> None:
-    desk.put("own")
-    ids = [desk.appender.add(make_entry(id="own"), day=DAY).fields["id"] for _ in range(3)]
+def test_an_entry_is_added_without_the_ledger(place: ManifestWorkspace) -> None:
+    place.put("own")
+    ids = [place.appender.add(make_entry(id="own"), day=DAY).fields["id"] for _ in range(3)]
     assert ids == ["own-2", "own-3", "own-4"]
-    assert not os.path.exists(desk.home.ledger_file)  # noqa: PTH110 - a path as text
+    assert not os.path.exists(place.home.ledger_file)  # noqa: PTH110 - a path as text
 
 
-def test_an_id_on_the_first_line_is_known_behind_a_mark_of_the_encoding(desk: Desk) -> None:
-    desk.write(b"\xef\xbb\xbf", make_line(id="own"))
-    assert desk.appender.add(make_entry(id="own"), day=DAY).fields["id"] == "own-2"
+def test_an_id_on_the_first_line_is_known_behind_a_mark_of_the_encoding(place: ManifestWorkspace) -> None:
+    place.write(b"\xef\xbb\xbf", make_line(id="own"))
+    assert place.appender.add(make_entry(id="own"), day=DAY).fields["id"] == "own-2"
 
 
 @pytest.mark.parametrize("gone", ["manifest", "lock", "locks", "all"])
-def test_what_is_removed_or_exchanged_between_two_entries_is_noticed(desk: Desk, gone: str) -> None:
-    desk.appender.add(make_entry(id="own"), day=DAY)
-    old = desk.file.with_name("old")
-    folder = desk.file.parent / ".remit"
+def test_what_is_removed_or_exchanged_between_two_entries_is_noticed(place: ManifestWorkspace, gone: str) -> None:
+    place.appender.add(make_entry(id="own"), day=DAY)
+    old = place.file.with_name("old")
+    folder = place.file.parent / ".remit"
     if gone == "manifest":
-        desk.file.rename(old)
+        place.file.rename(old)
     elif gone == "lock":
         (folder / "locks/manifest.lock").unlink()
     else:
         shutil.rmtree(folder / "locks" if gone == "locks" else folder)
-    assert desk.appender.add(make_entry(id="own"), day=DAY).fields["id"] == ("own" if gone == "manifest" else "own-2")
-    assert [each["id"] for each in load(desk.file)] == (["own"] if gone == "manifest" else ["own", "own-2"])
+    assert place.appender.add(make_entry(id="own"), day=DAY).fields["id"] == ("own" if gone == "manifest" else "own-2")
+    assert [each["id"] for each in load(place.file)] == (["own"] if gone == "manifest" else ["own", "own-2"])
     assert not old.exists() or len(load(old)) == 1
 
     def add(_: object) -> tuple[Diagnostic, ...]:
@@ -356,34 +356,34 @@ def test_what_is_removed_or_exchanged_between_two_entries_is_noticed(desk: Desk,
         return ()
 
     held: list[str] = []
-    assert desk.appender.add(make_entry(id="last"), day=DAY, prepare=add).accepted
+    assert place.appender.add(make_entry(id="last"), day=DAY, prepare=add).accepted
     assert held
 
 
-def test_a_manifest_exchanged_while_an_entry_is_judged_gets_the_entry(desk: Desk) -> None:
-    desk.appender.add(make_entry(id="a"), day=DAY)
+def test_a_manifest_exchanged_while_an_entry_is_judged_gets_the_entry(place: ManifestWorkspace) -> None:
+    place.appender.add(make_entry(id="a"), day=DAY)
 
     def exchange(_: object) -> tuple[Diagnostic, ...]:
-        replace(desk.file, make_line(id="other").encode())
+        replace(place.file, make_line(id="other").encode())
         return ()
 
-    assert desk.appender.add(make_entry(id="b"), day=DAY, prepare=exchange).accepted
-    assert [each["id"] for each in load(desk.file)] == ["other", "b"]
-    assert desk.appender.add(make_entry(id="other"), day=DAY).fields["id"] == "other-2"
+    assert place.appender.add(make_entry(id="b"), day=DAY, prepare=exchange).accepted
+    assert [each["id"] for each in load(place.file)] == ["other", "b"]
+    assert place.appender.add(make_entry(id="other"), day=DAY).fields["id"] == "other-2"
 
 
-def test_the_lock_is_held_until_the_line_is_written_whatever_is_opened_to_read(desk: Desk) -> None:
-    desk.put("a")
+def test_the_lock_is_held_until_the_line_is_written_whatever_is_opened_to_read(place: ManifestWorkspace) -> None:
+    place.put("a")
     held: list[str] = []
 
     def look(fields: Mapping[str, Any]) -> tuple[Diagnostic, ...]:
-        with locks.try_lock(str(desk.file.parent / ".remit/locks/manifest.lock")) as is_free:
+        with locks.try_lock(str(place.file.parent / ".remit/locks/manifest.lock")) as is_free:
             assert not is_free
         held.append(fields["id"])
         return ()
 
     for each in "bcd":
-        desk.appender.add(make_entry(id=each), day=DAY, prepare=look)
-        replace(desk.file, desk.file.read_bytes())
-        desk.find(each)
+        place.appender.add(make_entry(id=each), day=DAY, prepare=look)
+        replace(place.file, place.file.read_bytes())
+        place.find(each)
     assert held == ["b", "c", "d"]

@@ -11,52 +11,52 @@ from remit.errors import InputError
 from remit.ledger.home import Home
 from remit.manifest.counts import BadLine, count_entries, count_quickly, find_bad_lines, find_duplicates
 from tests.support.manifest_entries import make_line
-from tests.support.manifest_workspace import Desk
+from tests.support.manifest_workspace import ManifestWorkspace
 
 
-def test_a_manifest_in_numbers(desk: Desk) -> None:
-    desk.put("a", "b", topics=["x", "y"], date="2026-01-02", needs_followup=[])
-    desk.put("a", topics=["y"], status="partial", date="2025-01-02", actionable=False)
-    desk.write("bad\n", "\n", make_line(without=("id", "date", "topics")), make_line()[:40])
-    counted = count_entries(desk.index)
+def test_a_manifest_in_numbers(place: ManifestWorkspace) -> None:
+    place.put("a", "b", topics=["x", "y"], date="2026-01-02", needs_followup=[])
+    place.put("a", topics=["y"], status="partial", date="2025-01-02", actionable=False)
+    place.write("bad\n", "\n", make_line(without=("id", "date", "topics")), make_line()[:40])
+    counted = count_entries(place.index)
     assert counted == (
         6, 4, 2, 3, 1, (("a", 2),), 1, "2025-01-02", "2026-01-02",
         (("complete", 3), ("partial", 1)), (("y", 3), ("x", 2)), True,
     )  # fmt: skip
 
 
-def test_an_entry_that_is_not_ended_is_counted(desk: Desk) -> None:
-    desk.write(make_line(id="a"), make_line(id="b")[:-1])
-    counted = count_entries(desk.index)
+def test_an_entry_that_is_not_ended_is_counted(place: ManifestWorkspace) -> None:
+    place.write(make_line(id="a"), make_line(id="b")[:-1])
+    counted = count_entries(place.index)
     assert (counted.lines, counted.entries, counted.bad_lines, counted.is_torn) == (2, 2, 0, False)
 
 
-def test_a_line_that_is_cut_off_is_the_last_of_the_bad_ones(desk: Desk) -> None:
-    desk.write("bad\n", make_line(), '{"id": "torn')
-    first, last = find_bad_lines(desk.index)
+def test_a_line_that_is_cut_off_is_the_last_of_the_bad_ones(place: ManifestWorkspace) -> None:
+    place.write("bad\n", make_line(), '{"id": "torn')
+    first, last = find_bad_lines(place.index)
     assert (first.line, last.line) == (1, 3)
     assert last.reason.endswith(", and no line feed ends it")
-    assert find_bad_lines(desk.index, limit=1) == (first,)
+    assert find_bad_lines(place.index, limit=1) == (first,)
 
 
-def test_a_manifest_without_entries(desk: Desk) -> None:
-    desk.write("")
-    counted = count_entries(desk.index)
+def test_a_manifest_without_entries(place: ManifestWorkspace) -> None:
+    place.write("")
+    counted = count_entries(place.index)
     assert (counted.entries, counted.first_day, counted.last_day, counted.is_torn) == (0, None, None, False)
 
 
-def test_bad_lines_come_in_order_and_with_a_limit(desk: Desk) -> None:
-    desk.write("bad\n", make_line(), "[]\n", "3\n")
-    assert [each.line for each in find_bad_lines(desk.index)] == [1, 3, 4]
-    assert find_bad_lines(desk.index, limit=2)[1] == BadLine(3, "the line is a list, not an object")
+def test_bad_lines_come_in_order_and_with_a_limit(place: ManifestWorkspace) -> None:
+    place.write("bad\n", make_line(), "[]\n", "3\n")
+    assert [each.line for each in find_bad_lines(place.index)] == [1, 3, 4]
+    assert find_bad_lines(place.index, limit=2)[1] == BadLine(3, "the line is a list, not an object")
 
 
-def test_entries_that_share_an_id_are_named_by_line(desk: Desk) -> None:
+def test_entries_that_share_an_id_are_named_by_line(place: ManifestWorkspace) -> None:
     """The first keeps the id, and the others are told."""
-    desk.put("a", date="2026-01-02")
-    desk.put("b", "a", date="2025-01-02")
-    assert find_duplicates(desk.index, "a") == (1, 3)
-    assert find_duplicates(desk.index, "b") == (2,)
+    place.put("a", date="2026-01-02")
+    place.put("b", "a", date="2025-01-02")
+    assert find_duplicates(place.index, "a") == (1, 3)
+    assert find_duplicates(place.index, "b") == (2,)
 
 
 # The few numbers: the same with and without an index, and no more read than was allowed

@@ -6,7 +6,7 @@ from remit.manifest.counts import count_entries, find_bad_lines
 from remit.manifest.entries import explain_bad_line, list_columns, list_words, name_topic, write_items
 from remit.returns.manifest_lines import MAX_LINE_BYTES
 from tests.support.manifest_entries import TOO_LONG, make_entry, make_line
-from tests.support.manifest_workspace import Desk
+from tests.support.manifest_workspace import ManifestWorkspace
 
 BAD: dict[str, tuple[bytes, str]] = {
     "nonsense": (b"nonsense\n", "the line isn't valid JSON: "),
@@ -25,34 +25,34 @@ BAD: dict[str, tuple[bytes, str]] = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_a_bad_line_is_told_and_hides_nothing_else(desk: Desk, name: str) -> None:
+def test_a_bad_line_is_told_and_hides_nothing_else(place: ManifestWorkspace, name: str) -> None:
     line, reason = BAD[name]
-    desk.write(make_line(id="a"), line, "\n", make_line(id="b"))
-    entries = [(each.id, each.line) for each in (desk.find("a"), desk.find("b")) if each is not None]
+    place.write(make_line(id="a"), line, "\n", make_line(id="b"))
+    entries = [(each.id, each.line) for each in (place.find("a"), place.find("b")) if each is not None]
     assert entries == [("a", 1), ("b", 4)]
-    bad = find_bad_lines(desk.index)
+    bad = find_bad_lines(place.index)
     assert [number for number, _ in bad] == [2]
     assert bad[0][1].startswith(reason)
     assert len(bad[0][1]) < 300
 
 
-def test_blank_lines_carriage_returns_and_a_byte_order_mark_are_nothing_bad(desk: Desk) -> None:
-    desk.write(b"\xef\xbb\xbf", make_line(id="a").replace("\n", "\r\n"), " \r\n", "\t\n", make_line(id="b"))
-    assert (desk.list_ids(), find_bad_lines(desk.index)) == (["a", "b"], ())
+def test_blank_lines_carriage_returns_and_a_byte_order_mark_are_nothing_bad(place: ManifestWorkspace) -> None:
+    place.write(b"\xef\xbb\xbf", make_line(id="a").replace("\n", "\r\n"), " \r\n", "\t\n", make_line(id="b"))
+    assert (place.list_ids(), find_bad_lines(place.index)) == (["a", "b"], ())
 
 
-def test_entries_without_a_usable_id_are_kept_without_one(desk: Desk) -> None:
-    desk.write(make_line(without=("id",)), make_line(id=" "), make_line(id=3), "{}\n")
+def test_entries_without_a_usable_id_are_kept_without_one(place: ManifestWorkspace) -> None:
+    place.write(make_line(without=("id",)), make_line(id=" "), make_line(id=3), "{}\n")
     assert [list_columns({"id": each}).id for each in (None, " ", 3, "a")] == [None, None, None, "a"]
-    assert (count_entries(desk.index).without_id, find_bad_lines(desk.index)) == (4, ())
+    assert (count_entries(place.index).without_id, find_bad_lines(place.index)) == (4, ())
 
 
-def test_what_is_looked_up_is_read_tolerantly(desk: Desk) -> None:
+def test_what_is_looked_up_is_read_tolerantly(place: ManifestWorkspace) -> None:
     """C14."""
-    desk.write(
+    place.write(
         make_line(id="a", topics=[" Auth ", "auth", 3], taskId="T012", without=("linked_tasks",), summary="told")
     )
-    entry = desk.find("a")
+    entry = place.find("a")
     assert entry is not None
     columns = list_columns(entry.fields)
     assert (columns.topics, columns.tasks) == ("\nauth\nauth\n3\n", "\n12\n")

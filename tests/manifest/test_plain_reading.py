@@ -14,7 +14,7 @@ from remit.manifest.counts import count_entries, count_quickly, find_bad_lines, 
 from remit.manifest.entries import is_pending, name_task, read_day, read_texts
 from remit.manifest.search import EntryQuery, find_entries, find_line, walk_entries
 from remit.returns.formats.manifest import read_aliases
-from tests.support.manifest_workspace import Desk, replace, rewrite_in_place
+from tests.support.manifest_workspace import ManifestWorkspace, replace, rewrite_in_place
 from tests.support.sample_sizes import choose
 
 WORDS = ("alpha", "beta", "gamma", "rate", "limit")
@@ -130,28 +130,28 @@ QUESTIONS: tuple[tuple[EntryQuery, Callable[[dict[str, Any]], bool]], ...] = (
 )
 
 
-def compare(desk: Desk, plain: Plain) -> None:
+def compare(place: ManifestWorkspace, plain: Plain) -> None:
     """Ask everything, and look whether a plain reading says the same."""
     for query, fits in QUESTIONS:
         wanted = plain.find(fits)
-        page = find_entries(desk.index, query, limit=3, skip=1)
-        assert [(entry.line, entry.fields) for entry in walk_entries(desk.index, query)] == wanted, query
+        page = find_entries(place.index, query, limit=3, skip=1)
+        assert [(entry.line, entry.fields) for entry in walk_entries(place.index, query)] == wanted, query
         assert [entry.line for entry in page.entries] == [line for line, _ in wanted[1:4]], query
         assert page.has_more == (len(wanted) > 4), query
     by_id: dict[object, list[int]] = {}
     for line, fields in sorted(plain.find(), key=lambda item: item[0]):
-        found = find_line(desk.index, line)
+        found = find_line(place.index, line)
         assert found is not None
         assert (found.line, found.fields) == (line, fields)
         entry_id = fields.get("id")
         if isinstance(entry_id, str) and entry_id.strip():
             by_id.setdefault(entry_id, []).append(line)
     for entry_id in ("a", "b", "own-2", "Ä/1", "none"):
-        found = desk.find(entry_id)
+        found = place.find(entry_id)
         assert (found and found.line) == by_id.get(entry_id, [None])[0]
-        assert list(find_duplicates(desk.index, entry_id)) == by_id.get(entry_id, [])
-    assert [line for line, _ in find_bad_lines(desk.index, limit=1000)] == plain.bad
-    counted, is_torn = count_entries(desk.index), len(plain.ended) + 1 in plain.bad
+        assert list(find_duplicates(place.index, entry_id)) == by_id.get(entry_id, [])
+    assert [line for line, _ in find_bad_lines(place.index, limit=1000)] == plain.bad
+    counted, is_torn = count_entries(place.index), len(plain.ended) + 1 in plain.bad
     days = sorted(day for _, fields in plain.found if (day := read_day(fields.get("date"))))
     doubled = [(each, len(lines)) for each, lines in by_id.items() if len(lines) > 1]
     assert counted.entries == len(plain.found)
@@ -165,7 +165,7 @@ def compare(desk: Desk, plain: Plain) -> None:
     )
     assert dict(counted.topics) == dict(topics)
     pending = sum(is_pending(fields) for _, fields in plain.found)
-    quickly = count_quickly(desk.home, str(desk.file), max_bytes=1 << 30)
+    quickly = count_quickly(place.home, str(place.file), max_bytes=1 << 30)
     assert quickly == (len(plain.found), pending, len(plain.bad), len(doubled), True)
 
 
@@ -184,14 +184,14 @@ def test_the_index_answers_as_a_plain_reading_does(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, list[bytes], int, bool, bool]]
 ) -> None:
     """After each change by another program, however it is made, by a reader that was there before and by a new one."""
-    desk = Desk(tmp_path_factory.mktemp("desk"))
-    desk.file.touch()
+    place = ManifestWorkspace(tmp_path_factory.mktemp("place"))
+    place.file.touch()
     data = b""
     for how, lines, at, is_replaced, is_new in steps:
         data = change(data, how, lines, at)
-        (replace if is_replaced else rewrite_in_place)(desk.file, data)
+        (replace if is_replaced else rewrite_in_place)(place.file, data)
         if is_new:
-            desk.close()
-            desk = desk.other()
-        compare(desk, Plain(data))
-    desk.close()
+            place.close()
+            place = place.other()
+        compare(place, Plain(data))
+    place.close()

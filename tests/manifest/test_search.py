@@ -22,30 +22,30 @@ from remit.manifest.search import (
     write_match,
 )
 from tests.support.manifest_entries import make_line
-from tests.support.manifest_workspace import Desk
+from tests.support.manifest_workspace import ManifestWorkspace
 from tests.support.sample_sizes import choose
 
 
 @pytest.fixture
-def full(desk: Desk) -> Desk:
+def full(place: ManifestWorkspace) -> ManifestWorkspace:
     """A manifest in no order, with something for every question."""
-    desk.put("old", date="2025-05-01", topics=["Storage", "costs"], title="Upload limits", linked_tasks=["T7"])
-    desk.put(
+    place.put("old", date="2025-05-01", topics=["Storage", "costs"], title="Upload limits", linked_tasks=["T7"])
+    place.put(
         "new", date="2026-03-01", topics=["auth"], status="blocked", needs_followup=["BLOCKED:x"], linked_tasks=[7]
     )
-    desk.put(
+    place.put(
         "mid", date="2026-01-15", topics=["auth", "costs"], actionable=False, needs_followup=[], linked_tasks=["8"]
     )
-    desk.put("mid-2", date="2026-01-15", topics=["auth"], status="superseded", key_findings=["Müller caps uploads."])
-    desk.put("dateless", date="soon", topics=["costs"], needs_followup=[], linked_tasks=[])
-    return desk
+    place.put("mid-2", date="2026-01-15", topics=["auth"], status="superseded", key_findings=["Müller caps uploads."])
+    place.put("dateless", date="soon", topics=["costs"], needs_followup=[], linked_tasks=[])
+    return place
 
 
-def ask(desk: Desk, **query: object) -> list[str]:
+def ask(place: ManifestWorkspace, **query: object) -> list[str]:
     """The ids of all that fit."""
-    found = find_entries(desk.index, EntryQuery(**query), limit=100)  # type: ignore[arg-type]
+    found = find_entries(place.index, EntryQuery(**query), limit=100)  # type: ignore[arg-type]
     assert not found.has_more
-    walked = [entry.id for entry in walk_entries(desk.index, EntryQuery(**query))]  # type: ignore[arg-type]
+    walked = [entry.id for entry in walk_entries(place.index, EntryQuery(**query))]  # type: ignore[arg-type]
     assert [entry.id for entry in found.entries] == walked
     return walked
 
@@ -84,31 +84,31 @@ def ask(desk: Desk, **query: object) -> list[str]:
         ({"topic": "costs", "task": "7", "actionable": True, "pending": True}, ["old"]),
     ],
 )
-def test_entries_are_found_the_newest_first(full: Desk, query: dict[str, object], ids: list[str]) -> None:
+def test_entries_are_found_the_newest_first(full: ManifestWorkspace, query: dict[str, object], ids: list[str]) -> None:
     assert ask(full, **query) == ids
 
 
-def test_pages_follow_each_other_without_gaps(full: Desk) -> None:
+def test_pages_follow_each_other_without_gaps(full: ManifestWorkspace) -> None:
     pages = [find_entries(full.index, EntryQuery(), limit=2, skip=skip) for skip in (0, 2, 4, 6)]
     assert [entry.id for page in pages for entry in page.entries] == ["new", "mid-2", "mid", "old", "dateless"]
     assert [page.has_more for page in pages] == [True, True, False, False]
 
 
-def test_walking_goes_on_over_batches(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_walking_goes_on_over_batches(place: ManifestWorkspace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_BATCH", 3)
-    desk.put(*(f"e{number}" for number in range(10)))
-    assert [entry.id for entry in walk_entries(desk.index, EntryQuery(words=("sessions",)))] == [
+    place.put(*(f"e{number}" for number in range(10)))
+    assert [entry.id for entry in walk_entries(place.index, EntryQuery(words=("sessions",)))] == [
         f"e{n}" for n in range(9, -1, -1)
     ]
 
 
-def test_a_task_has_the_entries_that_name_it_and_those_it_names(full: Desk) -> None:
+def test_a_task_has_the_entries_that_name_it_and_those_it_names(full: ManifestWorkspace) -> None:
     """R4.9: a link is visible from both ends."""
     found = find_entries_of_task(full.index, "7", linked=("mid", "old", "gone"))
     assert [entry.id for entry in found] == ["new", "mid", "old"]
 
 
-def test_an_entry_is_found_by_its_line(full: Desk) -> None:
+def test_an_entry_is_found_by_its_line(full: ManifestWorkspace) -> None:
     full.write("bad\n", make_line(without=("id",)))
     entry = find_line(full.index, 7)
     assert entry is not None
@@ -116,7 +116,7 @@ def test_an_entry_is_found_by_its_line(full: Desk) -> None:
     assert [find_line(full.index, line) for line in (6, 8, 0)] == [None, None, None]
 
 
-def test_ids_that_begin_alike_are_listed(full: Desk) -> None:
+def test_ids_that_begin_alike_are_listed(full: ManifestWorkspace) -> None:
     assert sorted(list_ids(full.index, "mid")) == ["mid", "mid-2"]
     assert list_ids(full.index, "zz") == []
 
@@ -128,7 +128,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_words_are_data(full: Desk, text: str) -> None:
+def test_words_are_data(full: ManifestWorkspace, text: str) -> None:
     if any(char.isalnum() for char in text):
         find_entries(full.index, EntryQuery(words=(text,)))
     else:
@@ -139,7 +139,7 @@ def test_words_are_data(full: Desk, text: str) -> None:
 
 @settings(max_examples=choose(60, 300), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(words=st.lists(st.text(max_size=20), max_size=4), is_prefix=st.booleans())
-def test_no_words_are_an_error_of_sql(full: Desk, words: list[str], *, is_prefix: bool) -> None:
+def test_no_words_are_an_error_of_sql(full: ManifestWorkspace, words: list[str], *, is_prefix: bool) -> None:
     try:
         match = write_match(words, is_prefix=is_prefix)
     except UsageError:
@@ -162,14 +162,14 @@ def test_only_a_long_enough_last_word_is_a_beginning() -> None:
     assert write_match(['a"b']) == '"a" "b"'
 
 
-def test_a_word_that_is_there_is_no_beginning(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_word_that_is_there_is_no_beginning(place: ManifestWorkspace, monkeypatch: pytest.MonkeyPatch) -> None:
     """On every page and in every batch: what fits as it is does not change its meaning when it runs out."""
     monkeypatch.setattr(module, "_BATCH", 2)
-    desk.put("a", "b", title="Cart")
-    desk.put("c", "d", title="Carthage")
-    assert ask(desk, words=("cart",)) == ["b", "a"]
-    assert find_entries(desk.index, EntryQuery(words=("cart",)), limit=2, skip=2).entries == ()
-    assert ask(desk, words=("carth",)) == ["d", "c"]
+    place.put("a", "b", title="Cart")
+    place.put("c", "d", title="Carthage")
+    assert ask(place, words=("cart",)) == ["b", "a"]
+    assert find_entries(place.index, EntryQuery(words=("cart",)), limit=2, skip=2).entries == ()
+    assert ask(place, words=("carth",)) == ["d", "c"]
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_a_word_that_is_there_is_no_beginning(desk: Desk, monkeypatch: pytest.Mo
     ],
 )
 def test_no_question_reads_all_entries_to_sort_them(
-    full: Desk, monkeypatch: pytest.MonkeyPatch, query: EntryQuery | str, index: str
+    full: ManifestWorkspace, monkeypatch: pytest.MonkeyPatch, query: EntryQuery | str, index: str
 ) -> None:
     asked: list[str] = []
     full.home.ledger.db.set_trace_callback(asked.append)
@@ -241,10 +241,10 @@ def test_an_entry_for_the_same_work_is_found_however_it_names_its_file(
         {"id": 7, "file": ["a.md"]},
     ],
 )
-def test_an_entry_for_other_work_is_not_taken_for_it(desk: Desk, entry: dict[str, Any]) -> None:
-    assert find_own_entry(desk.index, entry) is None
-    desk.put("x-2026-01-19", "x-2026-01-19-b", "x-2026-01-19.2", file="a.md")
-    assert find_own_entry(desk.index, entry) is None
+def test_an_entry_for_other_work_is_not_taken_for_it(place: ManifestWorkspace, entry: dict[str, Any]) -> None:
+    assert find_own_entry(place.index, entry) is None
+    place.put("x-2026-01-19", "x-2026-01-19-b", "x-2026-01-19.2", file="a.md")
+    assert find_own_entry(place.index, entry) is None
 
 
 def test_of_two_files_that_are_called_alike_the_one_that_is_there_is_meant(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from remit.manifest.entries import ManifestEntry
 
 
-class Desk:
+class ManifestWorkspace:
     """A manifest that tests write to by hand, and its index."""
 
     def __init__(self, root: Path) -> None:
@@ -52,9 +52,9 @@ class Desk:
         entries = sorted(walk_entries(self.index, EntryQuery()), key=lambda entry: entry.line)
         return [entry.id for entry in entries]
 
-    def other(self) -> Desk:
+    def other(self) -> ManifestWorkspace:
         """The same manifest, as another process would have it."""
-        return Desk(self.file.parent)
+        return ManifestWorkspace(self.file.parent)
 
     def close(self) -> None:
         """Close everything."""

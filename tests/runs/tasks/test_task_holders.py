@@ -145,7 +145,7 @@ def test_what_was_taken_in_meanwhile_is_no_return_either(root: str) -> None:
 
     def cheat() -> None:
         edit(root, "TODO.md", "[IMPLEMENTING]", "[COMPLETED]")
-        ask(lambda tasks: tasks.sync("take in"))
+        ask(lambda tasks: tasks.sync("absorb"))
 
     assert work(root, cheat)[1] == "PARTIAL"
 

@@ -62,7 +62,7 @@ def sync(*, checking: bool, repairing: bool, side: str | None, output_format: st
         return _check(output_format)
     from remit.runs.tasks.workspace_tasks import Tasks
 
-    how: How = "take in"
+    how: How = "absorb"
     if side is not None:
         how = "todo" if side == "todo" else "state"
     elif repairing:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from remit.tasks.store import PlanFacts, StoredTask, TaskChange, TaskStore
     from remit.tasks.sync import SyncResult
 
-How = Literal["take in", "newest", "state", "todo"]
+How = Literal["absorb", "newest", "state", "todo"]
 _FOCUS = "focus"
 
 
@@ -178,7 +178,7 @@ class Tasks:
         from remit.tasks.sync import absorb_edits, repair  # noqa: PLC0415 - only for this
 
         self._check_begun()
-        return absorb_edits(self.store) if how == "take in" else self._describe_entries(repair(self.store, how))
+        return absorb_edits(self.store) if how == "absorb" else self._describe_entries(repair(self.store, how))
 
     def _describe_entries(self, synced: SyncResult) -> SyncResult:
         """Add the manifest entries that have the old number of a renumbered task."""
