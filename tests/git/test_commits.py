@@ -656,7 +656,7 @@ for number in range(4):
 
 
 def test_what_is_not_committed_yet_is_found_and_nothing_is_written(checkout: Checkout) -> None:
-    """C19: settle looks at the actual commit and does only what is missing."""
+    """C19: a finish step checks the actual commit and does only what is missing."""
     root = str(checkout.root)
     paths = ["a.md", "b.md", "new.md", "never.md", "specs/TODO.md"]
     assert find_uncommitted(root, paths) == Uncommitted()

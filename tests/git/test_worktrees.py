@@ -1,4 +1,4 @@
-"""Worktrees: one for each delegation, made and removed without running anything."""
+"""Worktrees: one for each run, created and removed without running anything."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Delegations, attempts, spills and what is forgotten of them."""
+"""Runs, attempts and spills, and how old ones are deleted."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def make(home: Home, name: str, *, parent: str | None = None, root: str = "", da
     return add_run(home.ledger, Run(name, "planner", 1, path, parent_id=parent, root_id=root, created_ms=created))
 
 
-def settle(home: Home, name: str) -> None:
+def finish(home: Home, name: str) -> None:
     with home.ledger.transaction() as db:
         advance(db, name, "finished", verdict="accepted", status="completed")
 
 
-def test_a_delegation_is_written_and_found_again(tmp_path: Path) -> None:
+def test_a_run_is_written_and_found_again(tmp_path: Path) -> None:
     home = Home(str(tmp_path))
     row = add_run(
         home.ledger,
@@ -54,19 +54,19 @@ def test_a_delegation_is_written_and_found_again(tmp_path: Path) -> None:
     assert [event.kind for event in load_events(home.ledger)] == ["admitted"]
 
 
-def test_a_delegation_goes_one_way_only(tmp_path: Path) -> None:
+def test_a_run_goes_one_way_only(tmp_path: Path) -> None:
     home = Home(str(tmp_path))
     make(home, "s1")
     with home.ledger.transaction() as db:
         advance(db, "s1", "running", started_ms=5)
-    settle(home, "s1")
+    finish(home, "s1")
     found = load_run(home.ledger, "s1")
     assert found is not None
     assert (found.state, found.started_ms, found.status) == ("finished", 5, "completed")
     with pytest.raises(StateError, match="s1 is already finished"):
-        settle(home, "s1")
+        finish(home, "s1")
     with pytest.raises(StateError, match=r"isn.t in the ledger"):
-        settle(home, "nobody")
+        finish(home, "nobody")
     make(home, "s2")
     with pytest.raises(TypeError), home.ledger.transaction() as db:
         advance(db, "s2", "running", agent="other")
@@ -108,7 +108,7 @@ def test_lists_are_narrowed_and_paged(tmp_path: Path) -> None:
     home = Home(str(tmp_path))
     for number in range(5):
         make(home, f"s{number}", days_ago=5 - number, root="tree" if number % 2 else "")
-    settle(home, "s4")
+    finish(home, "s4")
     assert [each.session_id for each in list_runs(home.ledger)] == ["s4", "s3", "s2", "s1", "s0"]
     assert [each.session_id for each in list_runs(home.ledger, only_open=True, limit=2)] == ["s3", "s2"]
     assert [each.session_id for each in list_runs(home.ledger, root_id="tree")] == ["s3", "s1"]
@@ -126,7 +126,7 @@ def test_a_spill_is_kept_once_and_read_back_whole(tmp_path: Path) -> None:
         load_spill(home, "../../etc/passwd")
 
 
-def test_what_is_old_and_settled_is_forgotten(tmp_path: Path) -> None:
+def test_what_is_old_and_finished_is_deleted(tmp_path: Path) -> None:
     home = Home(str(tmp_path))
     make(home, "old", days_ago=100)
     make(home, "open", days_ago=100)
@@ -134,7 +134,7 @@ def test_what_is_old_and_settled_is_forgotten(tmp_path: Path) -> None:
     make(home, "parent", days_ago=100)
     make(home, "child", days_ago=99, parent="parent", root="parent")
     for name in ("old", "young", "parent"):
-        settle(home, name)
+        finish(home, name)
     gone = write_spill(home, b"old", session_id="old", kind="answer")
     shared = write_spill(home, b"shared", session_id="old", kind="answer")
     write_spill(home, b"shared", session_id="young", kind="answer")
@@ -146,7 +146,7 @@ def test_what_is_old_and_settled_is_forgotten(tmp_path: Path) -> None:
     assert load_spill(home, shared) == b"shared"
     with pytest.raises(InputError):
         load_spill(home, gone)
-    settle(home, "child")
+    finish(home, "child")
     assert delete_old_runs(home, days=90, megabytes=1000).runs == 2
     assert delete_old_runs(home, days=90, megabytes=1000) == DeletedRuns()
 
@@ -155,7 +155,7 @@ def test_who_is_stopped_after_forgetting_has_told_of_it(tmp_path: Path, monkeypa
     """What is gone and told to nobody would be shown by who follows the ledger."""
     home = Home(str(tmp_path))
     make(home, "old", days_ago=100)
-    settle(home, "old")
+    finish(home, "old")
     monkeypatch.setattr(retention, "_delete_loose", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         delete_old_runs(home, days=90, megabytes=1000)
@@ -168,7 +168,7 @@ def test_while_it_is_too_large_the_oldest_are_forgotten(tmp_path: Path) -> None:
     home = Home(str(tmp_path))
     for number in range(400):
         make(home, f"s{number:03}", days_ago=10 - number / 100)
-        settle(home, f"s{number:03}")
+        finish(home, f"s{number:03}")
         if number in {0, 399}:
             write_spill(home, b"%d" % number * 1_000_000, session_id=f"s{number:03}", kind="answer")
     make(home, "open", days_ago=50)
@@ -186,7 +186,7 @@ def test_while_it_is_too_large_the_oldest_are_forgotten(tmp_path: Path) -> None:
     assert find_spill(home, "ab" * 32).endswith(f"spills/ab/{'ab' * 32}")
 
 
-def test_what_belongs_to_no_delegation_goes_when_it_is_old(tmp_path: Path) -> None:
+def test_what_belongs_to_no_run_is_deleted_when_it_is_old(tmp_path: Path) -> None:
     home = Home(str(tmp_path))
     make(home, "open", days_ago=100)
     for session in (None, "nobody", "open"):
@@ -213,7 +213,7 @@ def test_notes_of_hooks_go_with_the_runs_and_sessions_that_they_are_about(tmp_pa
         make(home, name, days_ago=days_ago)
         with home.ledger.transaction() as db:
             add_hook_run(db, HookRun(name, "claude", f"harness-{name}", "worker"))
-        settle(home, name)
+        finish(home, name)
     of_runs = ("command {} call", "instructions {}", "kept {} call", "names {}", "names {} call")
     of_sessions = ("doing harness-{} ", "doing harness-{} {}", "message harness-{}  {}", "user harness-{}")
     others = {"kept ", "roster", "follower otlp", "focus"}
@@ -239,10 +239,10 @@ def test_events_of_nobody_are_bounded(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_it_is_done_by_itself_once_a_day(tmp_path: Path) -> None:
     home = Home(str(tmp_path))
     make(home, "old", days_ago=100)
-    settle(home, "old")
+    finish(home, "old")
     assert delete_if_due(home, days=90, megabytes=1).runs == 1
     make(home, "older", days_ago=100)
-    settle(home, "older")
+    finish(home, "older")
     assert delete_if_due(home, days=90, megabytes=1).runs == 0
     home.ledger.set_note("last gc", str(read_clock_ms() - 2 * DAY_MS))
     assert delete_if_due(home, days=90, megabytes=1).runs == 1

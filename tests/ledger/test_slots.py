@@ -1,4 +1,4 @@
-"""Slots: counted among those that are open, however many delegations there ever were."""
+"""Slots are counted among the unfinished runs, whatever the number of finished ones."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class Confinement(NamedTuple):
 
     root: str
     writable: tuple[str, ...] = ()
-    """Folders and files besides the root, such as the state of the harness. A missing folder is created."""
+    """Folders and files outside of the root, such as the state of the harness. A missing folder is created."""
     fixed: tuple[ReadOnlyPath, ...] = ()
     """Absolute paths. Those outside of the root and the writable folders are read-only with the rest of the system."""
     git: tuple[ReadOnlyPath, ...] = ()

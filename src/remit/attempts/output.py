@@ -117,7 +117,7 @@ def add_copy(attempt: AttemptFolder, stream: Literal["out", "err"], at: int, dat
         try:
             found = os.fstat(handle)
             if stat.S_ISREG(found.st_mode) and found.st_size >= at:
-                os.lseek(handle, at, os.SEEK_SET)  # the same bytes over the same bytes, where another was quicker
+                os.lseek(handle, at, os.SEEK_SET)  # overwrites the same bytes if another follower was faster
                 write_all(handle, data)
         finally:
             os.close(handle)

@@ -82,8 +82,8 @@ def _find_areas(base: str | Path, real_root: str) -> tuple[str, ...]:
     steps = [full]
     while (above := os.path.dirname(steps[-1])) != steps[-1]:
         steps.append(above)
-    held = any(name_below(real_root, os.path.realpath(step)) is not None for step in steps)
-    return (real_root,) if held else (real_root, os.path.realpath(full))
+    is_below_root = any(name_below(real_root, os.path.realpath(step)) is not None for step in steps)
+    return (real_root,) if is_below_root else (real_root, os.path.realpath(full))
 
 
 def _inspect(path: str, full: str, areas: tuple[str, ...]) -> FoundArtifact:
@@ -110,7 +110,7 @@ def _inspect(path: str, full: str, areas: tuple[str, ...]) -> FoundArtifact:
     return FoundArtifact(facts, full, area, name_below(area, real) or "", found.st_mode)
 
 
-_MOST_LINKS = 40
+_MAX_LINKS = 40
 
 
 def find_written_path(root: str, path: str, taken_ns: int) -> str | None:
@@ -134,7 +134,7 @@ def find_written_path(root: str, path: str, taken_ns: int) -> str | None:
             done = f"{done}/{step}"
             continue
         followed += 1
-        if is_new or followed > _MOST_LINKS:
+        if is_new or followed > _MAX_LINKS:
             return None
         done = "" if target.startswith("/") else done
         left += target.split("/")[::-1]

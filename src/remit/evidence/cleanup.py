@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _DAY_SECONDS = 86_400.0
 _KEPT = "2.weeks.ago"
 """A tree that no session names yet may belong to a run that is starting right now."""
-_MOST_TREES = 20_000
+_MAX_TREES = 20_000
 _PATIENCE_SECONDS = 1.0
 
 
@@ -88,5 +88,5 @@ def _prune(place: str, named: list[str]) -> None:
         "cat-file", "--batch-check=%(objecttype)", given="".join(f"{each}\n" for each in named).encode()
     )
     here = [each for each, kind in zip(named, known.split(b"\n"), strict=False) if kind == b"tree"]
-    if len(here) <= _MOST_TREES:
+    if len(here) <= _MAX_TREES:
         trees.check_git("prune", f"--expire={_KEPT}", *here)

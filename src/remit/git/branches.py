@@ -35,7 +35,7 @@ def keep_branch(root: str, made: AgentChanges, branch: str) -> str:
         if refused.diagnostic.code == "GIT002":
             return ""
         raise refused.as_error() from refused
-    with open_private_repo(root, repository.prefix, holds=False) as store:
+    with open_private_repo(root, repository.prefix, locked=False) as store:
         commit, below = _commit_onto_head(store, made)
         found = find_commit(repository, reference)
         if found is None:

@@ -94,7 +94,7 @@ def pack(root: str, commit: str, *, without: str = "", max_bytes: int = MAX_PARC
     check_commit(commit)
     if commit == without:
         return b""
-    with open_private_repo(root, holds=False) as store:
+    with open_private_repo(root, locked=False) as store:
         file = f"{store.folder}/parcel-{os.getpid()}-{os.urandom(4).hex()}"
         try:
             with store.named(commit) as reference:
@@ -125,7 +125,7 @@ def _load_bundle(file: str, max_bytes: int) -> bytes:
 def push(root: str, commit: str, remote: str, branch: str) -> None:
     """Push a commit of the workspace's private repository to a branch of a remote, replacing what was there."""
     check_commit(commit)
-    with open_private_repo(root, holds=False) as store:
+    with open_private_repo(root, locked=False) as store:
         wanted = f"+{commit}:refs/heads/{check_branch(branch)}"
         answer = call_remote(store, "push", "-q", "--no-verify", "--no-signed", "--", remote, wanted, remote=remote)
         if answer.code:
@@ -134,7 +134,7 @@ def push(root: str, commit: str, remote: str, branch: str) -> None:
 
 def delete_remote_branches(root: str, remote: str, branches: Iterable[str]) -> None:
     """Delete branches of a remote; missing ones are ignored."""
-    with open_private_repo(root, holds=False) as store:
+    with open_private_repo(root, locked=False) as store:
         for branch in branches:
             wanted = f":refs/heads/{check_branch(branch)}"
             answer = call_remote(store, "push", "-q", "--no-verify", "--no-signed", "--", remote, wanted, remote=remote)

@@ -234,11 +234,11 @@ def _list_alternates(folder: str, borrowed: Iterable[str]) -> list[str]:
 @contextmanager
 def open_private_repo(
     root: str, prefix: str = "", *, hashing: str = "", borrowed: Iterable[str] = (), excludes: str = "",
-    excluded: str = "", index: str = "index", holds: bool = True,
+    excluded: str = "", index: str = "index", locked: bool = True,
 ) -> Iterator[PrivateRepo]:  # fmt: skip
     """Open the private repository of a workspace. Its work tree is the folder `prefix` above the root.
 
-    With `holds` it is locked, because its index is used; a caller with its own index needs no lock. Without `hashing`
+    If its index is used, it is `locked`; a caller with its own index needs no lock. Without `hashing`
     the repository must exist.
     """
     real = os.path.realpath(root)
@@ -249,13 +249,13 @@ def open_private_repo(
             if os.path.islink(place):  # a repository could redirect every write with it
                 raise StorageError(f"'{place}' is a symbolic link, but has to be a folder", hint="remove the link")
         make_private_folder(os.path.dirname(folder))
-        with hold_lock(f"{folder}.lock", seconds=PATIENCE_SECONDS) if holds else nullcontext():
+        with hold_lock(f"{folder}.lock", seconds=PATIENCE_SECONDS) if locked else nullcontext():
             if hashing:
                 _remove_other_hashing(folder, hashing)
                 make_private_repo(folder, hashing=hashing, borrowed=borrowed, excluded=excluded)
             elif not os.path.exists(f"{folder}/HEAD"):
                 raise StorageError(f"'{folder}' is missing, so there is nothing to send", hint="take a snapshot first")
-            if holds:
+            if locked:
                 remove(f"{folder}/{index}.lock")  # left by a git process that was killed; the lock excludes others
             yield PrivateRepo(folder, top, index=index, excludes=excludes)
     except GitRefused as refused:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from remit.ledger.store import Ledger
 
-_MOST_ROWS = 2000
+_MAX_ROWS = 2000
 _USUAL_TIMEOUT_S = 3600.0
 
 
@@ -63,7 +63,7 @@ def list_past(ledger: Ledger) -> list[PastRun]:
         ORDER BY created_ms DESC LIMIT ?
     """
     with ledger.reading() as db:
-        rows = db.execute(query, (_MOST_ROWS,)).fetchall()
+        rows = db.execute(query, (_MAX_ROWS,)).fetchall()
     return [
         PastRun(
             session, agent, seconds, timeout_s or _USUAL_TIMEOUT_S, stop_reason or "", verdict or "", status or "",

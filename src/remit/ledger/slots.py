@@ -67,8 +67,8 @@ def take_slot(
     `ahead`: how many waiting runs come first. Returns `line` if there is room, but not for all of these, too.
     """
     counts = db.execute(_HOLDERS, {"agent": row.agent, "root": row.root_id}).fetchone()
-    whom = ("running", f"agent {row.agent}", f"tree {row.root_id}")
-    for name, count, limit in zip(whom, counts, slots, strict=True):
+    limit_names = ("running", f"agent {row.agent}", f"tree {row.root_id}")
+    for name, count, limit in zip(limit_names, counts, slots, strict=True):
         if limit is not None and count >= limit:
             return name
     if ahead and slots.running is not None and counts[0] + ahead >= slots.running:

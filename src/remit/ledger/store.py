@@ -85,7 +85,7 @@ class Ledger:
         kept = None
         with self.transaction(durable=True) as db:
             version = db.execute("PRAGMA user_version").fetchone()[0]
-            if version == VERSION:  # another process was quicker
+            if version == VERSION:  # another process was faster
                 return
             query = (
                 "SELECT type, name FROM sqlite_master WHERE type IN ('table', 'trigger') AND name NOT LIKE 'sqlite_%'"

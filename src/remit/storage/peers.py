@@ -12,12 +12,12 @@ from contextlib import suppress
 from typing import NamedTuple
 
 _TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
-_MOST_BYTES = 16 * 1024 * 1024
-_MOST_ENVIRON = 1024 * 1024
-_MOST_STATUS = 64 * 1024
+_MAX_TABLE_BYTES = 16 * 1024 * 1024
+_MAX_ENVIRON_BYTES = 1024 * 1024
+_MAX_STATUS_BYTES = 64 * 1024
 _MAPPED = b"\0" * 10 + b"\xff\xff"
 """The prefix of an IPv4 address that is written as an IPv6 address."""
-_NONE = "0"
+_NO_INODE = "0"
 """The inode number of a socket that no process has open."""
 _TRIES = 3
 _USER, _INODE = 7, 9
@@ -59,7 +59,7 @@ def find_peers(own: ConnectionEnd, other: ConnectionEnd) -> Peers:
         found = _find_socket(sockets, other, own)
         if not sockets or (found is None and not _is_here(other.host)):
             return Peers()
-        if found is None or found.inode == _NONE or _find_socket(sockets, own, other) is None:
+        if found is None or found.inode == _NO_INODE or _find_socket(sockets, own, other) is None:
             return Peers(is_gone=True)
         pids = tuple(pid for pid in _list_pids() if _holds(pid, f"socket:[{found.inode}]"))
         if pids:
@@ -104,7 +104,7 @@ def _load_sockets() -> dict[tuple[str, str], _Socket]:
 def _load_rows(table: str) -> list[list[str]]:
     try:
         with open(table, "rb") as file:
-            return [line.split() for line in file.read(_MOST_BYTES).decode("ascii", "replace").split("\n")[1:]]
+            return [line.split() for line in file.read(_MAX_TABLE_BYTES).decode("ascii", "replace").split("\n")[1:]]
     except OSError:
         return []
 
@@ -159,7 +159,7 @@ def _load_users(pid: int) -> list[str]:
     """Return the user ids of a process: real, effective, saved, and file system."""
     try:
         with open(f"/proc/{pid}/status", "rb") as file:
-            lines = file.read(_MOST_STATUS).decode("ascii", "replace").split("\n")
+            lines = file.read(_MAX_STATUS_BYTES).decode("ascii", "replace").split("\n")
     except OSError:
         return []
     return next((line.split()[1:] for line in lines if line.startswith("Uid:")), [])
@@ -169,7 +169,7 @@ def load_environ(pid: int) -> dict[str, str]:
     """Return the environment that a process was started with; empty if it can't be read."""
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
-            parts = file.read(_MOST_ENVIRON).split(b"\0")
+            parts = file.read(_MAX_ENVIRON_BYTES).split(b"\0")
     except OSError:
         return {}
     pairs = (os.fsdecode(part).partition("=") for part in parts if part)

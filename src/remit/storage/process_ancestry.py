@@ -16,7 +16,7 @@ _BETWEEN = frozenset({
     "remit",
 })  # fmt: skip
 """The programs with which a harness starts its hooks."""
-_MOST = 1 << 10
+_MAX_ANCESTORS = 1 << 10
 
 
 def find_harness() -> str:
@@ -38,7 +38,7 @@ def find_mark(pid: int) -> str:
 
 def _list_above(pid: int) -> Iterator[tuple[str, str]]:
     found = _read(pid)
-    for _ in range(_MOST):
+    for _ in range(_MAX_ANCESTORS):
         if found is None or found[2] <= 0:
             return
         pid = found[2]

@@ -220,11 +220,11 @@ def replace_inside(root: str, path: str, data: bytes, *, before: bytes | None) -
     below = find_inside(root, path)
     if below is None:
         raise PermissionError(1, "it is outside the workspace", path)
-    with ExitStack() as held:
-        target = held.enter_context(open_target(root, below, make=True))
+    with ExitStack() as stack:
+        target = stack.enter_context(open_target(root, below, make=True))
         own = target
         with suppress(OSError):
-            own = held.enter_context(open_target(root, f"{PENDING}/x"))
+            own = stack.enter_context(open_target(root, f"{PENDING}/x"))
         staged = choose_staging(target, own, name_half_written(target.name))
         write_target(staged, data, like=target)
         try:
