@@ -73,7 +73,7 @@ def test_lines_that_look_like_headings_are_lines(root: Path) -> None:
 def test_what_a_liar_claims_is_not_there(root: Path) -> None:
     diff = show(root, "true", "nowhere.md")
     assert (diff["state"], diff["hunks"]) == ("gone", [])
-    assert "was not there before" in diff["note"]
+    assert "didn't exist before" in diff["note"]
 
 
 def test_what_was_not_touched_is_the_same(root: Path) -> None:
@@ -94,7 +94,7 @@ def test_a_change_after_the_agent_ended_is_told(root: Path) -> None:
     with (root / "old.md").open("a") as file:
         file.write("by somebody else\n")
     diff = look(root, session_id, "old.md")
-    assert "changed since the agent ended" in diff["note"]
+    assert "changed after the agent ended" in diff["note"]
     assert list_changed(diff) == ["+by the agent", "+by somebody else"]
 
 
@@ -106,7 +106,7 @@ def test_what_is_no_text_is_not_shown(root: Path) -> None:
 def test_a_huge_file_is_not_compared(root: Path) -> None:
     diff = show(root, f"head -c {diffs.MAX_BYTES + 1} /dev/zero | tr '\\0' x > big.md", "big.md")
     assert (diff["state"], diff["truncated"], diff["hunks"]) == ("diff", True, [])
-    assert "more than is compared" in diff["note"]
+    assert "limit for comparisons" in diff["note"]
 
 
 def test_many_lines_are_cut(root: Path) -> None:
@@ -160,7 +160,7 @@ def test_a_claim_leads_nowhere_else(root: Path, path: str) -> None:
         assert not os.path.isfile(root / path)  # noqa: PTH113 - a pipe
     diff = look(root, session_id, path)
     assert (diff["state"], diff["hunks"]) == ("unknown", [])
-    assert diff["note"].startswith("It is no file of the workspace, or a link.")
+    assert diff["note"].startswith("It isn't a regular file of the workspace.")
 
 
 def test_nothing_of_the_repository_is_executed(root: Path) -> None:

@@ -148,7 +148,7 @@ def test_one_that_is_open_can_be_cancelled_and_nothing_else(root: Path) -> None:
         "cancel": True,
         "retry": False,
         "resume": False,
-        "why": {"retry": "It is not over.", "resume": "It is not over."},
+        "why": {"retry": "It hasn't finished.", "resume": "It hasn't finished."},
     }
     assert node["children"] == [name(1)]
     assert node["result"] is None

@@ -1,6 +1,6 @@
-"""Agents: the agent files of a workspace, what there is to say of each, and who may call whom.
+"""The agent files of a workspace with their diagnostics, and the graph of calls.
 
-Owns the view of them. Nothing is written: a baseline is neither made nor made shorter by somebody who looks.
+Nothing is written: reading this view neither creates nor updates a baseline.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MOST_PATHS = 100
 
 
 def load_agents() -> AgentsObject:
-    """All agent files with their findings, the graph of calls, how many findings there are, and who can run them."""
+    """All agent files with their diagnostics, the graph of calls, and the runners that can run an agent here."""
     linted = lint_all()
     defined = _list_defined(linted.graph)
     files = [build_agent(path, defined.get(path), found) for path, found in linted.diagnostics.items()]
@@ -38,14 +38,14 @@ def load_agents() -> AgentsObject:
 
 
 def list_runners() -> list[str]:
-    """Who can run an agent here: the harnesses that are there, and what the workspace has set up itself."""
+    """The runners of this machine: installed harnesses, and runners of the workspace's settings."""
     root = find_root()
     settings, _ = load_settings_or_usual(root)
     return [*list_harnesses(root), *list_own_runners(settings)]
 
 
 def lint_files(paths: Sequence[str] = ()) -> LintObject:
-    """What there is to say of the agent files below some paths of the workspace, or of all."""
+    """The diagnostics of the agent files below some paths of the workspace; default: of all agent files."""
     root = find_root()
     if len(paths) > MOST_PATHS:
         raise UsageError(f"{len(paths)} paths are too many", hint=f"name at most {MOST_PATHS}")
@@ -57,6 +57,6 @@ def lint_files(paths: Sequence[str] = ()) -> LintObject:
 
 
 def _list_defined(graph: Graph) -> dict[str, Definition]:
-    """What each file defines, by its path."""
+    """The definition of each file, by its path."""
     others = (*graph.commands, *(each for pair in graph.duplicates for each in pair))
     return {each.path: each for each in (*others, *graph.agents.values())}

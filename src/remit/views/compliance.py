@@ -1,7 +1,6 @@
 """Compliance: how often agents returned accepted results, by agent and by day.
 
-Owns what is counted. Every delegation that is settled is in exactly one class, as `list_finished` says; what is still
-open is in none.
+Every finished run is in exactly one class, as `list_finished` defines; open runs aren't counted.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ if TYPE_CHECKING:
 
 MOST_DAYS, USUAL_DAYS = 366, 30
 _BYTES_A_TOKEN = 4
-"""About; so that what is kept out is an estimate."""
+"""An approximation, so `kept_out_tokens` is an estimate."""
 
 
 def load_compliance(home: Home, *, days: int = USUAL_DAYS, agent: str | None = None) -> CompliancePageObject:
-    """Return how many runs ended in each class, by day and by agent; see `CLASSES`."""
+    """Return how many runs ended in each class, by day and by agent; see `ComplianceCountsObject`."""
     if not 1 <= days <= MOST_DAYS:
-        raise UsageError(f"{days} days cannot be shown", hint=f"ask for 1 to {MOST_DAYS}")
-    today = date.fromtimestamp(read_clock_ms() / 1000)  # noqa: DTZ012 - the days of whoever looks
+        raise UsageError(f"can't show {days} days", hint=f"ask for 1 to {MOST_DAYS}")
+    today = date.fromtimestamp(read_clock_ms() / 1000)  # noqa: DTZ012 - the user's time zone
     first = today - timedelta(days=days - 1)
     since_ms = int(time.mktime(first.timetuple())) * 1000
     found = list_finished(home.ledger, since_ms=since_ms, agent=agent) if has_ledger(home) else []
@@ -86,5 +85,5 @@ def _sum_up(found: Sequence[FinishedRun]) -> ComplianceTotalObject:
 
 
 def _estimate_kept_out(each: FinishedRun) -> int:
-    """What an agent answered beyond the result that its caller got."""
+    """The tokens of an answer beyond those of the result that the caller got."""
     return max(0, each.answered_bytes // _BYTES_A_TOKEN - (each.result_tokens or DEFAULT_TOKENS))

@@ -1,7 +1,7 @@
 """Diffs: how a run changed a file, against the commit that was checked out when it began.
 
-Owns which files are shown and how. Only what a delegation names or changed is: this is no way to read other files.
-Whatever stands in them is data, and secrets are taken out of both sides before they are compared.
+Only files that a run reported or changed are shown, so this can't be used to read other files. Secrets are redacted on
+both sides before the comparison.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ State = Literal["diff", "new", "same", "gone", "binary", "unknown"]
 MAX_BYTES = 1024 * 1024
 MAX_LINES = 4_000
 _MAX_LINE = 2_000
-_NO_FILE = "It is no file of the workspace, or a link."
+_NO_FILE = "It isn't a regular file of the workspace."
 
 
 class DiffSide(NamedTuple):
@@ -43,21 +43,21 @@ class DiffSide(NamedTuple):
 
     @property
     def is_there(self) -> bool:
-        """Whether there is anything at that path."""
+        """Whether the path exists."""
         return self.state != "none"
 
     @property
     def is_binary(self) -> bool:
-        """Whether it is no text."""
+        """Whether the content isn't text."""
         return b"\0" in self.data
 
 
 def load_diff(home: Home, word: str, path: str) -> DiffObject:
-    """What became of a file: path, base, state, note, hunks, truncated."""
+    """Compare a file with its content when the run began."""
     row = load_row(home, word)
     claims = _list_claims(home, row)
     if path not in claims:
-        hint = "its attempts and what is unclaimed say which files there are"
+        hint = "the run's attempts and `unclaimed` list its files"
         raise UsageError(f"{row.session_id} neither names nor changed '{path[:200]}'", hint=hint)
     config = read_run_config(row.details)
     # A worktree is removed once its work is in the main one.
@@ -80,7 +80,7 @@ def load_diff(home: Home, word: str, path: str) -> DiffObject:
 
 
 def _list_claims(home: Home, row: Run) -> dict[str, str]:
-    """The files that a delegation names or changed, and the hash that each had when it was judged last."""
+    """The files that a run reported or changed, each with its hash at the last check."""
     found: dict[str, str | None] = {}
     if load_kept_report(home, row) is not None:
         report, conclusion = load_report(home, row.session_id)
@@ -92,7 +92,7 @@ def _list_claims(home: Home, row: Run) -> dict[str, str]:
 
 
 def _load_now(root: str, path: str) -> DiffSide:
-    """A file as it is, by a path without links."""
+    """The present content of a file, by a path without links."""
     try:
         with open_target(root, path) as spot:
             data = read_target(spot, max_bytes=MAX_BYTES + 1)
@@ -106,29 +106,29 @@ def _load_now(root: str, path: str) -> DiffSide:
 
 
 def _compare(root: str, before: DiffSide | None, now: DiffSide) -> tuple[State, str, str]:
-    """How a file stands, a word about it, and the lines that show it."""
+    """The state of a file, a note, and the lines of the comparison."""
     if before is None and now.state == "other":
         return "unknown", _NO_FILE, ""
     if before is None:
-        told = "Nobody knows what it was before: there isn't a commit to compare with."
-        return ("unknown", told, _put(" ", now)) if now.is_there else ("gone", f"It is not there. {told}", "")
+        unknown = "Its earlier content is unknown: there is no commit to compare with."
+        return ("unknown", unknown, _put(" ", now)) if now.is_there else ("gone", f"It doesn't exist. {unknown}", "")
     untold = _find_untold(before, now)
     if untold is not None:
         return (*untold, "")
     if not now.is_there:
-        return "gone", "It is not there any more.", _put("-", before)
+        return "gone", "It no longer exists.", _put("-", before)
     return _differ(root, before, now) if before.is_there else ("new", "", _put("+", now))
 
 
 def _find_untold(before: DiffSide, now: DiffSide) -> tuple[State, str] | None:
-    """Why no line of a file is shown; None where some are."""
+    """The state and the reason if no lines can be shown, else None."""
     states = {before.state, now.state}
     told: tuple[tuple[bool, State, str], ...] = (
         (bool(states & {"other", "link"}), "unknown", _NO_FILE),
-        (states == {"none"}, "gone", "It is not there, and was not there before."),
-        ("large" in states, "diff", f"It has more than {MAX_BYTES // 1024:,} kB, which is more than is compared."),
-        (before.is_binary or now.is_binary, "binary", "It is no text."),
-        (before == now, "same", "It is as it was at that commit."),
+        (states == {"none"}, "gone", "It doesn't exist and didn't exist before."),
+        ("large" in states, "diff", f"It is larger than {MAX_BYTES // 1024:,} kB, the limit for comparisons."),
+        (before.is_binary or now.is_binary, "binary", "It isn't text."),
+        (before == now, "same", "It is unchanged since that commit."),
     )
     return next(((state, note) for holds, state, note in told if holds), None)
 
@@ -139,7 +139,7 @@ def _differ(root: str, before: DiffSide, now: DiffSide) -> tuple[State, str, str
         return "diff", "Only secrets differ, which are not shown.", ""
     found = compare_texts(root, old.encode(), new.encode())
     if found is None:
-        return "unknown", "It differs, and git could not be asked how.", ""
+        return "unknown", "It differs, but git couldn't compare it.", ""
     return "diff", "", found.decode("utf-8", "replace")
 
 
@@ -158,14 +158,14 @@ def _put(mark: str, side: DiffSide) -> str:
 
 
 def _describe_later_change(digest: str, now: DiffSide) -> str:
-    """Whether a file is still what was judged."""
+    """A note if the file changed after its check."""
     if not digest or now.state != "file" or sha256(now.data).hexdigest() == digest:
         return ""
-    return "It was changed since the agent ended."
+    return "It changed after the agent ended."
 
 
 def _read_hunks(text: str) -> tuple[list[HunkObject], bool]:
-    """A diff as values, and whether it had to be cut."""
+    """The hunks of a diff, and whether they are truncated."""
     hunks: list[HunkObject] = []
     for number, line in enumerate(_split(text)):
         if number >= MAX_LINES:
@@ -178,7 +178,7 @@ def _read_hunks(text: str) -> tuple[list[HunkObject], bool]:
 
 
 def _split(text: str) -> Iterator[str]:
-    """The lines of a diff. In one, every line begins with a mark, so that none of a file is taken for a heading."""
+    """The lines of a diff. In a hunk every line begins with a mark, so file content can't look like a header."""
     at = 0
     while at < len(text):
         end = text.find("\n", at)

@@ -16,28 +16,28 @@ if TYPE_CHECKING:
 
 MOST_EVENTS = 500
 MOST_BEHIND = 10_000
-"""Who is further behind than so many events does better to load everything anew."""
+"""A client that missed more events than this loads everything again."""
 
 
 class LedgerChanges(NamedTuple):
-    """What happened after a number."""
+    """The events after a number."""
 
     items: list[EventObject]
     next: int
-    """The number to go on from."""
+    """The value of `after` for the next page."""
     last: int
-    """The number of the last event that there is."""
+    """The number of the last event in the ledger."""
     is_reset: bool = False
-    """Whether something after the number is gone, or it is too much: who follows loads everything anew."""
+    """Whether events were deleted or are too many, so that the client has to load everything again."""
 
 
 def find_last(home: Home) -> int:
-    """The number of the last event, to follow from."""
+    """The number of the last event; clients follow from it."""
     return load_last_number(home.ledger) if has_ledger(home) else 0
 
 
 def list_changes(home: Home, *, after: int, session: str = "", limit: int = MOST_EVENTS) -> LedgerChanges:
-    """What happened after a number, oldest first; with a session, only in the run that it is in."""
+    """The events after a number, oldest first; with a session, only those of its tree."""
     if not 1 <= limit <= MOST_EVENTS:
         raise UsageError(f"a page has no {limit} events", hint=f"ask for 1 to {MOST_EVENTS}")
     if not has_ledger(home):

@@ -1,7 +1,7 @@
 """Excerpts: a diagnostic with the line of the text that it is about, and carets below the part.
 
-Owns how a place in a text is shown. A line may be a megabyte long and hold anything: only what is near the place is
-looked at, and what is shown of it is escaped before it is measured.
+A line may be a megabyte long and contain anything: only the part near the position is processed, and it is escaped
+before its width is measured.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from remit.terminal import Paint
 
 MAX_FINDINGS = 50
-"""Findings of one message that are shown at length; a broken list of ten thousand artifacts has as many."""
+"""Diagnostics of one message that are shown with excerpts; a broken list of 10,000 artifacts has as many."""
 
 
 class SourceText:
@@ -44,7 +44,7 @@ class SourceText:
 
 
 class ExcerptSpan(SourceText):
-    """A few lines out of a file that is too long to be held: they are called by their numbers in it."""
+    """Some lines of a file that is too large for memory, addressed by their line numbers in that file."""
 
     def __init__(self, text: str, first_line: int) -> None:
         super().__init__(text.encode("utf-8", "replace"))
@@ -122,7 +122,7 @@ def render_excerpt(text: SourceText, place: TextSpan, *, severity: Severity, pai
 
 
 def _find_end(text: SourceText, place: TextSpan) -> tuple[int, int]:
-    """The last line of a place and the offset in it where the place ends; a line that is not touched does not count."""
+    """The last line of a span and the offset at which the span ends; a line without characters of it doesn't count."""
     if place.end_line > place.line and place.end_column == 1:
         return place.end_line - 1, len(text.get_line(place.end_line - 1))
     return place.end_line, place.end_column - 1

@@ -1,4 +1,4 @@
-"""What every code means: the explanations of all rules and diagnostics, in one shape."""
+"""The explanations of all codes: of rules, diagnostics and errors."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ _ASIDE = "This is the code of an error, not of a diagnostic; remit show ID --ful
 
 
 def explain_error(code: str) -> str:
-    """What the code of an error means; empty where there is no such code."""
+    """The meaning of an error code; empty if the code is unknown."""
     faults = [text for kind, text in FAULTS.items() if ERROR_CODES[kind] == code]
     told = [describe_exception(each) for each in list_errors() if each.code == code]
     told += [f"When a run is not admitted: {REFUSALS[code]}"] if code in REFUSALS else []
@@ -199,10 +199,10 @@ def explain_error(code: str) -> str:
 
 
 def list_errors() -> list[type[errors.RemitError]]:
-    """The exceptions, as they stand in their tree."""
+    """The exception classes, in the order of their definition."""
     return [each for each in vars(errors).values() if isinstance(each, type) and issubclass(each, errors.RemitError)]
 
 
 def describe_exception(error: type[errors.RemitError]) -> str:
-    """What an exception stands for, without the number of the rule that asks for it."""
+    """The first line of an exception's docstring, without the number of a requirement."""
     return f"{(error.__doc__ or '').partition(chr(10))[0].partition(' (R')[0].rstrip('.')}."

@@ -1,7 +1,7 @@
 """Hints for interfaces other than the command line: what an HTTP client or a model can do instead of a command.
 
-An error has one hint, and where it names a command, that is the command line's. This table has the operation or tool
-that does the same.
+An error has one hint. If the hint names a command, HTTP and MCP get the operation or the tool that does the same, from
+this table.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _FIELDS = {
 
 
 def fit_hint(hint: str, interface: Interface) -> str:
-    """The hint for an interface: as it is, unless it names a command or an option and there are none."""
+    """The hint for an interface: unchanged, unless it names a command or an option and the interface has none."""
     if interface == "cli":
         return hint
     command, option = _COMMAND.search(hint), _OPTION.search(hint)

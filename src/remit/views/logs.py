@@ -48,11 +48,11 @@ Stream = Literal["out", "err"]
 _PIECE_BYTES = 256 * 1024
 _MAX_CODES = 8
 _MAX_LINE = 64 * 1024
-"""What is longer is no line of text: it is shown in pieces."""
+"""A longer line is shown in parts."""
 
 
 class LogLine(NamedTuple):
-    """Something that an agent printed."""
+    """A line of an agent's output."""
 
     attempt: int
     kind: Literal["said", "text", "final", "trouble"]
@@ -61,7 +61,7 @@ class LogLine(NamedTuple):
 
 
 class RunLog:
-    """The output of a delegation's attempts; each reading gives what is new since the last."""
+    """The output of a run's attempts; each call of `read` returns the lines since the previous call."""
 
     def __init__(
         self, home: Home, settings: Settings, session_id: str, *, attempt: int | None = None, stream: Stream = "out"
@@ -96,18 +96,18 @@ class RunLog:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more will come. It is asked before the last reading."""
+        """Whether no output follows. Check it before the last call of `read`."""
         if self._only is not None and self._hooks is None:
             return not self._is_alive(self._only)
         return self._load_row().ended_ms is not None or self._fetched.is_done
 
     @property
     def trouble(self) -> RemitError | None:
-        """Why what another machine has of it could not be fetched."""
+        """Why the output could not be fetched from another machine."""
         return self._fetched.trouble
 
     def _is_alive(self, number: int) -> bool:
-        """Whether more may come of an attempt. Of one on another machine nothing is alive here."""
+        """Whether an attempt may print more. An attempt on another machine has no process here."""
         row = self._load_row()
         if not is_elsewhere(row):
             return is_alive(self._find_folder(number))
@@ -115,7 +115,7 @@ class RunLog:
 
     @property
     def is_abandoned(self) -> bool:
-        """Whether nobody drives it, and its agent has ended: nothing comes until somebody does."""
+        """Whether its supervisor and its agent have ended, so no output follows until a process takes over."""
         row = self._load_row()
         if row.owner == HOOKS_OWNER:
             return row.ended_ms is None and not is_in_harness(row, read_clock_ms())
@@ -124,7 +124,7 @@ class RunLog:
         folder = self._find_folder(max(1, self._count_kept()))
         if row.ended_ms is not None or is_present(self.home, row.owner) or is_alive(folder):
             return False
-        now = self._load_row()  # whoever had it may have handed it on, or ended it, since it was looked at
+        now = self._load_row()  # the supervisor may have handed the run over or finished it since the first check
         return now.owner == row.owner and now.ended_ms is None
 
     def read(self) -> Iterator[LogLine]:
@@ -179,7 +179,7 @@ class RunLog:
         return find_folder(self.home, self.session_id, number)
 
     def _make_listener(self, folder: str) -> Listener | None:
-        """Somebody who understands the stream; nobody for plain text."""
+        """The parser of the runner's output stream; None for plain text."""
         runner: Runner = self._runner
         if self.stream == "err" or not runner.reports_tools:
             return None
@@ -210,7 +210,7 @@ class RunLog:
 
 
 class _Hooks:
-    """What the hooks of a harness have told of an agent, as far as it was read."""
+    """The tool calls and answers that the hooks of a harness recorded, as far as they were read."""
 
     def __init__(self, home: Home, session_id: str) -> None:
         self.home = home
@@ -276,7 +276,7 @@ def _read_crash(number: int, folder: str, result: ShimResult) -> Iterator[LogLin
 
 
 def _has_crashed(result: ShimResult) -> bool:
-    """Whether a program failed by itself: nobody stopped it, and its time was not up."""
+    """Whether a program failed by itself, not by a cancellation or a timeout."""
     return result.stop_reason == "crashed" or (result.stop_reason == "exited" and result.exit_code != 0)
 
 
@@ -289,7 +289,7 @@ def _read_errors(number: int, folder: str, result: ShimResult) -> Iterator[LogLi
 
 
 def _find_runner(row: Run, settings: Settings) -> Runner:
-    """Who understands what was printed; where nobody knows its runner any more, it is shown as it is."""
+    """The runner whose output is parsed; the plain `command` runner if the run's own runner no longer exists."""
     own, base = list_own_runners(settings), row.details.get("base")
     try:
         return get_runner(row.runner, own | {row.runner: str(base)} if base else own)

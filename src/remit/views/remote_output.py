@@ -1,7 +1,7 @@
 """The output of an agent on another machine, fetched from the database.
 
-Owns when it is fetched, and that it is put where the output of agents of this machine is: whoever reads a log need not
-know where the agent runs. What is there already is not fetched again.
+The output is stored where agents of this machine have their output, so readers of logs need not know where an agent
+runs. Only new output is fetched.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ if TYPE_CHECKING:
     from remit.ledger.runs import Run
 
 _EVERY_S, _QUIET_S = 1.0, 5.0
-"""How often it is looked for more, and how long a database that did not answer is left alone."""
+"""The interval of fetches, and the pause after a database did not answer."""
 _SECONDS = 10.0
-"""How long one fetching may take: what an agent has printed can be much."""
+"""The timeout of a fetch; output can be large."""
 _MOST_ATTEMPTS = 100
 _STREAMS: tuple[Literal["out", "err"], ...] = ("out", "err")
 
 
 class RemoteOutput:
-    """The output of one delegation that another machine does."""
+    """The output of a run that another machine executes."""
 
     def __init__(self, home: Home, session_id: str) -> None:
         self.home = home
         self.session_id = session_id
         self.trouble: RemitError | None = None
-        """Why nothing could be fetched, the last time."""
+        """Why the last fetch failed."""
         self.is_done = False
-        """Whether its worker has said what came of it: nothing more is printed."""
+        """Whether its worker has reported the result, so no output follows."""
         self._next_s = 0.0
 
     def fetch(self, row: Run) -> None:
-        """Fetch what is new, where nobody does, and not more often than it is worth it."""
+        """Fetch new output, unless a process of this machine does or the last fetch was too recent."""
         is_here = row.owner != REMOTE_OWNER and (row.ended_ms is not None or is_present(self.home, row.owner))
         if not is_elsewhere(row) or is_here or self.is_done or time.monotonic() < self._next_s:
             return

@@ -1,7 +1,6 @@
 """Render diagnostics, verdicts and errors as JSON, GitHub annotations and text, and their exit codes.
 
-Owns the one JSON shape that a finding has in the whole program, that of an error, and the tables from an error to how
-a process ends and to the status of HTTP. A finding at length, with the line it is about, is `excerpt`'s.
+The tables map errors to exit codes and to HTTP statuses. `excerpt` renders a diagnostic with its line.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ HTTP_STATUSES: Mapping[type[BaseException], int] = {
 def get_http_status(error: BaseException) -> int:
     """What HTTP answers to a request that an error stopped: the row of the nearest class in the table.
 
-    A delegation that is not admitted for what its request lacks can be asked for again; one that may not be cannot.
+    A run that isn't admitted because of its request can be requested again with a corrected request: 422, not 403.
     """
     if isinstance(error, RefusedError) and error.code == "VALIDATION_FAILED":
         return HTTP_STATUSES[InputError]
@@ -146,7 +145,7 @@ def _escape_property(text: str) -> str:
 
 
 def render_line(finding: Diagnostic, filename: str) -> str:
-    """A finding on one line, where editors and `grep` look for it."""
+    """A diagnostic on one line, in the format that editors parse."""
     place = finding.place
     where = f"{filename}:{place.line}:{place.column}" if place else filename
     at = f" (at {quote(finding.pointer)})" if place is None and finding.pointer else ""

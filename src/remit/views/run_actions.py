@@ -1,7 +1,7 @@
 """Actions of the dashboard: start, cancel, resume and retry runs.
 
-Owns what can be done about a delegation, and who may. What a person asks for goes on in a process of its own. An agent
-is no person: who runs inside one says so with its ticket, and is held to it; else it is refused.
+Runs that a user starts execute in their own process. A request from inside an agent needs the agent's ticket, whose
+limits then apply; without a ticket it is refused.
 """
 
 from __future__ import annotations
@@ -35,24 +35,24 @@ if TYPE_CHECKING:
     from remit.schemas import PossibleObject
 
 _MOST_REASON = 500
-_HINT = f"an agent delegates with its own tools, or shows its {TICKET}"
+_HINT = f"an agent uses its own tools, or sends its {TICKET}"
 
 
 class ConnectionPeer(NamedTuple):
-    """Who asks through a connection of this machine."""
+    """The two ends of a client's connection, and what identifies the client."""
 
     own: ConnectionEnd | None = None
-    """The server's end of it; None where there is no connection to look at."""
+    """The server's end of the connection; None if there is no connection."""
     other: ConnectionEnd | None = None
-    """None where it was gone before anybody looked."""
+    """The client's end; None if the client disconnected before the check."""
     ticket: str = ""
-    """What proves which agent it is; empty for a person."""
+    """The ticket of an agent; empty for a user."""
     is_browser: bool = False
-    """Whether it has a session, which no agent is given."""
+    """Whether the client has a browser session, which agents never get."""
 
 
 class StartedRun(NamedTuple):
-    """Work that goes on by itself."""
+    """A run that was started in its own process."""
 
     session_id: str
     agent: str
@@ -61,7 +61,7 @@ class StartedRun(NamedTuple):
 
 
 class CancelResult(NamedTuple):
-    """What was told to end."""
+    """The runs that were cancelled."""
 
     cancelled: tuple[str, ...]
     note: str
@@ -71,33 +71,35 @@ class CancelResult(NamedTuple):
 
 
 def check_person(home: Home, asker: ConnectionPeer) -> None:
-    """Raise where who asks runs inside an agent, does not wait for an answer, or hides.
+    """Raise if the client runs inside an agent, has disconnected, or can't be identified.
 
-    What the system keeps of the connection counts. Where the system keeps nothing of it, it is a person.
+    The kernel's data on the connection decides. Without such data, the client counts as a user.
     """
     if asker.own is None:
         return
     peers = Peers(is_gone=True) if asker.other is None else find_peers(asker.own, asker.other)
     if peers.is_gone:
-        raise RefusedError("whoever asked for this has gone, and nobody can tell who it was", hint=_HINT)
+        raise RefusedError("the client disconnected before Remit could identify it", hint=_HINT)
     session_id = next(filter(None, (_find_agent(home, pid) for pid in (*peers.pids, *peers.hiding))), None)
     if session_id is not None:
-        raise RefusedError(f"an agent of {session_id} asks here and shows no ticket", hint=_HINT, session_id=session_id)
+        raise RefusedError(
+            f"the request comes from an agent of {session_id} without its ticket", hint=_HINT, session_id=session_id
+        )
     # What leads here from another machine hides, too: a browser may come that way.
     is_likely = bool(peers.hiding) and (asker.is_browser or peers.is_foreign)
     if peers.is_hidden and not is_likely:
         hint = "ask from a program that runs on this machine, or log in with a browser: remit serve --open"
-        raise RefusedError("nobody can tell which process asks for this", hint=hint)
+        raise RefusedError("Remit can't identify the process that sent this request", hint=hint)
 
 
 def is_another_user(asker: ConnectionPeer) -> bool:
-    """Whether who asks is known to be another user of this machine than this process, and not root."""
+    """Whether the client is known to be another user of this machine, and not root."""
     maker = None if asker.own is None or asker.other is None else find_maker(asker.own, asker.other)
     return maker is not None and maker not in (0, os.geteuid())
 
 
 def _find_agent(home: Home, pid: int) -> str | None:
-    """The session of the agent that a process runs inside; None for a person's."""
+    """The session of the agent that a process belongs to; None for a process of the user."""
     environ = load_environ(pid)
     if TICKET in environ or SESSION in environ:
         return environ.get(SESSION) or "another session"
@@ -107,7 +109,7 @@ def _find_agent(home: Home, pid: int) -> str | None:
 
 
 def _check_holder(home: Home, asker: ConnectionPeer) -> None:
-    """Raise where the process that shows a ticket belongs to another agent. The ticket itself is looked up later."""
+    """Raise if the process that shows a ticket belongs to another agent. The ticket itself is checked later."""
     if asker.own is None or asker.other is None:
         return
     tree = load_tree(home, ticket=hash_ticket(asker.ticket))
@@ -133,14 +135,14 @@ def delegate(home: Home, given: Mapping[str, Any], *, asker: ConnectionPeer) -> 
 
 
 def retry(home: Home, session_id: str, *, timeout_s: float | None = None, asker: ConnectionPeer) -> StartedRun:
-    """Ask for the same once more, from the beginning."""
+    """Start a run from the request of a finished run."""
     return _begin(home, asker, lambda ws: make_retry(ws, session_id, _limit(timeout_s)))
 
 
 def resume(
     home: Home, session_id: str, prompt: str, *, timeout_s: float | None = None, asker: ConnectionPeer
 ) -> StartedRun:
-    """Go on with what was cut short, in the session of its harness."""
+    """Start a run that continues the harness session of a finished run."""
     return _begin(home, asker, lambda ws: make_resume(ws, session_id, prompt, _limit(timeout_s)))
 
 
@@ -154,14 +156,14 @@ def _begin(home: Home, asker: ConnectionPeer, ask: Callable[[Workspace], Request
 
 
 def cancel(home: Home, session_id: str, *, reason: str = "", asker: ConnectionPeer) -> CancelResult:
-    """End a delegation and all below it; not to be called where an event loop runs."""
+    """Cancel a run and its nested runs. Don't call it from a running event loop."""
     serving = _open_serving(home, asker)
     before = list_open(home, session_id)
     waited = asyncio.run(serving.cancel(session_id, reason=" ".join(reason.split())[:_MOST_REASON]))
     if waited.harness:
-        note = f"only {waited.harness} can end it: from now on its tools are refused"
+        note = f"only {waited.harness} can end it; Remit refuses its tools from now on"
     elif waited.result is None:
-        note = "it was told to end, and is not over yet"
+        note = "cancellation requested; the run hasn't ended yet"
     else:
         note = "" if before else "it had already finished"
     return CancelResult(tuple(before), note)
@@ -171,17 +173,17 @@ def cancel(home: Home, session_id: str, *, reason: str = "", asker: ConnectionPe
 
 
 def describe_actions(home: Home, row: Run) -> PossibleObject:
-    """What can be done about a delegation, and why the rest cannot."""
+    """The possible actions on a run, and the reasons against the others."""
     if row.state == "finished":
         ws = Workspace(home.root, lenient=True)
         ws.home = home
         told = {
-            "cancel": "It is over.",
+            "cancel": "It has finished.",
             "retry": _try(row, lambda: make_retry(ws, row.session_id, {})),
             "resume": _try(row, lambda: make_resume(ws, row.session_id, "", {})),
         }
     else:
-        told = {"retry": "It is not over.", "resume": "It is not over."}
+        told = {"retry": "It hasn't finished.", "resume": "It hasn't finished."}
     why = {name: reason for name, reason in told.items() if reason}
     if row.state != "finished" and is_in_harness(row, read_clock_ms()):
         why["note"] = f"Only {row.runner} can end its agent: once cancelled, its tools are refused."
@@ -189,7 +191,7 @@ def describe_actions(home: Home, row: Run) -> PossibleObject:
 
 
 def _try(row: Run, make: Callable[[], Request]) -> str:
-    """Why a request cannot be made, as a sentence; empty where it can."""
+    """Why a request isn't possible, as a sentence; empty if it is."""
     try:
         make()
     except RemitError as error:

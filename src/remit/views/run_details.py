@@ -57,13 +57,13 @@ _CONFIG = (
     "worktree", "commit", "artifact_path", "phase", "command", "confine", "evidence", "finishes", "commits",
     "result_tokens", "is_harness_run", "resume_of", "retry_of", "batch", "settings", "description",
 )  # fmt: skip
-"""What of the terms is worth a look."""
+"""The shown part of the configuration."""
 
 
 def load_run_details(
     home: Home, word: str, *, result_format: str = "", full: bool = False, cluster: ClusterStatus | None = None
 ) -> RunDetailsObject:
-    """All that is known of one run; its result in the agent's format, or in another. `full` adds every text."""
+    """Load one run in full, with its result in the agent's format or in another. `full` adds all texts."""
     row = load_row(home, word)
     event = load_last_number(home.ledger)
     (snapshot,) = load_snapshots(home, [row], cluster or load_recent_status(home, [row], row.root_id))
@@ -115,7 +115,7 @@ def _list_config(row: Run, config: RunConfig) -> dict[str, Any]:
 
 
 def _load_asked(home: Home, row: Run, work: str) -> AskedObject:
-    """What an agent was told: its first message, as much as is read at once, and what that was made of."""
+    """The first message of an agent, shortened, and the parts it was made of."""
     prompt = _load(home, row.session_id, "prompt") or ""
     kept = load_text(home, row.session_id, "request")
     words, inputs = "", {}
@@ -133,7 +133,7 @@ def _load_asked(home: Home, row: Run, work: str) -> AskedObject:
 
 
 def _load_context(home: Home, session_id: str) -> list[dict[str, Any]]:
-    """The files that an agent was given to read, or was told of."""
+    """The files that were included or named in an agent's first message."""
     kept = load_text(home, session_id, "context")
     found: Any = [] if kept is None else json.loads(kept)
     shown: list[dict[str, Any]] = redact_all(found)
@@ -141,7 +141,7 @@ def _load_context(home: Home, session_id: str) -> list[dict[str, Any]]:
 
 
 def _measure(home: Home, session_id: str, kind: str) -> AnswerSizeObject | None:
-    """How long a text is; None where none is kept. To take secrets out of it only for this would take long."""
+    """The length of a text before redaction, which would take long; None if the text isn't stored."""
     try:
         data = load_text(home, session_id, kind)
     except RemitError as error:  # shown instead of it
@@ -151,7 +151,7 @@ def _measure(home: Home, session_id: str, kind: str) -> AnswerSizeObject | None:
 
 
 def _list_unclaimed(home: Home, row: Run) -> list[ChangedFileObject]:
-    """What changed on disk and is not named by the return."""
+    """The changed files that the return doesn't name."""
     _, conclusion = load_report(home, row.session_id)
     return [{"path": redact_all(change.path), "kind": change.kind} for change in conclusion.unclaimed]
 
@@ -160,29 +160,29 @@ def _list_unclaimed(home: Home, row: Run) -> list[ChangedFileObject]:
 
 
 class RunRecord(NamedTuple):
-    """All that is known of one delegation."""
+    """One run with its configuration, attempts, result, steps and nested runs."""
 
     snapshot: RunSnapshot
     config: RunConfig
     attempts: tuple[AttemptRow, ...] = ()
     report: Result | None = None
-    """What became of it, whole; None until its agent has ended."""
+    """The whole result; None before the agent has ended."""
     steps: tuple[StoredStep, ...] = ()
     below: tuple[RunSnapshot, ...] = ()
-    """Those that it handed work to, and those below them."""
+    """Its nested runs."""
     folder: str = ""
     files: tuple[str, ...] = ()
-    """What its agent printed and was given, as files."""
+    """The files with the agent's input and output."""
     texts: tuple[tuple[str, str], ...] = ()
-    """What was asked and answered, word for word but for secrets; only where all was asked for."""
+    """The prompt and the answers without secrets; only with `full`."""
     arrived: Mapping[str, Any] = NOTHING
-    """How what another machine made came here."""
+    """How the files of another machine arrived here."""
 
 
 def load_record(
     home: Home, session_id: str, *, full: bool = False, cluster: ClusterStatus | None = None
 ) -> RunRecord:  # fmt: skip
-    """All that is known of a delegation; with every text where it is asked for."""
+    """Load the record of a run; with `full`, all texts, too."""
     tree = list_subtree(home, session_id, cluster=cluster)
     row = tree[0].row
     folder = find_folder(home, session_id)
@@ -207,13 +207,13 @@ def find_folder(home: Home, session_id: str) -> str:
 
 
 def load_arrived(home: Home, row: Run) -> Mapping[str, Any]:
-    """How the work of another machine arrived here."""
+    """How the files of another machine arrived here."""
     event = load_last_event(home.ledger, row.session_id, "arrived") if is_elsewhere(row) else None
     return {} if event is None else event.details
 
 
 def hide_environ(config: RunConfig) -> RunConfig:
-    """The names of the variables that the workspace sets for a runner, without what they are set to."""
+    """The configuration with the values of the runner's environment variables hidden."""
     names = config.settings.get(NAMES) or config.settings.get(VALUES)
     if not isinstance(names, list | tuple | dict):
         return config
@@ -222,7 +222,7 @@ def hide_environ(config: RunConfig) -> RunConfig:
 
 
 def load_kept_report(home: Home, row: Run) -> Result | None:
-    """What became of a delegation, whole, with secrets; None until its agent has ended, and where nothing is kept."""
+    """The whole result of a run, secrets included; None before its agent has ended or if it isn't stored."""
     return (
         load_report(home, row.session_id)[0] if row.state in ("finishing", "finished") and _is_kept(home, row) else None
     )
@@ -236,7 +236,7 @@ _SHOWN_FILES = frozenset({"stdin", "out", "err", "out.tail", "err.tail", "shim.e
 
 
 def list_files(folder: str) -> list[str]:
-    """The files that agent and shim have left, as paths; none is opened."""
+    """The paths of the files that the agent and the shim wrote; no file is opened."""
     found = []
     for number in sorted(filter(str.isdecimal, _list_names(folder)), key=int):
         names = [name for name in sorted(_list_names(f"{folder}/{number}")) if name in _SHOWN_FILES]
@@ -262,7 +262,7 @@ def _list_names(folder: str) -> list[str]:
 
 
 def load_texts(home: Home, session_id: str) -> list[tuple[str, str]]:
-    """What was asked and answered. A text whose file is gone or damaged says so."""
+    """The prompt and the answers; an error message for a text whose file is missing or damaged."""
     found = []
     for kind in sorted(set(list_texts(home, session_id)) - {"report"}, key=_rank_text):
         try:
@@ -274,13 +274,13 @@ def load_texts(home: Home, session_id: str) -> list[tuple[str, str]]:
 
 
 def _rank_text(kind: str) -> tuple[int, int, str]:
-    """What was asked, then the answers in their order."""
+    """The sort key of a text: the prompt first, then the answers by number."""
     number = kind.removeprefix("answer-")
     return (1, int(number), "") if number.isdecimal() else (0, 0, kind)
 
 
 def load_answer_page(home: Home, word: str, number: int, *, page: int = 1) -> AnswerPageObject:
-    """A page of what an agent answered in one of its tries."""
+    """A page of an attempt's answer."""
     row = load_row(home, word)
     return {"number": number, **_load_page(home, row, f"answer-{number}", f"no answer {number}", page)}
 
@@ -298,7 +298,7 @@ def _load_page(home: Home, row: Run, kind: str, none: str, page: int) -> TextPag
 
 
 def _load(home: Home, session_id: str, kind: str) -> str | None:
-    """A text without its secrets; None where none is kept. One whose file is gone or damaged says so."""
+    """A text without secrets; None if it isn't stored, the error message if its file is missing or damaged."""
     try:
         data = load_text(home, session_id, kind)
     except RemitError as error:

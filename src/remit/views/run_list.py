@@ -1,7 +1,6 @@
 """The list of all runs, a page at a time.
 
-Owns what a page is asked for with, where the next one begins, and the row of a list. A page costs the same however many
-delegations there are.
+The cost of a page doesn't depend on the number of runs.
 """
 
 from __future__ import annotations
@@ -33,38 +32,38 @@ _MOST_TASK = 10**9
 
 
 class RunQuery(NamedTuple):
-    """Which delegations somebody wants to see; what is left out does not matter."""
+    """A filter for runs; default: all runs."""
 
     state: str = "all"
-    """open, settled or all."""
+    """open, finished or all."""
     agent: str | None = None
     verdict: str | None = None
     status: str | None = None
     stop_reason: str | None = None
-    """How the agent ended: exited, timeout, cancelled, crashed, refused, orphaned, budget."""
+    """exited, timeout, cancelled, crashed, rejected, orphaned or budget."""
     task: int | str | None = None
     """Its number, or its id in an outside system."""
     q: str = ""
-    """Words that all must be in the agent's name, the work, the session's id or the summary."""
+    """Words that all must occur in agent, prompt, session id or summary."""
     roots: bool = False
-    """Only those that no agent has handed on."""
+    """Only runs that no other run started."""
 
 
 EVERYTHING = RunQuery()
 
 
 def list_runs(home: Home, asked: RunQuery = EVERYTHING, *, limit: int = USUAL, cursor: str = "") -> RunPageObject:
-    """One page of the delegations, newest first: items, next_cursor, total, event and the names of all agents."""
+    """One page of runs, newest first, with the names of all agents."""
     wanted, after = _read_asked(home, asked), read_cursor(cursor)
     if not 1 <= limit <= MOST:
         raise UsageError(f"a page has no {limit} rows", hint=f"ask for 1 to {MOST}")
     if not has_ledger(home):
         return {"items": [], "next_cursor": None, "total": 0, "event": 0, "agents": []}
     ledger = home.ledger
-    event = load_last_number(ledger)  # before the rows, so that nothing is missed by who follows from it on
+    event = load_last_number(ledger)  # before the rows, so that clients that follow from it miss nothing
     rows = list_page(ledger, wanted, limit=limit + 1, after=after)
     shown = rows[:limit]
-    is_all = after is None and len(rows) <= limit  # who has all of them need not look through the history once more
+    is_all = after is None and len(rows) <= limit  # no second query if this page has all rows
     snapshots = load_snapshots(home, shown, load_recent_status(home, shown))
     return {
         "items": build_runs(home, snapshots),
@@ -102,15 +101,15 @@ def _read_task(home: Home, task: int | str) -> tuple[int | None, str | None]:
 
 
 def render_cursor(spot: PageEnd) -> str:
-    """Where a page ended, for whoever asks for the next one."""
+    """The cursor of the next page."""
     return f"{spot.created_ms}.{spot.session_id}"
 
 
 def read_cursor(cursor: str) -> PageEnd | None:
-    """Where the last page ended; None for the first one."""
+    """The end of the previous page; None for the first page."""
     if not cursor:
         return None
     number, _, session_id = cursor[:_MOST_CURSOR].partition(".")
     if not (number.isascii() and number.isdecimal() and len(number) <= _MOST_DIGITS and session_id):
-        raise UsageError("the cursor is none of ours", hint="give next_cursor of the page before, as it was")
+        raise UsageError("this is not a cursor of this list", hint="give next_cursor of the page before, unchanged")
     return PageEnd(int(number), session_id)

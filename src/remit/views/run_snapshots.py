@@ -36,30 +36,30 @@ if TYPE_CHECKING:
 
 
 LAST = "-"
-"""Stands for the delegation that was asked for last; for a person, not for one that an agent handed on."""
+"""The word for the last run that a user started."""
 MOST_ROWS = 10_000
 _NAMED = 5
 _FOR_MEANT = 500
 _SHORT = 3
-"""Fewer letters of an id name nobody."""
+"""The shortest part of an id that is searched for."""
 
 
 class RunSnapshot(NamedTuple):
-    """How a delegation stands at this moment."""
+    """A run at one moment."""
 
     seen: RunProgress
     is_driven: bool = False
-    """Whether its supervisor lives, or the harness that started its agent is to tell of its end."""
+    """Whether its supervisor is alive, or the harness that started its agent will report its end."""
     driver_pid: int | None = None
     is_alive: bool = False
-    """Whether anything is alive that Remit has started for its agent."""
+    """Whether any process that Remit started for its agent is alive."""
     waits_for: tuple[str, ...] = ()
-    """The agents that it handed work to and waits for."""
+    """The agents of the nested runs that it waits for."""
     now_ms: int = 0
     harness: str = ""
-    """The harness whose own agent it is; empty where Remit has started it, or nothing is heard of it any more."""
+    """The harness that started its agent; empty if Remit did, or if the harness is silent."""
     place: SessionPlace | None = None
-    """Where it is done, if another machine does it."""
+    """The machine that executes it; None for this machine."""
 
     @property
     def row(self) -> Run:
@@ -68,27 +68,27 @@ class RunSnapshot(NamedTuple):
 
     @property
     def work(self) -> str:
-        """What was asked for, as much as fits a line."""
+        """The prompt, shortened to a line."""
         return redact(str(self.row.details.get("work", "")))
 
     @property
     def is_open(self) -> bool:
-        """Whether it is not over."""
+        """Whether it hasn't finished."""
         return self.row.state != "finished"
 
     @property
     def is_abandoned(self) -> bool:
-        """Whether it is not over and nobody drives it."""
+        """Whether it hasn't finished and has no supervisor."""
         return self.is_open and not self.is_driven and self.place is None
 
     @property
     def is_unfollowed(self) -> bool:
-        """Whether another machine does it, and nobody here takes in what comes of it."""
+        """Whether another machine executes it, and no process here fetches its result."""
         return self.is_open and not self.is_driven and self.place is not None
 
     @property
     def is_lost(self) -> bool:
-        """Whether its harness should have told of its end long ago."""
+        """Whether its harness has failed to report its end in time."""
         return self.is_abandoned and self.row.owner == HOOKS_OWNER
 
     @property
@@ -113,12 +113,12 @@ class RunSnapshot(NamedTuple):
 
 
 def open_home() -> Home:
-    """The workspace's own folder. Where nothing was ever delegated, none is made."""
+    """The workspace's `.remit` folder, which is not created if it doesn't exist."""
     return Home(find_workspace())
 
 
 def has_ledger(home: Home) -> bool:
-    """Whether anything was ever written down."""
+    """Whether the workspace has a ledger."""
     return os.path.lexists(home.ledger_file)
 
 
@@ -126,7 +126,7 @@ def has_ledger(home: Home) -> bool:
 
 
 def find_session(home: Home, word: str | None) -> str:
-    """The session that a person means: by its whole id, its beginning or its end, or `-` for the last one."""
+    """The session id that a user means: whole, its beginning or its end, or `-` for the last run."""
     if not has_ledger(home):
         raise UsageError("this workspace has no runs yet", hint="start with: remit run PROMPT")
     if word is None or word == LAST:
@@ -148,12 +148,12 @@ def find_session(home: Home, word: str | None) -> str:
 
 
 def load_row(home: Home, word: str) -> Run:
-    """The delegation that a person means, by its id or a part of it."""
+    """The ledger row of a run, by its id or a part of it."""
     row = load_run(home.ledger, word) if has_ledger(home) else None
     if row is None:
-        session_id = find_session(home, word)  # before the ledger is asked for, which would make one
+        session_id = find_session(home, word)  # before the ledger is opened, which would create it
         row = load_run(home.ledger, session_id)
-    if row is None:  # it was forgotten just now
+    if row is None:  # it was deleted just now
         raise UsageError(f"no run matches '{word}'", hint="remit ps --all lists the runs")
     return row
 
@@ -164,16 +164,16 @@ def load_row(home: Home, word: str) -> Run:
 def list_snapshots(
     home: Home, *, everything: bool = False, limit: int = MOST_ROWS, cluster: ClusterStatus | None = None
 ) -> list[RunSnapshot]:
-    """The delegations that are open, or all of them; newest first."""
+    """The open runs, or all runs; newest first."""
     if not has_ledger(home):
         return []
     return load_snapshots(home, list_runs(home.ledger, only_open=not everything, limit=limit), cluster)
 
 
 def load_snapshots(home: Home, rows: Sequence[Run], cluster: ClusterStatus | None = None) -> list[RunSnapshot]:
-    """How some delegations stand. What is to be found out of those that are open is asked for all of them at once.
+    """The snapshots of some runs; the state of open runs is read for all at once.
 
-    `cluster`: what the database of other machines says of those that are done there.
+    `cluster`: the state of runs on other machines, from the shared database.
     """
     crew = _OpenRuns(home, [row for row in rows if row.state != "finished"])
     crew.told = {} if cluster is None else cluster.rows
@@ -182,7 +182,7 @@ def load_snapshots(home: Home, rows: Sequence[Run], cluster: ClusterStatus | Non
 
 
 class _OpenRuns:
-    """Who is at work in some delegations that are open, as it is at one moment."""
+    """The processes and the last activity of open runs, read once."""
 
     def __init__(self, home: Home, rows: Sequence[Run]) -> None:
         self.now_ms = read_clock_ms()
@@ -212,7 +212,7 @@ class _OpenRuns:
         return RunSnapshot(seen, is_driven, pid, folder is not None, waits, self.now_ms, harness)
 
     def _stand_elsewhere(self, row: Run, place: SessionPlace, told: SessionRow | None) -> RunSnapshot:
-        """One that another machine does: whoever follows it here has told the ledger, else the database knows more."""
+        """The snapshot of a run on another machine: from the ledger if a process here follows it, else the database."""
         is_followed = row.owner in self._pids
         heard = self._heard.get(row.session_id, NOTHING_HEARD)
         if told is not None and not is_followed:
@@ -221,9 +221,9 @@ class _OpenRuns:
         if told is not None and not is_followed:
             seen = seen._replace(said=redact(str(told.live.get("said") or seen.said)))
         if not is_followed:
-            seen = seen._replace(idle_s=0)  # nobody listens here
+            seen = seen._replace(idle_s=0)  # no process here receives its output
         waits = heard.waits_for if row.state == "running" else ()
-        is_driven = is_followed or row.owner == REMOTE_OWNER  # its own caller does, wherever that is
+        is_driven = is_followed or row.owner == REMOTE_OWNER  # the machine of its caller supervises it
         pid = self._pids.get(row.owner)
         return RunSnapshot(_at(seen, place), is_driven, pid, place.state == "running", waits, self.now_ms, "", place)
 
@@ -233,7 +233,7 @@ def _at(seen: RunProgress, place: SessionPlace | None) -> RunProgress:
 
 
 def _update(row: Run, told: SessionRow) -> Run:
-    """A row with what the database knows of it besides."""
+    """A row updated by the newer data of the database."""
     from remit.cluster.row_conversion import shape_row
 
     now = shape_row(told)
@@ -247,7 +247,7 @@ def _update(row: Run, told: SessionRow) -> Run:
 
 
 def _load_progress(row: Run, folder: str | None, heard: LastActivity, now_ms: int) -> RunProgress:
-    """What was last heard of it: by its supervisor, and in what its agent printed."""
+    """The progress of a run: from its supervisor's reports and its agent's output."""
     told, used = heard.progress, heard.use if row.owner == HOOKS_OWNER else None
     details: dict[str, Any] = {} if told is None else told.details
     printed_ms = None if folder is None else find_last_output_ms(folder)

@@ -29,7 +29,7 @@ MOST_NODES = 5_000
 
 
 def load_tree(home: Home, word: str) -> TreeObject:
-    """All delegations of the run that one is in, each behind the one that handed it on."""
+    """All runs of the tree that a run is in, each after the run that started it."""
     own = load_row(home, word)
     event = load_last_number(home.ledger)
     rows = list_tree(home.ledger, own.root_id, limit=MOST_NODES + 1)
@@ -42,7 +42,7 @@ def load_tree(home: Home, word: str) -> TreeObject:
 
 
 def _arrange(rows: Sequence[Run]) -> Iterator[tuple[Run, int]]:
-    """Each row before those below it, and how far down it is; one whose caller is forgotten stands by itself."""
+    """Each row before its nested runs, with its level; a row whose caller was deleted is a root."""
     known = {row.session_id for row in rows}
     below: dict[str | None, list[Run]] = {}
     for row in rows:
@@ -55,7 +55,7 @@ def _arrange(rows: Sequence[Run]) -> Iterator[tuple[Run, int]]:
 
 
 def list_subtree(home: Home, session_id: str, *, cluster: ClusterStatus | None = None) -> list[RunSnapshot]:
-    """A delegation and all below it, each under the one that handed it on."""
+    """A run and its nested runs, each after the run that started it."""
     own = load_run(home.ledger, session_id)
     rows = [] if own is None else list_runs(home.ledger, root_id=own.root_id, limit=MOST_ROWS)
     ordered = list(arrange(rows[::-1], session_id))
@@ -65,7 +65,7 @@ def list_subtree(home: Home, session_id: str, *, cluster: ClusterStatus | None =
 
 
 def list_roots(home: Home) -> list[str]:
-    """The first delegations of the trees in which something is open, oldest first; else the last one that was."""
+    """The root runs of all trees with open runs, oldest first; without any, the root of the last run."""
     if not has_ledger(home):
         return []
     rows = list_runs(home.ledger, only_open=True, limit=MOST_ROWS)

@@ -17,7 +17,7 @@ DEFAULT = "default"
 
 
 class SettingRow(NamedTuple):
-    """A setting: its name as in remit.toml, its value without secrets, and where it comes from."""
+    """A setting: its name as in remit.toml, its value without secrets, and its source."""
 
     name: str
     value: Any

@@ -1,4 +1,4 @@
-"""The overview: what is going on in a workspace, on one screen."""
+"""The status of a workspace: tasks, runs, findings and errors on one screen, and in numbers."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ _WAITING = ("BLOCKED", "NOT STARTED", "ON HOLD", "EXPANDED", "COMPLETED", "ABAND
 
 
 class TaskOverview(NamedTuple):
-    """The tasks in numbers, and those that somebody works on or waits for."""
+    """The tasks in numbers, and the tasks in progress or blocked."""
 
     folder: str
     counts: tuple[tuple[str, int], ...]
-    """Markers, the most lively first."""
+    """Markers, those of tasks in progress first."""
     working: tuple[StoredTask, ...]
     blocked: tuple[StoredTask, ...]
     focus: int | None
@@ -50,21 +50,21 @@ class TaskOverview(NamedTuple):
 
 
 class ManifestOverview(NamedTuple):
-    """Where the manifest is, and how much is in it."""
+    """The path of the manifest, and its counts."""
 
     path: str
     seen: ManifestCounts
 
 
 class Overview(NamedTuple):
-    """A workspace at a glance. What could not be looked at is None, and told among the faults."""
+    """A workspace at a glance. A part that couldn't be read is None, and `faults` has the reason."""
 
     root: str
     branch: str | None
     now_ms: int
     tasks: TaskOverview | None = None
     outside: tuple[str, ...] = ()
-    """The commands of an outside task system, where the workspace has no tasks of its own."""
+    """The commands of an outside task system, if the workspace has no tasks of its own."""
     running: tuple[RunSnapshot, ...] = ()
     finished: tuple[Run, ...] = ()
     manifest: ManifestOverview | None = None
@@ -72,11 +72,11 @@ class Overview(NamedTuple):
     open_causes: int = 0
     ledger_bytes: int | None = None
     faults: tuple[tuple[str, str], ...] = ()
-    """What could not be looked at, and why."""
+    """The parts that couldn't be read, and why."""
 
 
 def load_overview() -> Overview:
-    """Look at everything that goes on in the workspace."""
+    """Load the status of the workspace."""
     from remit.git.head import find_branch
     from remit.ledger.home import Home
 
@@ -86,7 +86,7 @@ def load_overview() -> Overview:
     faults: list[tuple[str, str]] = []
 
     def attempt(name: str, look: Callable[[], T]) -> T | None:
-        """One part that cannot be looked at does not hide the others."""
+        """Return a part of the status; None if it can't be read, so that the other parts are still shown."""
         try:
             return look()
         except RemitError as error:

@@ -44,7 +44,7 @@ def _open_tasks() -> Iterator[Tasks]:
 
 
 def load_board() -> TaskBoardObject:
-    """All tasks with their markers, where the two files disagree, and how many delegations each task has."""
+    """All tasks with their markers, where the two files disagree, and how many runs each task has."""
     with _open_tasks() as tasks:
         if not tasks.is_begun:
             return {
@@ -69,7 +69,7 @@ def load_board() -> TaskBoardObject:
 
 
 def load_task(number: int) -> TaskDetailsObject:
-    """One task with all that belongs to it, and its latest delegations."""
+    """One task with its plan, findings and latest runs."""
     with _open_tasks() as tasks:
         shown = tasks.show(number)
         ledger = tasks.home.ledger if has_ledger(tasks.home) else None
@@ -89,7 +89,7 @@ def load_task(number: int) -> TaskDetailsObject:
 
 
 def load_outside_task(task_id: str) -> OutsideTaskObject | None:
-    """What an outside system prints of a task, and its latest delegations; None if the workspace keeps its own."""
+    """What an outside system prints of a task, and its latest runs; None if the workspace keeps its own."""
     with _open_tasks() as tasks:
         answer = tasks.ask_outside("show", task_id)
         if answer is None:

@@ -1,6 +1,6 @@
-"""The workers of a workspace on other machines, and the runs that wait for them.
+"""The state of the shared database: workers, queues and leases, cached for a second.
 
-Owns what is shown of it as JSON, and that a page which looks again and again does not ask the database each time.
+Pages that poll share the cache, so the database gets one query per second at most.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _FRESH_S = 1.0
 _QUIET_S = 10.0
-"""So long a database that did not answer is left alone."""
+"""The pause after the database did not answer."""
 _MOST_KEPT = 100
 
 
@@ -52,9 +52,9 @@ def load_cluster(home: Home) -> ClusterObject:
 
 
 def load_recent_status(home: Home, rows: Sequence[Run], root_id: str | None = None) -> ClusterStatus | None:
-    """What the database said a moment ago, where some delegations are done elsewhere: of all that is open, or a tree.
+    """The recent state of the database if some runs execute on other machines: of all open runs, or of a tree.
 
-    Of what is over only a tree is asked for: a list of many has what was told here.
+    Finished runs are queried for a tree only: lists use the data of the ledger.
     """
     if not any(is_elsewhere(row) and (root_id is not None or row.state != "finished") for row in rows):
         return None
@@ -62,15 +62,15 @@ def load_recent_status(home: Home, rows: Sequence[Run], root_id: str | None = No
 
 
 def name_backend(home: Home) -> str:
-    """Where delegations run: local, or postgresql."""
+    """The backend of the workspace: `local` or `postgresql`."""
     try:
         return "postgresql" if find_address(home.root) else "local"
-    except RemitError:  # one is named, and may not be used as it is
+    except RemitError:  # a database is configured, but its address is invalid
         return "postgresql"
 
 
 def _recall(key: tuple[str, str], look: Callable[[], ClusterStatus | None]) -> ClusterStatus | None:
-    """What was said a moment ago, or is said now. While another asks, what was said before is good enough."""
+    """The cached state, or the present one. While another thread queries the database, the old state is used."""
     kept = _kept.get(key)
     if kept is not None and (kept.is_fresh or _asking.locked()):
         return kept.cluster

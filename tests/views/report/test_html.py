@@ -159,11 +159,13 @@ def test_it_is_dark_where_the_reader_is() -> None:
 
 def test_a_run_that_is_open_is_told_as_of_when() -> None:
     report = make_report()
-    assert "The run is not over: all of this is as of 2026-11-16 10:54:40 UTC." in "".join(
+    assert "The run hasn't finished. This report is from 2026-11-16 10:54:40 UTC." in "".join(
         read(render_html(report)).texts
     )
     report["open"] = False
-    assert "The run is over; as of 2026-11-16 10:54:40 UTC." in "".join(read(render_html(report)).texts)
+    assert "The run has finished. This report is from 2026-11-16 10:54:40 UTC." in "".join(
+        read(render_html(report)).texts
+    )
 
 
 def test_claims_are_told_against_what_was_done() -> None:

@@ -91,8 +91,8 @@ def test_a_run_that_is_open_is_told_as_it_stands(root: Path) -> None:
     assert report["open"]
     assert report["totals"]["ended_ms"] is None
     assert report["nodes"][0]["result"] is None
-    assert "as of" in render_html(report)
-    assert "as of" in render_markdown(report)
+    assert "This report is from" in render_html(report)
+    assert "This report is from" in render_markdown(report)
 
 
 def test_one_that_is_not_there_is_said(root: Path) -> None:

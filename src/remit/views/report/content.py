@@ -1,7 +1,6 @@
-"""The content of a report: the words that HTML and Markdown share.
+"""The words of a report that HTML and Markdown share: badges, facts, times and sums.
 
-Owns the words for how a delegation stands and for what was found of what it claimed, and how times and sums are told.
-A word that came from outside is shown as it is; which class or mark it gets is looked up among our own.
+A foreign word is shown unchanged; its CSS class and mark come from fixed tables.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ _SEVERITIES = {"error": ("✗", "bad"), "warning": ("!", "warn"), "note": ("i", 
 
 
 def describe(row: Mapping[str, Any]) -> StatusBadge:
-    """How a delegation stands."""
+    """The badge of a run."""
     word = name_state(row)
     mark, tone = _STATES.get(word, ("·", "off"))
     if row["state"] == "finished":
@@ -69,9 +68,9 @@ def describe(row: Mapping[str, Any]) -> StatusBadge:
 
 
 def describe_attempt(attempt: Mapping[str, Any]) -> StatusBadge:
-    """What came of one try."""
+    """The badge of an attempt."""
     if attempt["ended_ms"] is None:
-        return StatusBadge("at work", "▶", "live")
+        return StatusBadge("running", "▶", "live")
     word = str(attempt["verdict"] or attempt["stop_reason"] or "ended")
     if word == "fabricated":
         return _FALSE_CLAIM
@@ -83,13 +82,13 @@ def describe_attempt(attempt: Mapping[str, Any]) -> StatusBadge:
 
 
 def describe_claim(claim: Mapping[str, Any]) -> StatusBadge:
-    """What was found of a file that an agent says it made."""
+    """The badge of a reported file."""
     found = _FILE_STATES.get(str(claim.get("state"))) or _GRADES.get(str(claim.get("grade")))
     return found or StatusBadge(str(claim.get("grade") or claim.get("state") or "claimed"), "!", "warn")
 
 
 def describe_severity(finding: Mapping[str, Any]) -> StatusBadge:
-    """How bad a finding is."""
+    """The badge of a diagnostic."""
     severity = str(finding.get("severity"))
     mark, tone = _SEVERITIES.get(severity, ("·", "off"))
     return StatusBadge(severity, mark, tone)
@@ -106,7 +105,7 @@ def format_time(at_ms: int | None) -> str:
 
 
 def format_span(begin_ms: int | None, end_ms: int | None) -> str:
-    """How long it was from one moment to another; nothing where one of them is not known."""
+    """The time between two moments; empty if one is unknown."""
     return "" if begin_ms is None or end_ms is None else format_duration(max(0, end_ms - begin_ms) / 1000)
 
 
@@ -125,13 +124,17 @@ def format_headline(report: Mapping[str, Any]) -> str:
 
 
 def format_as_of(report: Mapping[str, Any]) -> str:
-    """When it was so."""
-    told = format_time(report["made_ms"])
-    return f"The run is not over: all of this is as of {told}." if report["open"] else f"The run is over; as of {told}."
+    """The time of the report."""
+    time = format_time(report["made_ms"])
+    return (
+        f"The run hasn't finished. This report is from {time}."
+        if report["open"]
+        else f"The run has finished. This report is from {time}."
+    )
 
 
 def list_facts(report: Mapping[str, Any], node: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """What is worth knowing of a delegation: a name and a value each."""
+    """The facts of a run: names and values."""
     run, config = node["run"], node["config"]
     end_ms = report["made_ms"] if run["ended_ms"] is None else run["ended_ms"]
     facts = (
@@ -153,7 +156,7 @@ def list_facts(report: Mapping[str, Any], node: Mapping[str, Any]) -> Iterator[t
 
 
 def list_claims(node: Mapping[str, Any], attempt: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The files that an attempt names; where its record has none, those of the result stand for the last one."""
+    """The files that an attempt reported; if the last attempt has no record of them, those of the result."""
     is_last = attempt is node["attempts"][-1]
     graded = node["result"]["remit"]["grades"] if is_last and node["result"] else []
     return attempt["claims"] or graded
@@ -165,7 +168,7 @@ def format_cut(told: Mapping[str, Any], name: str) -> str:
 
 
 def format_diagnostic(finding: Mapping[str, Any]) -> str:
-    """The sentence of a finding, where it is, and what helps."""
+    """The message of a diagnostic with its position and hint."""
     location = finding.get("location")
     where = f" (line {location['row']})" if location else f" ({finding['pointer']})" if finding.get("pointer") else ""
     hint = f". {finding['hint']}" if finding.get("hint") else ""
@@ -182,7 +185,7 @@ def format_context(context: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def format_steps(steps: Iterable[Mapping[str, Any]]) -> list[str]:
-    """What was done after the work, as far as there was something to do."""
+    """The finish steps that had something to do."""
     return [
         f"{each['name']}: {each['state']}{', ' if each['message'] else ''}{each['message']}"
         for each in steps
@@ -191,6 +194,6 @@ def format_steps(steps: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def format_error(fault: Mapping[str, Any]) -> str:
-    """What went wrong, and what helps."""
+    """An agent error with its recommendation."""
     advice = fault.get("recommendation")
     return f"{fault.get('code') or fault.get('type')}: {fault.get('message', '')}{f' ({advice})' if advice else ''}"

@@ -71,7 +71,7 @@ def _render_tree(report: Mapping[str, Any]) -> Markup:
 
 
 def _number(report: Mapping[str, Any]) -> dict[str, int]:
-    """The number by which the part of each delegation is linked to: its id is no word of ours."""
+    """The number of each run, used as its anchor: a session id is foreign text."""
     return {node["session_id"]: number for number, node in enumerate(report["nodes"], 1)}
 
 
@@ -96,11 +96,11 @@ def _render_timeline(report: Mapping[str, Any]) -> Markup | None:
         return None
     missing = count_left_out(report)
     more = f" {missing} more have no bar here." if missing else ""
-    note = element("p", f"A dashed line is where its time was up.{more}", class_="soft")
+    note = element("p", f"A dashed line marks the deadline.{more}", class_="soft")
     return element("section", element("h2", "Timeline"), element("div", drawn, class_="wide"), note)
 
 
-# --- one delegation --------------------------------------------------------------------------------------------------
+# --- one run ---------------------------------------------------------------------------------------------------------
 
 
 def _render_nodes(report: Mapping[str, Any]) -> Markup:
@@ -121,8 +121,8 @@ def _render_node(report: Mapping[str, Any], node: Mapping[str, Any], number: int
         _render_asked(node["asked"]),
         _render_result(node["result"]) if node["result"] else _render_open(run),
         [_render_attempt(node, attempt) for attempt in node["attempts"]],
-        _render_list("Changed, but not named", [f"{each['path']} ({each['kind']})" for each in node["unclaimed"]]),
-        _render_list("Settled", content.format_steps(node["steps"])),
+        _render_list("Changed, but not reported", [f"{each['path']} ({each['kind']})" for each in node["unclaimed"]]),
+        _render_list("Finish steps", content.format_steps(node["steps"])),
         left_out if node["left_out"] else None,
         id=f"n{number}",
     )
@@ -154,7 +154,7 @@ def _render_open(run: Mapping[str, Any]) -> Iterator[Markup]:
 
 
 def _render_result(result: Mapping[str, Any]) -> Iterator[Markup | None]:
-    yield element("h4", "Handed back")
+    yield element("h4", "Result")
     yield element("p", result["summary"] or "It has no summary.")
     artifacts = [
         join(element("code", each.get("path", "")), f" {each.get('summary', '')}") for each in result["artifacts"] or ()
@@ -178,7 +178,7 @@ def _render_attempt(node: Mapping[str, Any], attempt: Mapping[str, Any]) -> Iter
     yield _render_list("Repaired", [str(each.get("message", "")) for each in attempt["repairs"]])
     claims = content.list_claims(node, attempt)
     if claims:
-        yield element("h4", "Claimed against done")
+        yield element("h4", "Reported files")
         yield element("div", _render_claims(claims), class_="wide")
     if attempt["answer"]:
         told = attempt["answer"]

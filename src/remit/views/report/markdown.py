@@ -98,7 +98,7 @@ def _render_tree(report: Mapping[str, Any]) -> Iterator[str]:
         yield f"{lead}- {_render_badge(content.describe(row))} {name}{': ' if row['work'] else ''}{quote(row['work'])}"
 
 
-# --- one delegation --------------------------------------------------------------------------------------------------
+# --- one run ---------------------------------------------------------------------------------------------------------
 
 
 def _render_nodes(report: Mapping[str, Any]) -> Iterator[str]:
@@ -112,8 +112,8 @@ def _render_nodes(report: Mapping[str, Any]) -> Iterator[str]:
         for attempt in node["attempts"]:
             yield from _render_attempt(node, attempt)
         unclaimed = (f"{code(each['path'])} {quote(each['kind'])}" for each in node["unclaimed"])
-        yield from _list("Changed, but not named", unclaimed)
-        yield from _list("Settled", map(quote, content.format_steps(node["steps"])))
+        yield from _list("Changed, but not reported", unclaimed)
+        yield from _list("Finish steps", map(quote, content.format_steps(node["steps"])))
         if node["left_out"]:
             yield from ("", f"Not everything is shown: {quote(', '.join(node['left_out']))}.")
 
@@ -139,7 +139,7 @@ def _render_open(run: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _render_result(result: Mapping[str, Any]) -> Iterator[str]:
-    yield from ("", "**Handed back**", "", quote(result["summary"] or "It has no summary."))
+    yield from ("", "**Result**", "", quote(result["summary"] or "It has no summary."))
     artifacts = result["artifacts"] or ()
     yield from _list("Files", (f"{code(each.get('path', ''))} {quote(each.get('summary', ''))}" for each in artifacts))
     yield from _list("Errors", (quote(content.format_error(each)) for each in result.get("errors", ())))
@@ -165,7 +165,7 @@ def _render_attempt(node: Mapping[str, Any], attempt: Mapping[str, Any]) -> Iter
         + (f" ({quote(each['reason'])})" if each.get("reason") else "")
         for each in content.list_claims(node, attempt)
     )
-    yield from _list("Claimed against done", claims)
+    yield from _list("Reported files", claims)
     if attempt["answer"]:
         yield from ("", "**Answer**")
         yield from _render_long(attempt["answer"], "answer")

@@ -1,8 +1,7 @@
 """The record of a run with all its nested runs, as one value for a file.
 
-Owns what a report holds and how large it gets. Every delegation is in its tree; as many as there is room for are told
-in full, those that went wrong before those that went well. Whatever is cut or left out is said. Nothing of the machine
-is in it that nobody asked for: no folder of the workspace, no process, no command line.
+The tree lists every run. As many runs as the size limit permits are included in full, failed runs first. The report
+says what is shortened or left out. It contains no paths of the machine, processes or command lines.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ SCHEMA_VERSION = 1
 MOST_ROWS = 1_000
 MOST_FULL = 200
 ROOM = 3_000_000
-"""How much all that is told in full may weigh: about the bytes of the largest file."""
+"""The size limit of all runs in full, about the bytes of the largest file."""
 _CONFIG = (
     "timeout_s", "kind", "format", "budget", "may_call", "model", "tools", "artifact_path", "phase", "commit",
     "runner", "resume_of", "retry_of",
@@ -42,7 +41,7 @@ _HEAVY_MARKUP, _HEAVY_CHAR = 5, 14
 
 
 class RecordSizes(NamedTuple):
-    """How much of one delegation is told."""
+    """The size limits of one run."""
 
     text: int
     """Characters of a message, a path, a summary."""
@@ -84,18 +83,18 @@ class _TextCutter:
         """A prompt or an answer: its beginning, and how long it is in all."""
         return {"text": text[: self.sizes.long], "characters": characters, "cut": characters > self.sizes.long}
 
-    def tell(self) -> list[str]:
-        """What was cut, in sentences without an end."""
+    def describe(self) -> list[str]:
+        """What was cut, as clauses."""
         texts = f"{self.texts} {'text was' if self.texts == 1 else 'texts were'} cut"
         items = f"{self.items} {'item is' if self.items == 1 else 'items are'} not shown"
         return [told for number, told in ((self.texts, texts), (self.items, items)) if number]
 
 
 def load_run_report(home: Home, word: str | None = None) -> dict[str, Any]:
-    """The run that a delegation is in, as it stands now: its tree, and each of its delegations in full."""
+    """The tree that a run is in, and the runs of the tree in full."""
     tree = load_tree(home, find_session(home, word))
     rows = [_cut_row(item) for item in tree["items"][:MOST_ROWS]]
-    nodes = _load_run_detailss(home, rows)
+    nodes = _load_nodes(home, rows)
     return {
         "schema": SCHEMA,
         "schema_version": SCHEMA_VERSION,
@@ -122,7 +121,7 @@ def name_state(run: Mapping[str, Any]) -> str:
 
 
 def _count(items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The whole run in numbers; null where nobody told any."""
+    """The tree in numbers; null if unknown."""
     tokens = [item["tokens"] for item in items if item["tokens"] is not None]
     costs = [item["cost_usd"] for item in items if item["cost_usd"] is not None]
     begun = [item["started_ms"] for item in items if item["started_ms"] is not None]
@@ -150,20 +149,18 @@ def _describe_left_out(known: int, shown: int, nodes: Sequence[dict[str, Any]], 
     return told
 
 
-# --- one delegation --------------------------------------------------------------------------------------------------
+# --- one run ---------------------------------------------------------------------------------------------------------
 
 
-def _load_run_detailss(home: Home, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _load_nodes(home: Home, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """As many as there is room for, in the order of the tree; the large ones are cut shorter before any is left out."""
     chosen = sorted(range(len(rows)), key=lambda at: _rank(rows[at], at))[:MOST_FULL]
-    made = {
-        at: node for at in chosen if (node := _load_run_details(home, rows[at]["session_id"], _SIZES[0])) is not None
-    }
+    made = {at: node for at in chosen if (node := _load_node(home, rows[at]["session_id"], _SIZES[0])) is not None}
     weights = {at: weigh(node) for at, node in made.items()}
     if sum(weights.values()) > ROOM:
         share = ROOM // len(made)
         for at in [at for at, weight in weights.items() if weight > share]:
-            made[at] = _load_run_details(home, rows[at]["session_id"], _SIZES[1]) or made[at]
+            made[at] = _load_node(home, rows[at]["session_id"], _SIZES[1]) or made[at]
             weights[at] = weigh(made[at])
     room, shown = ROOM, []
     for at in made:
@@ -173,7 +170,7 @@ def _load_run_detailss(home: Home, rows: Sequence[dict[str, Any]]) -> list[dict[
     return [made[at] for at in sorted(shown)]
 
 
-def _load_run_details(home: Home, session_id: str, sizes: RecordSizes) -> dict[str, Any] | None:
+def _load_node(home: Home, session_id: str, sizes: RecordSizes) -> dict[str, Any] | None:
     try:
         return _cut_details(home, load_run_details(home, session_id, result_format="standard"), sizes)
     except RemitError:  # it was forgotten just now
@@ -208,7 +205,7 @@ def _cut_details(home: Home, node: Mapping[str, Any], sizes: RecordSizes) -> dic
     cutter.items += max(0, len(node["attempts"]) - sizes.items)
     longs = [shaped["asked"], *(each["answer"] for each in shaped["attempts"] if each["answer"])]
     cutter.texts += sum(each["cut"] for each in longs)
-    return shaped | {"left_out": cutter.tell()}
+    return shaped | {"left_out": cutter.describe()}
 
 
 def _cut_attempt(home: Home, session_id: str, attempt: dict[str, Any], cutter: _TextCutter) -> dict[str, Any]:

@@ -24,7 +24,7 @@ _THINNEST = 2.0
 
 
 def draw_timeline(report: Mapping[str, Any]) -> Markup | None:
-    """A bar for each delegation, from when it was begun to its end, in the order of the tree; None where none began."""
+    """A bar for each run from its start to its end, in the order of the tree; None if no run has started."""
     rows = [row for row in report["tree"] if row["started_ms"] is not None][:MOST_BARS]
     if not rows:
         return None
@@ -68,7 +68,7 @@ def _place(offset_ms: float, span_ms: int) -> float:
 
 
 def _draw_row(row: Mapping[str, Any], number: int, report: Mapping[str, Any], first: int, last: int) -> Markup:
-    """The name, how long it waited, how long it worked, and when its time was up."""
+    """The name, how long it waited, how long it worked, and its deadline."""
     look, span, y = describe(row), last - first, _TOP + number * _ROW
     created, begun, end = (
         _place(at - first, span) for at in (row["created_ms"], row["started_ms"], _find_end(row, report))
