@@ -1,8 +1,7 @@
-"""Final message → candidates: every object in it that tries to be a return, and what the message says around it.
+"""Candidates: all objects in a final message that resemble a return, found in one linear scan.
 
-Owns the linear scan. Objects that were read are passed over as a whole, so a return that stands inside another
-object's texts (a file that was written, a log that was quoted) never becomes a candidate. Whether a candidate is
-any good is not decided here.
+The scan skips a parsed object as a whole, so a return inside another object's texts (a written file, a quoted log)
+never becomes a candidate. Whether a candidate is valid is decided later.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ MAX_INCOMPLETE = 200
 
 
 class ReturnCandidate:
-    """An object that tries to be a return."""
+    """An object that resembles a return."""
 
     __slots__ = ("alone", "glued", "hidden", "marked", "parsed", "return_format", "text", "wrapping")
 
@@ -40,44 +39,44 @@ class ReturnCandidate:
         self.parsed = parsed
         self.return_format = return_format
         self.text = text
-        """The text it stands in: the message, or what was unwrapped from it."""
+        """The text that contains it: the message, or an unwrapped part of the message."""
         self.hidden: Hidden | None = None
-        """Why it doesn't count: it stands inside thinking tags or on quoted lines."""
+        """Why it doesn't count: it is inside thinking tags or on quoted lines."""
         self.marked = False
-        """Whether it stands between the output markers."""
+        """Whether it is between the output markers."""
         self.glued = False
-        """Whether it stands inside something that began like a return and can't be read."""
+        """Whether it is inside an unreadable object that began like a return."""
         self.alone = False
         """Whether it is the whole message."""
         self.wrapping = wrapping
-        """How it was unwrapped, outermost first."""
+        """The kinds of wrapping around it, outermost first."""
 
     @property
     def is_strong(self) -> bool:
-        """Whether it has nearly all that its format asks for."""
+        """Whether at most one required key of its format is missing."""
         return self.return_format.overlap(self.parsed.value) >= len(self.return_format.shape.required) - 1
 
 
 class MessageScan:
-    """What a scan of one text brought."""
+    """The result of scanning a text."""
 
     __slots__ = ("broken_to", "candidates", "capped", "chars", "overflow", "tries", "unreadable", "values")
 
     def __init__(self) -> None:
         self.candidates: list[ReturnCandidate] = []
         self.unreadable: tuple[str, int, int] | None = None
-        """The last thing that began like a return and could not be read: why, from where, and up to where."""
+        """The last unreadable object that began like a return: the reason, its start and its end."""
         self.capped = False
-        """Whether a cap was the reason."""
+        """Whether it exceeded a limit."""
         self.broken_to = -1
-        """How far anything reached that began like a return and could not be read: what stands in it is part of it."""
+        """The end of the last unreadable object that began like a return; objects in it are part of it."""
         self.overflow: str | None = None
-        """Why the scan gave up, where it did."""
+        """Why the scan stopped early, if it did."""
         self.tries = self.chars = self.values = 0
-        """What the scan has cost so far: objects tried, characters and values read."""
+        """The cost of the scan so far: objects tried, characters and values read."""
 
     def is_exhausted(self, size: int) -> bool:
-        """Whether the scan has cost more than any honest message does: then it ends, whatever is left."""
+        """Whether the scan has exceeded its limits, which no ordinary message does."""
         return (
             self.tries > MAX_TRIES
             or self.values > MAX_SCANNED_VALUES
@@ -92,22 +91,22 @@ _OPENING = lazy(
 _LOST_OPENING = lazy(
     r"""^[ \t]*+(?=["'](?:status|summary|artifacts|metadata|meta|next_steps|errors?)["']\s*+:)""", re.MULTILINE
 )
-"""A line that begins with a member of a return, if nothing opens the object that it belongs to."""
+"""A line that begins with a member of a return whose object has lost its opening bracket."""
 _decode: Callable[[str, int], tuple[Any, int]] = json.JSONDecoder().scan_once  # type: ignore[attr-defined] # in C
 _WINDOWS = (256, 4096)
 _FAR = 200_000
-"""How far from its status word a return may begin, once a message holds a crowd of objects."""
+"""The longest distance between the start of a return and its status key, in a message with many objects."""
 _CLOSE = 40
-"""What has its status word this close to its bracket began like a return, however soon it went wrong."""
-_TOO_MANY = "the message holds too many objects to tell the return from the rest"
+"""An object with its status key this close to its bracket counts as the beginning of a return."""
+_TOO_MANY = "the message has too many objects to find the return among them"
 _PATIENCE = 20
-"""After so many objects, those that cannot be meant are passed over at C speed."""
+"""After so many objects, a fast path skips objects that can't be the return."""
 _WRAPPERS = frozenset({"return", "result", "response", "output", "answer", "final", "final_answer", "data", "payload",
                        "subagent_return", "agent_output", "agent_return", "structured_output"})  # fmt: skip
 
 
 def scan_message(text: str, formats: Iterable[Format], session_id: str | None) -> MessageScan:
-    """Find every candidate of these formats; of a crowd, only what may carry the issued session id."""
+    """Find all candidates of these formats; among many objects, only those that may have the issued session id."""
     formats = tuple(formats)
     scan = MessageScan()
     names = sorted({return_format.status_at[0] for return_format in formats})
@@ -127,7 +126,7 @@ def scan_message(text: str, formats: Iterable[Format], session_id: str | None) -
             if not key:
                 break
             fence = max(fence, text.rfind("\n```", seen_to, key.start()))
-        if fence > start:  # no object reaches across a fence, so none before it can hold the key
+        if fence > start:  # no object continues after a fence, so none before the fence has the key
             pos = fence
             continue
         passed += 1

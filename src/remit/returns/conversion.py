@@ -270,7 +270,7 @@ def _to_manifest(returned: Return, known: KnownMetadata, findings: list[Diagnost
     own = {key: metadata.pop(key) for key in _IN_ENTRY if key in metadata}
     findings += [lost(f"/metadata/{key}", key) for key in metadata]
     entry = {**_derive_entry(returned, known, findings), **own}
-    # A completed return can only report errors of steps after the work: they are no reason why it is open.
+    # A completed return can only report errors of steps after the work: they don't explain an open entry.
     steps = tuple(write_reason(fault.message) for fault in returned.faults if returned.status != "completed")
     findings += [
         lost(
@@ -283,7 +283,7 @@ def _to_manifest(returned: Return, known: KnownMetadata, findings: list[Diagnost
         if is_task_id(step):
             steps += (step,)
         else:
-            findings.append(lost(f"/next_steps/{index}", "a next step that is no task"))
+            findings.append(lost(f"/next_steps/{index}", "a next step that isn't a task"))
     artifacts = tuple(_to_findings(item, returned, findings) for item in returned.artifacts[:1])
     return returned._replace(
         artifacts=artifacts,
@@ -314,7 +314,7 @@ def _derive_entry(returned: Return, known: KnownMetadata, findings: list[Diagnos
 
 
 def _split_sentences(text: str) -> tuple[str, ...]:
-    """The sentences of a text; the whole, where one of them alone would be taken for a blank ("...")."""
+    """Return the sentences of a text, or the whole text if one sentence would count as a placeholder ("...")."""
     parts = tuple(part for part in _SENTENCE.split(text) if part)
     return (text,) if any(is_placeholder(part, "title") for part in parts) else parts
 

@@ -1,8 +1,7 @@
-"""A manifest, line by line: every entry in it is judged, and what is no entry is told with its place.
+"""Validate a manifest line by line: each entry by the rules on returns, and each line that isn't an entry.
 
-Owns the findings about the file itself (MAN…), whose documentation is the docstring of the function that makes each.
-What is wrong inside an entry, the rules of the contract say. Only the ids are kept: a manifest may have a million
-lines, and each of them is forgotten before the next one is read. A bad line hides nothing else.
+The docstring of a function that makes a diagnostic on the file itself (MAN…) is its page. A manifest may have a million
+lines, so only the ids stay in memory. An invalid line doesn't affect the others.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _MAX_SPREAD_LINES = 500
 _MAX_TRIES = 20
 _MAX_ON_LINE = 50
 
-# --- what is told of the file -----------------------------------------------------------------------------------------
+# --- diagnostics on the file ------------------------------------------------------------------------------------------
 
 
 def line_too_long(number: int) -> Diagnostic:
@@ -146,7 +145,7 @@ DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
 
 
 class LineDiagnostic(NamedTuple):
-    """A finding, and the lines of the manifest that it is about."""
+    """A diagnostic and the lines of the manifest that it refers to."""
 
     finding: Diagnostic
     text: str
@@ -154,27 +153,27 @@ class LineDiagnostic(NamedTuple):
 
 
 class ManifestPassage(NamedTuple):
-    """A line of the manifest, or several where an entry is spread over them."""
+    """A line of the manifest, or several lines of one entry."""
 
     text: str
     first_line: int
 
     def report(self, finding: Diagnostic) -> LineDiagnostic:
-        """A finding about it."""
+        """Return a diagnostic on the passage."""
         return LineDiagnostic(finding, self.text, self.first_line)
 
     def locate(self, start: int, end: int) -> TextSpan:
-        """Where in the manifest a part of it stands."""
+        """Return the position of a part of the passage in the manifest."""
         return self.move(LineIndex(self.text).locate(start, end))
 
     def move(self, place: TextSpan) -> TextSpan:
-        """A place in the passage as a place in the manifest."""
+        """Return a position in the passage as one in the manifest."""
         above = self.first_line - 1
         return place._replace(line=place.line + above, end_line=place.end_line + above)
 
 
 class _Bad(NamedTuple):
-    """Why a text is no entry, and where."""
+    """Why a text isn't an entry, with the position of the problem."""
 
     reason: str
     at: int
@@ -195,13 +194,13 @@ _FLAWS: Mapping[str, tuple[ParseIssueKind, str, str]] = {
 def check_line(
     data: bytes, *, look: Callable[[str], ArtifactFacts | None], words: Mapping[str, Status]
 ) -> list[Diagnostic]:
-    """Judge a line by itself, before it is written anywhere: its findings have no place."""
-    told = check_lines(((data, True),), look=look, words=words)
-    return [each.finding._replace(place=None) for each in told]
+    """Validate a line before it is written; its diagnostics have no place."""
+    found = check_lines(((data, True),), look=look, words=words)
+    return [each.finding._replace(place=None) for each in found]
 
 
 def _read_entry(data: bytes) -> dict[str, Any] | None:
-    """The entry on a line; None where the line is not simply one object."""
+    """Parse the entry on a line; None if the line isn't exactly one object."""
     if len(data) > MAX_LINE_BYTES:
         return None
     try:
@@ -214,10 +213,10 @@ def _read_entry(data: bytes) -> dict[str, Any] | None:
 def check_lines(
     lines: Iterable[tuple[bytes, bool]], *, look: Callable[[str], ArtifactFacts | None], words: Mapping[str, Status]
 ) -> Iterator[LineDiagnostic]:
-    """Judge a manifest. A line is given without its end, and with whether it has one; `look` tells of a file."""
+    """Validate a manifest. Each line comes without its newline and with whether it has one; `look` inspects a file."""
     check = _Check(look, words)
     for number, (data, ended) in enumerate(lines, 1):
-        if not data and not check.spread:  # a file can hold millions of these
+        if not data and not check.spread:  # a file can have millions of empty lines
             continue
         entry = None if check.spread else _read_entry(data)
         if entry is not None:
@@ -228,7 +227,7 @@ def check_lines(
 
 
 class _Check:
-    """What has to be remembered from line to line: the ids, and an entry that is spread over several."""
+    """The state between lines: the ids, and an entry that spans several lines."""
 
     def __init__(self, look: Callable[[str], ArtifactFacts | None], words: Mapping[str, Status]) -> None:
         self.look = look
@@ -237,15 +236,15 @@ class _Check:
         self.numbered: dict[str, int] = {}
         self.aliases: set[str] = set()
         self.spread: list[str] = []
-        """The lines of an object that was opened and not closed on its line."""
+        """The lines of an object that isn't closed on its first line."""
         self.spread_from = 0
         self.spread_size = 0
         self.tries = 0
 
-    # -- lines that are no entry at first sight
+    # -- lines that aren't exactly one object
 
     def read_odd_line(self, data: bytes, number: int, *, ended: bool) -> Iterator[LineDiagnostic]:
-        """A line that is not simply one object, or that may belong to the object above it."""
+        """Check a line that isn't exactly one object, or that may continue an object."""
         if len(data) > MAX_LINE_BYTES:
             yield from self.close()
             yield LineDiagnostic(line_too_long(number), data[:200].decode("utf-8", "replace"), number)
@@ -279,7 +278,7 @@ class _Check:
         return Diagnostic(_NOT_JSON.code, "error", bad.reason, bad.hint, place=place)
 
     def _continues(self, text: str) -> bool:
-        """Whether a line can be the next one of the object that was opened above it."""
+        """Whether a line may continue the open object."""
         room = len(self.spread) < _MAX_SPREAD_LINES and self.spread_size + len(text) <= MAX_LINE_BYTES
         return room and (not text or text[0] in ' \t\r"}]')
 
@@ -301,7 +300,7 @@ class _Check:
             yield from self.check_entry(entries[0][1], passage, entries[0][0])
 
     def close(self) -> Iterator[LineDiagnostic]:
-        """End an object that was opened and never closed: what stands there is one finding."""
+        """Report an object that was never closed, as one diagnostic."""
         if not self.spread:
             return
         passage = ManifestPassage("\n".join(self.spread), self.spread_from)
@@ -317,7 +316,7 @@ class _Check:
     # -- entries
 
     def judge(self, entry: dict[str, Any], data: bytes, number: int, *, ended: bool) -> Iterator[LineDiagnostic]:
-        """Judge a line that is one object."""
+        """Check a line that is one object."""
         passage = ManifestPassage(data.decode("utf-8", "replace"), number)
         yield from self.check_entry(entry, passage, passage.text.index("{"))
         if not ended:
@@ -329,7 +328,7 @@ class _Check:
         return {} if facts is None else {facts.path: facts}
 
     def check_entry(self, entry: dict[str, Any], passage: ManifestPassage, start: int) -> Iterator[LineDiagnostic]:
-        """Judge one entry with every rule, each finding with its place in the manifest."""
+        """Check an entry with all rules and yield the diagnostics with their place in the manifest."""
         read_as, taken = read_aliases(entry)
         spans, issues = _find_spans(passage.text, start)
         for field, key in taken.items():
@@ -341,7 +340,7 @@ class _Check:
         findings = run_return_rules(parsed)
         forgotten = any(finding.code == "RET089" for finding in findings)
         for finding in findings:
-            if not (forgotten and finding.code in _SAID_BY_RET089):  # one file that is not there is told once
+            if not (forgotten and finding.code in _SAID_BY_RET089):  # a missing file is reported once
                 place = finding.place and passage.move(finding.place)
                 yield passage.report(finding._replace(place=place))
         yield from self._check_id(read_as.get("id"), passage, spans)

@@ -1,7 +1,7 @@
-"""Blanks: texts of a format description that the agent left unfilled.
+"""Placeholders: texts of a format description that the agent didn't replace.
 
-Recognizes ellipses, `<blanks>`, `{{TOKENS}}`, lists of alternatives where one word belongs, the names of types, and a
-summary of the whole that stands in square brackets. A caption in square brackets is ordinary text.
+These are ellipses, `<blanks>`, `{{TOKENS}}`, lists of alternatives instead of one word, names of types, and a summary
+that is entirely in square brackets. An artifact's summary in square brackets is ordinary text.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ STOCK = frozenset({
     "lorem ipsum",
     "todo", "to do", "fixme", "changeme", "change_me", "n/a", "none", "null", "undefined", "summary", "path", "xxx",
 })  # fmt: skip
-"""Whole texts that are blanks by themselves."""
+"""Whole texts that are placeholders."""
 STOCK_CHARS = max(map(len, STOCK))
 STOCK_PATHS = ("path/to/", "relative/path")
 STOCK_SUMMARIES = ("Brief 2-5 sentence", "brief 2-5 sentence")
-"""How paths and summaries of format descriptions begin."""
+"""The beginnings of paths and summaries in format descriptions."""
 
 _WHOLE = lazy(r"(?:\.{2,}|…|\[(?:\.{3}|…)\]|<[\w…][^<>]{0,120}>|\{\{[^{}]{1,80}\}\}|\{[a-z][a-z0-9_ ]{0,60}\})\s*\Z")
 _BRACKETED = lazy(r"(?:(?:\[[^\[\]]{1,300}\]|【[^【】]{1,300}】)[.!?。]?\s*+)++\Z")
@@ -40,7 +40,7 @@ _BLANK_IN_PATH = lazy(r"\{\{\s*\w[\w ]{0,40}\}\}|<[a-zA-Z][\w -]{0,60}>")
 
 
 def find_placeholders(payload: Mapping[str, Any], shape: ObjectShape) -> Iterator[tuple[str, str]]:
-    """The (JSON Pointer, text) of every unfilled blank in what the format requires or expects."""
+    """Yield (JSON Pointer, text) of each placeholder in a known field of the format."""
     for key, inner in shape.known.items():
         if key in payload:
             yield from _walk(payload[key], inner, key, f"/{key}")
@@ -48,7 +48,7 @@ def find_placeholders(payload: Mapping[str, Any], shape: ObjectShape) -> Iterato
 
 def _walk(value: object, shape: Shape, key: str, pointer: str) -> Iterator[tuple[str, str]]:
     if isinstance(value, str) and not isinstance(shape, AnyShape):
-        # A caption may be as short as it likes; the summary of the whole may not be a stock phrase.
+        # An artifact's summary may be any short text; the summary of the return may not be a stock phrase.
         name = "caption" if key == "summary" and pointer != "/summary" else key
         if is_placeholder(value, name):
             yield pointer, value
@@ -62,7 +62,7 @@ def _walk(value: object, shape: Shape, key: str, pointer: str) -> Iterator[tuple
 
 
 def is_placeholder(text: str, key: str) -> bool:
-    """Whether a text is a blank, given the key it stands under."""
+    """Whether a text is a placeholder, given its key."""
     plain = text.strip()
     if len(text) <= STOCK_CHARS and key in _DECIDING and text.lower() in STOCK:
         return True

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 MAX_MESSAGE_CHARS = 8 * 1024 * 1024
 _MAX_NOTE_CHARS = 200
 _COLORS = lazy(r"\x1b\[[0-9;:]*+[mK]")
-"""What terminals read as a color, and never show."""
+"""Terminal color sequences."""
 
 
 def find_return(
@@ -189,7 +189,7 @@ def choose_message(messages: Sequence[ParsedMessage]) -> ParsedMessage:
 
 
 def _scan_and_unwrap(text: str, wanted: Format | None, session_id: str | None) -> MessageScan:
-    """Scan the message as it stands; only where that brings nothing usable, what it may be wrapped in."""
+    """Scan the message as it is; if it has no usable candidate, scan its unwrapped parts."""
     formats = (wanted,) if wanted else (STANDARD, HYPER)
     first = scan = scan_message(text, formats, session_id)
     layers: list[tuple[tuple[str, ...], str]] = [((), text)]
@@ -265,9 +265,9 @@ def normalize(
     words: Mapping[str, Status],
     spans: dict[str, tuple[int, int]],
 ) -> Iterator[str]:
-    """Change spellings that mean the same to the spelling the format asks for; the repairs that were needed.
+    """Change equivalent spellings to the format's own, and yield the repairs.
 
-    Empty items of lists are dropped (D5). A summary that is too long loses its end, if the caller wants that.
+    Drops empty items of lists (D5), and shortens a long summary if the caller wants that.
     """
     if drop_empty_items(value, return_format.shape, spans):
         yield "empty_items"
@@ -317,7 +317,7 @@ _FLAWS: dict[str, tuple[ParseIssueKind, str, str]] = {
 
 
 def _lift_keys(candidate: ReturnCandidate) -> bool:
-    """Move top-level keys out of the inner object that lost its bracket and took them in."""
+    """Move top-level keys out of an inner object that contains them because its closing bracket is missing."""
     parsed, known = candidate.parsed, candidate.return_format.shape.known
     inner_name = "meta" if candidate.return_format is HYPER else "metadata"
     inner = parsed.value.get(inner_name)
@@ -335,17 +335,17 @@ def _lift_keys(candidate: ReturnCandidate) -> bool:
 
 
 _AT_HOME = frozenset({"session_id", "status"})
-"""Top-level keys that have a place in the inner object too."""
+"""Top-level keys that are also valid in the inner object."""
 
 
 def _split_flaws(flaws: list[JsonFlaw]) -> list[JsonFlaw]:
-    """Every flaw once: where a text is cut off, so is all that it stands in, which nobody needs to hear."""
+    """Return the flaws without repeated cuts: if a text is cut off, so are all objects around it."""
     first_cut = next((flaw for flaw in flaws if flaw.kind == "cut"), None)
     return [flaw for flaw in flaws if flaw.kind != "cut" or flaw is first_cut]
 
 
 _DECIDING = frozenset({"status", "summary", "artifacts", "metadata", "errors"})
-"""Once all of these are there, nothing that is cut off behind them changes what a return of `standard` says."""
+"""If all of these are complete, a cut after them doesn't change the meaning of a `standard` return."""
 
 
 def _read_flaw(flaw: JsonFlaw, candidate: ReturnCandidate, repairs: list[tuple[str, int]]) -> ParseIssue | None:
@@ -422,7 +422,7 @@ _STATUS_KEY = lazy(r"status[\"'”’]?\s{0,4}[:=]")
 def _find_unreadable_rival(
     scan: MessageScan, chosen: _JudgedCandidate, session_id: str | None
 ) -> tuple[ParseIssue, ...]:
-    """Something after the return began like another one and can't be read: what it says isn't known."""
+    """Return an issue if an unreadable object after the return began like another return."""
     if scan.unreadable is None or chosen.candidate.wrapping:
         return ()
     _, start, end = scan.unreadable
@@ -449,7 +449,7 @@ _SENTENCE_END = lazy(r"[.!?](?=\s|\Z)|\n")
 
 
 def _find_sentence_after(candidate: ReturnCandidate) -> tuple[int, int] | None:
-    """Where the first sentence after a return stands, so that a reader sees a retraction; None if there is none."""
+    """Return the position of the first sentence after a return, which may be a retraction; None if there is none."""
     text = candidate.text
     closers = _CLOSERS.match(text, candidate.parsed.end)
     start = closers.end() if closers else candidate.parsed.end
@@ -493,7 +493,7 @@ def _read_sentence(parsed: ParsedMessage) -> None:
         at = parsed.text.find(line)
         if len(lines) > 2:  # noqa: PLR2004 - one line of prose is tolerated
             hint = f"Reply only: {SENTENCES[word]}"
-            issue = ParseIssue("reply", "the reply has text besides its sentence", hint, at, at + len(line))
+            issue = ParseIssue("reply", "the reply has text in addition to its sentence", hint, at, at + len(line))
             parsed.issues = (issue,)
         elif len(lines) > 1 or SENTENCES[word].rstrip(".") != lines[0][0].rstrip("."):
             parsed.repairs = (("more_prose", at),)

@@ -1,8 +1,8 @@
-"""Shapes: one declaration gives the diagnostics and the JSON Schema.
+"""Shapes: declarations of the objects of a format, from which both diagnostics and JSON Schema are made.
 
-Owns the small vocabulary in which a format says what its objects look like. A shape answers two questions: `problems`
-(every way in which a value is wrong, each with its JSON Pointer) and `to_json_schema` (the same for other programs).
-No coercion: "1" is not 1 and true is not a number. `unquote_numbers` is the one repair, before the check.
+A shape has two methods: `problems` yields each difference between a value and the shape, with its JSON Pointer, and
+`to_json_schema` renders the shape. Nothing is coerced: "1" isn't 1, and true isn't a number. Repairs before the check
+are `drop_empty_items` and `unquote_numbers`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ProblemKind = Literal["missing", "expected", "type", "word", "blank", "range", "
 
 
 class ShapeProblem(NamedTuple):
-    """One way in which a value does not fit its shape; `expected` is advice, the other kinds are errors."""
+    """A difference between a value and its shape. `expected` is a recommendation, the other kinds are errors."""
 
     kind: ProblemKind
     pointer: str
@@ -30,10 +30,10 @@ class ShapeProblem(NamedTuple):
 
 
 class Shape(Protocol):
-    """What every shape can do."""
+    """The methods of every shape."""
 
     def problems(self, value: Any, pointer: str) -> Iterator[ShapeProblem]:  # noqa: ANN401 - any JSON value
-        """Every way in which the value is wrong."""
+        """Yield each difference between the value and the shape."""
         ...
 
     def to_json_schema(self) -> dict[str, Any]:
@@ -46,12 +46,12 @@ _JSON_NAMES = {str: "a text", bool: "true or false", int: "a whole number", floa
 
 
 def name_type(value: object) -> str:
-    """Say in words what kind of JSON value this is."""
+    """Return the name of a JSON value's type for a message."""
     return _JSON_NAMES.get(type(value), type(value).__name__)
 
 
 def name_field(pointer: str) -> str:
-    """The last part of a JSON Pointer, as people would say it."""
+    """Return the last part of a JSON Pointer for a message."""
     parts = pointer.split("/")
     name = parts[-1]
     return f"{parts[-2]}[{name}]" if name.isdigit() and len(parts) > 1 else name or "the return"
@@ -63,15 +63,15 @@ def _wrong_type(value: object, pointer: str, wanted: str) -> ShapeProblem:
 
 
 class TextShape(NamedTuple):
-    """A text that says something: white space alone does not count."""
+    """A text that isn't empty or only white space."""
 
     description: str = ""
     max_chars: int | None = None
     pattern: str | None = None
-    """For readers of the schema only: where a form is merely wanted, a rule warns."""
+    """Only for the JSON Schema: a rule warns about other forms."""
 
     def problems(self, value: Any, pointer: str) -> Iterator[ShapeProblem]:  # noqa: ANN401 - any JSON value
-        """Every way in which it is not."""
+        """Yield each difference between the value and the shape."""
         if type(value) is not str:
             yield _wrong_type(value, pointer, "a text")
         elif not value or value.isspace():
@@ -101,7 +101,7 @@ _HIDDEN = lazy(r"[\x00-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
 
 
 def find_escape(path: str) -> str | None:
-    """Say how a path leaves the project, or None where it stays inside."""
+    """Return how a path leads out of the project; None if it stays inside."""
     unified = path.replace("\\", "/")
     if _HIDDEN.search(path):
         return "contains control characters"
@@ -117,29 +117,29 @@ def find_escape(path: str) -> str | None:
 
 
 class PathShape(NamedTuple):
-    """A path that stays inside the project, whatever it is resolved against."""
+    """A path that stays inside the project, relative to any folder."""
 
     description: str = ""
 
     def problems(self, value: Any, pointer: str) -> Iterator[ShapeProblem]:  # noqa: ANN401 - any JSON value
-        """Why it is no such path."""
+        """Yield the reasons why the value isn't such a path."""
         yield from TextShape().problems(value, pointer)
         if type(value) is str and (how := find_escape(value)):
             yield ShapeProblem("escape", pointer, f"the path {how}", "Write the path relative to the project root.")
 
     def to_json_schema(self) -> dict[str, Any]:
-        """Render as JSON Schema; the pattern refuses what leaves the project by its spelling."""
+        """Render as JSON Schema. The pattern refuses paths that lead out of the project."""
         return _described({"type": "string", "minLength": 1, "pattern": _INSIDE}, self.description)
 
 
 class WordShape(NamedTuple):
-    """One of a closed list of words, spelled exactly so."""
+    """A word of a closed list, in exactly this spelling."""
 
     words: tuple[str, ...]
     description: str = ""
 
     def problems(self, value: Any, pointer: str) -> Iterator[ShapeProblem]:  # noqa: ANN401 - any JSON value
-        """Why it is not."""
+        """Yield the difference between the value and the shape."""
         if type(value) is not str:
             yield _wrong_type(value, pointer, "a text")
         elif value not in self.words:
@@ -161,7 +161,7 @@ class FlagShape(NamedTuple):
     description: str = ""
 
     def problems(self, value: Any, pointer: str) -> Iterator[ShapeProblem]:  # noqa: ANN401 - any JSON value
-        """Why it is not."""
+        """Yield the difference between the value and the shape."""
         if type(value) is not bool:
             yield _wrong_type(value, pointer, "true or false")
 
@@ -177,7 +177,7 @@ class NumberShape(NamedTuple):
     whole: bool = False
 
     def problems(self, value: Any, pointer: str) -> Iterator[ShapeProblem]:  # noqa: ANN401 - any JSON value
-        """Why it is not."""
+        """Yield the difference between the value and the shape."""
         kind = type(value)
         if kind is not int and (kind is not float or self.whole):
             yield _wrong_type(value, pointer, "a whole number" if self.whole else "a number")
@@ -192,12 +192,12 @@ class NumberShape(NamedTuple):
 
 
 class AnyShape(NamedTuple):
-    """A value that is passed on as it is: named for readers of the schema, not worth sending a return back for."""
+    """Any value. It is listed in the JSON Schema and never refused."""
 
     description: str = ""
 
-    def problems(self, value: Any, pointer: str) -> Iterator[ShapeProblem]:  # noqa: ANN401, ARG002 - nothing is held against it
-        """Nothing is wrong."""
+    def problems(self, value: Any, pointer: str) -> Iterator[ShapeProblem]:  # noqa: ANN401, ARG002 - any value is valid
+        """Yield nothing: every value is valid."""
         yield from ()
 
     def to_json_schema(self) -> dict[str, Any]:
@@ -212,7 +212,7 @@ class ListShape(NamedTuple):
     description: str = ""
 
     def problems(self, value: Any, pointer: str) -> Iterator[ShapeProblem]:  # noqa: ANN401 - any JSON value
-        """Every way in which it is not."""
+        """Yield each difference between the value and the shape."""
         if type(value) is not list:
             yield _wrong_type(value, pointer, "a list")
             return
@@ -225,12 +225,12 @@ class ListShape(NamedTuple):
 
 
 class TextListShape(NamedTuple):
-    """A text, or a list of texts: writers disagree, readers take both. Optional; null and "" say nothing."""
+    """A text, or a list of texts, because agents use both. Optional; null and "" count as missing."""
 
     description: str = ""
 
     def problems(self, value: Any, pointer: str) -> Iterator[ShapeProblem]:  # noqa: ANN401 - any JSON value
-        """Why it is neither."""
+        """Yield each difference between the value and the shape."""
         if type(value) is list:
             for index, item in enumerate(value):
                 if type(item) is not str:
@@ -244,9 +244,9 @@ class TextListShape(NamedTuple):
 
 
 class ObjectShape(NamedTuple):
-    """An object: what it must have, what it should have, what it may have. Keys beyond these are kept.
+    """An object with required, recommended and optional keys. Other keys are kept.
 
-    null says that there is nothing, so it is as good as leaving out what may be left out.
+    Null in a recommended or optional key counts as missing.
     """
 
     required: Mapping[str, Shape]
@@ -256,11 +256,11 @@ class ObjectShape(NamedTuple):
 
     @property
     def known(self) -> dict[str, Shape]:
-        """All keys that the shape knows."""
+        """All keys of the shape."""
         return {**self.required, **self.expected, **self.optional}
 
     def problems(self, value: Any, pointer: str) -> Iterator[ShapeProblem]:  # noqa: ANN401 - any JSON value
-        """Every way in which it is not."""
+        """Yield each difference between the value and the shape."""
         if type(value) is not dict:
             yield _wrong_type(value, pointer, "an object")
             return
@@ -286,7 +286,7 @@ class ObjectShape(NamedTuple):
 
 
 def drop_empty_items(value: object, shape: Shape, spans: dict[str, tuple[int, int]], pointer: str = "") -> bool:
-    """Remove empty texts from every list of texts; whether there were any. `spans` follows the items that stay."""
+    """Remove empty texts from all lists of texts; return whether there were any. `spans` is updated."""
     if isinstance(shape, ObjectShape) and isinstance(value, dict):
         inner = [(value[key], each, f"{pointer}/{key}") for key, each in shape.known.items() if key in value]
     elif isinstance(shape, ListShape) and isinstance(shape.item, ObjectShape) and isinstance(value, list):
@@ -309,9 +309,9 @@ _PLAIN_NUMBER = lazy(r"(?:0|[1-9][0-9]{0,14})(\.[0-9]{1,15})?")
 
 
 def unquote_numbers(value: object, shape: Shape) -> bool:
-    """Replace a quoted plain number by the number, where the shape asks for one; whether there were any.
+    """Replace quoted plain numbers if the shape requires a number; return whether there were any.
 
-    Only for measured numbers, whose blanks the instructions print in quotes: a depth is given as a number.
+    Only for numbers that the agent measures, because the instructions show their placeholders in quotes.
     """
     if not isinstance(shape, ObjectShape) or not isinstance(value, dict):
         return False
@@ -336,4 +336,4 @@ def _described(schema: dict[str, Any], description: str) -> dict[str, Any]:
 
 
 def _quote(value: str) -> str:
-    return f"'{value}'" if len(value) <= 60 else f"'{value[:57]}…'"  # noqa: PLR2004 - what fits a message
+    return f"'{value}'" if len(value) <= 60 else f"'{value[:57]}…'"  # noqa: PLR2004 - fits in a message

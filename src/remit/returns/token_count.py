@@ -1,7 +1,6 @@
-"""Counting tokens, offline, where a tokenizer is installed.
+"""Token counts by an optional tokenizer (the extra `[tokens]`), which is loaded on first use.
 
-Owns the only import of the tokenizer (the extra `[tokens]`). It is loaded on first use: most summaries are so short
-that nobody needs to count.
+A module of its own, because nothing else may import the optional tokenizer.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from typing import Any
 
 
 def count_tokens(text: str) -> int | None:
-    """How many tokens a text has (cl100k); None where no tokenizer is installed."""
+    """Count the tokens of a text (cl100k); None if no tokenizer is installed."""
     tokenizer = _load_tokenizer()
     return None if tokenizer is None else len(tokenizer.encode(text))
 

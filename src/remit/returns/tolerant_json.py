@@ -73,7 +73,7 @@ REPAIRS = {
 
 
 class JsonFlaw(NamedTuple):
-    """Something in an object that no repair can settle."""
+    """A problem in an object that can't be repaired."""
 
     kind: FlawKind
     pointer: str
@@ -102,10 +102,10 @@ class ParsedObject:
         self.end = end
         self.spans = spans
         self.repairs = repairs
-        """Each kind of repair, and where it was first needed."""
+        """Each kind of repair and the position of its first use."""
         self.flaws = flaws
         self.closed = closed
-        """What ended it: its own bracket, the end of its code fence, or the end of the text."""
+        """How it ended: by its own bracket, the end of its code fence, or the end of the text."""
 
 
 class UnreadableError(Exception):
@@ -123,7 +123,7 @@ class UnreadableError(Exception):
 
 
 def parse_object(text: str, start: int, *, held: bool = False) -> ParsedObject:
-    """Read the object whose `{` is at `start`; `held`: it is a value in another one, which goes on behind it."""
+    """Parse the object whose `{` is at `start`. `held`: it is a value in another object that continues after it."""
     parser = _Parser(text, start, held=held)
     try:
         value = parser.read_object("", 1)
@@ -211,9 +211,9 @@ _PREFIX = lazy(r"""[rRfFuU](?:'|"(?!\s*+[,;}\]\n]))""")
 """How a text of Python with a prefix begins."""
 _MAX_LINE = 2_000
 _HALF_TEXT = lazy(rf"""([A-Za-z][^"\n\\{{}}\[\]]{{0,{_MAX_LINE}}}+)"(?=\s*+(?:[,;}}\]]|\n))""")
-"""A text with its closing quote only. It is looked for at each bare word, so not as far as the line goes."""
+"""A text with its closing quote only. The search runs at each bare word, so it has a length limit."""
 _OPEN_TEXT = lazy(r""""([^"\n\\]*+)\n(?=\s*+(?:"[^"\n\\]{1,80}+"\s*+:|[}\]]))""")
-"""A text with its opening quote only: its line has no other one, and the next line goes on with a key or a bracket."""
+"""A text with its opening quote only: its line has no other quote, and the next line has a key or a bracket."""
 _BARE_TEXT = lazy(r"(?:[A-Za-z_][\w.-]*+|\d{4}-\d\d-\d\d[\w.:+-]*+)(?=\s*+(?:[,;}\]]|\n|\Z))")
 _KEY_AHEAD = lazy(
     r"""(?:"[^"\n\\]{1,80}+"|'[^'\n\\]{1,80}+'|[“”„«][^“”»\n]{1,80}+[“”»]|[A-Za-z_$][\w$-]{0,80}+["']?+)\s*+[:=\uff1a]"""
@@ -289,7 +289,7 @@ class _Parser:
         return UnreadableError(reason, self.pos, MAX_VALUES - self.values_left, capped=capped)
 
     def fail_at(self, at: int, reason: str) -> UnreadableError:
-        """Fail where something began, rather than where it led."""
+        """Fail at the start of a construct instead of the current position."""
         self.pos = at
         return self.fail(reason)
 
@@ -301,7 +301,7 @@ class _Parser:
             self.flaws.append(JsonFlaw(kind, pointer, start, end))
 
     def peek(self) -> str:
-        """Pass over space and comments; the next character, or "" where the text or its fence ends."""
+        """Skip space and comments; return the next character, or "" at the end of the text or its fence."""
         text = self.text
         if self.pos < self.limit and text[self.pos] in _STRUCTURE:
             return text[self.pos]
@@ -368,7 +368,7 @@ class _Parser:
         return result
 
     def pass_extra_bracket(self) -> bool:
-        """Whether the object goes on behind its bracket: then the bracket is one too many."""
+        """Whether the object continues after its bracket, which is then superfluous."""
         goes_on = _GOES_ON.match(self.text, self.pos + 1)
         if goes_on and _KEY_AHEAD.match(self.text, goes_on.end()):
             self.repair("extra_bracket")
@@ -388,7 +388,7 @@ class _Parser:
         return True
 
     def is_next_paragraph(self) -> bool:
-        """Whether prose goes on after a blank line: then only the last bracket was forgotten."""
+        """Whether prose follows after a blank line; then only the last bracket is missing."""
         before = self.text[max(0, self.pos - 80) : self.pos]
         return before[len(before.rstrip()) :].count("\n") > 1 and not _KEY_AHEAD.match(self.text, self.pos)
 
@@ -516,13 +516,13 @@ class _Parser:
             value = self.join_adjacent(value, child)
         if key not in result:
             result[key] = value
-        elif repr(result[key]) == repr(value):  # repr tells true from 1
+        elif repr(result[key]) == repr(value):  # repr distinguishes true from 1
             self.repair("repeated_key", at)
         else:
             self.flaw("conflict", child, at, self.pos)
 
     def join_adjacent(self, value: str, pointer: str) -> str:
-        """Join texts that stand side by side where one value belongs: so does Python print a long one."""
+        """Join adjacent texts in the place of one value, as Python prints a long text."""
         while (space := _ADJACENT.match(self.text, self.pos)) and not _KEY_AHEAD.match(self.text, space.end()):
             self.repair("joined_text")
             self.count_value()
@@ -536,7 +536,7 @@ class _Parser:
         return value
 
     def pass_colon(self) -> bool:
-        """Go on to the value; False where the text ends before it."""
+        """Move to the value; False if the text ends before it."""
         char = self.peek()
         if char == ":":
             self.pos += 1
@@ -550,7 +550,7 @@ class _Parser:
         return char != "" and self.pass_second_colon()
 
     def pass_second_colon(self) -> bool:
-        """Go on to the value, over a colon that is one too many; False where the text ends before it."""
+        """Move to the value past a superfluous colon; False if the text ends before it."""
         char = self.peek()
         if char == ":":
             self.repair("extra_mark")
@@ -609,7 +609,7 @@ class _Parser:
             raise self.fail("the object has too many values", capped=True)
 
     def read_text(self, opener: str) -> tuple[str, bool]:
-        """Read a quoted text; the second value is False where it is cut off."""
+        """Read a quoted text; the second value is False if it is cut off."""
         pattern = _PLAIN_TEXTS.get(opener)
         plain = pattern.match(self.text, self.pos) if pattern else None
         if plain:

@@ -1,8 +1,8 @@
-"""Envelopes: a return that was wrapped by a program on its way.
+"""Unwrap a final message that a program has wrapped.
 
-Owns the ways in which tools hand a final message on: as a JSON text, inside a command line's result object or a chat
-completion, line by line, HTML-escaped, or with its quotes escaped. Only the message as a whole is unwrapped, and only
-where nothing was found in it as it stands: a text inside some other object is data, not an answer.
+Programs pass a message on as a JSON text, inside a command line's result object or a chat completion, line by line,
+HTML-escaped, or with escaped quotes. Only the message as a whole is unwrapped, and only if it has no usable return as
+it is: a text inside another object is data, not an answer.
 """
 
 from __future__ import annotations
@@ -33,33 +33,33 @@ _ENTITY = lazy(r"&(?:quot|#34|#x22);", re.IGNORECASE)
 _ENTITIES = (("&quot;", '"'), ("&#34;", '"'), ("&#x22;", '"'), ("&apos;", "'"), ("&#39;", "'"), ("&#x27;", "'"),
              ("&lt;", "<"), ("&gt;", ">"), ("&nbsp;", " "), ("&amp;", "&"))  # fmt: skip
 _ESCAPES = (("\\\\", "\0"), ('\\"', '"'), ("\\n", "\n"), ("\\t", "\t"), ("\\r", ""), ("\\/", "/"), ("\0", "\\"))
-"""Whole texts are replaced, pair by pair and at C speed; the backslash that was escaped is kept out of the way."""
+"""Replaced pair by pair in the whole text; a NUL temporarily replaces an escaped backslash."""
 
 _CARRIERS = (
     "result", "response", "text", "return", "final_message", "final", "final_answer", "answer", "structured_output",
     "structuredContent", "structured_content", "choices", "candidates", "messages", "parts", "delta", "item", "part",
     "data",
 )  # fmt: skip
-"""Keys under which programs hand on what an agent said, whatever stands beside them."""
+"""Keys under which programs pass on an agent's message."""
 _SPEAKING_TYPES = frozenset({"message", "assistant", "text", "output_text", "agent_message", "result"})
 _ASSISTANTS = frozenset({"assistant", "model", "ai"})
 _OTHER_SPEECH = frozenset({
     "file_path", "path", "filename", "tool", "tool_name", "tool_input", "tool_use_id", "arguments", "input", "command",
     "stdout", "logger", "level", "action",
 })  # fmt: skip
-"""Keys of objects that carry what an agent did or a program logged, not what an agent said."""
+"""Keys of objects with an agent's actions or a program's log, not an agent's message."""
 _OTHER_KIND = lazy(r"tool|function|command|user|system|error|log|think|reason|input|exec", re.IGNORECASE)
 
 
 def unwrap(text: str, is_return: IsReturn) -> Iterator[tuple[str, str]]:
-    """Every way in which the message can be unwrapped by one level: the repair's name and the inner text."""
+    """Yield each way to unwrap the message by one level: the repair's name and the inner text."""
     whole = _strip_fence(text.strip().lstrip("\ufeff"))
     if isinstance(inner := _parse_text(whole) or _parse_text(_last_fence(text)), str):
         yield "json_string", inner
     elif whole[:1] in ("{", "[") or whole[-1:] == "}":
         yield from (("envelope", inner) for inner in _open_envelope(whole, is_return))
     if _PLAIN_OBJECT.search(text):
-        return  # a plain object stands there: what is escaped is then a text inside it
+        return  # with a plain object, an escaped part is a text inside of it
     if _ENTITY.search(text):
         yield "html", _replace(text, _ENTITIES)
     if _ESCAPED_OBJECT.search(text):
@@ -84,7 +84,7 @@ def _parse_text(whole: str) -> str | None:
 
 
 def _last_fence(text: str) -> str:
-    """The content of the last fenced block; empty where there is none."""
+    """Return the content of the last fenced block; empty if there is none."""
     end = text.rfind("\n```")
     start = text.rfind("```", 0, end) if end > 0 else -1
     line_end = text.find("\n", start) if start >= 0 else -1

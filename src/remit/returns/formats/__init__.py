@@ -1,8 +1,8 @@
-"""Formats: how each family of agents spells a return.
+"""The formats of returns: `standard`, `hyper` and `manifest`.
 
-A format is data and two functions: the shape of its object, its status words, where its paths stand, `read` (wire
-object → canonical Return) and `write` (the way back). Reading and writing the same format loses nothing. Wire
-names do not leave this room.
+A format is data and two functions: the shape of its object, its status words, the position of its paths, `read` (JSON
+object → canonical Return) and `write` (the reverse). Reading and writing the same format is lossless. The keys of a
+format are used only in this package.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FORMATS: dict[str, Format] = {return_format.name: return_format for return_forma
 
 
 def get_format(name: str) -> Format:
-    """Look a format up by its name."""
+    """Return a format by its name."""
     if name not in FORMATS:
         raise UsageError(f"there is no format '{name}'", hint=did_you_mean(name, list(FORMATS)))
     return FORMATS[name]
@@ -31,7 +31,7 @@ SCHEMA_VERSION = 1
 
 
 def render_schema(return_format: Format) -> dict[str, Any]:
-    """The JSON Schema (2020-12) of a format's object, made from the shape that validates it."""
+    """Render the JSON Schema (2020-12) of a format's object from the shape that validates it."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:remit:schema:{return_format.name}:{SCHEMA_VERSION}",

@@ -1,4 +1,4 @@
-"""What a format is made of: data, and two functions between its wire object and the canonical Return."""
+"""The parts of a format: data, and two functions between its JSON object and the canonical Return."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ if TYPE_CHECKING:
 
 
 class Format(NamedTuple):
-    """One way of spelling a return."""
+    """A format of returns."""
 
     name: FormatName
     title: str
     shape: ObjectShape
     statuses: Mapping[str, Status]
-    """The words it has for a status, and what they mean."""
+    """Its status words and their canonical status."""
     status_at: tuple[str, ...]
-    """The keys that lead to the status word."""
+    """The path of keys to the status word."""
     essential: frozenset[str]
-    """Top-level keys that decide what the return means: cut off there, it is worth nothing."""
+    """Top-level keys that decide the meaning of a return: without one of them, a truncated return is useless."""
     read: Callable[[dict[str, Any]], Return]
-    """Build the canonical return; only for objects that fit the shape."""
+    """Builds the canonical return from an object that has the shape."""
     write: Callable[[Return], dict[str, Any]]
     paths: Callable[[dict[str, Any]], list[tuple[str, str]]]
-    """The (JSON Pointer, path) of every file that the object claims; tolerant of a wrong shape."""
+    """Returns (JSON Pointer, path) of each claimed file, also for objects of another shape."""
     schema_extras: Mapping[str, Any]
-    """What the JSON Schema says beyond the shape."""
+    """Additions to the JSON Schema."""
 
     def word(self, payload: Mapping[str, Any]) -> object:
-        """The status as written; None where there is none."""
+        """Return the status as written; None if there is none."""
         value: object = payload
         for key in self.status_at:
             value = value.get(key) if isinstance(value, dict) else None
@@ -45,10 +45,10 @@ class Format(NamedTuple):
         return self.status_at[0] in payload and self.overlap(payload) > 1
 
     def overlap(self, payload: Mapping[str, Any]) -> int:
-        """How many of the required keys an object has."""
+        """Count the required keys in an object."""
         return len(self.shape.required.keys() & payload.keys())
 
 
 def split(mapping: Mapping[str, Any], known: Mapping[str, object]) -> dict[str, Any]:
-    """The part of an object that its shape does not know, and what is null: both come back as they were."""
+    """Return the members of an object that aren't in its shape, and nulls. Writing the return restores them."""
     return {key: value for key, value in mapping.items() if key not in known or value is None}

@@ -1,4 +1,4 @@
-"""The `hyper` format: meta, artifacts, next_steps, and an error when there is one (R3)."""
+"""The `hyper` format: meta, artifacts, next_steps, and an optional error (R3)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ SHAPE = ObjectShape(
 
 
 def read(payload: dict[str, Any]) -> Return:
-    """Wire object → Return."""
+    """Build the canonical return from a `hyper` object."""
     meta = payload["meta"]
     steps = tuple(payload["next_steps"])
     artifacts = tuple(_read_artifact(item) for item in payload["artifacts"])
@@ -66,7 +66,7 @@ def read(payload: dict[str, Any]) -> Return:
 
 
 def write(returned: Return) -> dict[str, Any]:
-    """Return → wire object."""
+    """Write a canonical return as a `hyper` object."""
     meta = {"agent_name": returned.agent, "status": returned.word, "execution_time_ms": returned.duration_ms}
     payload: dict[str, Any] = {
         "meta": {key: value for key, value in meta.items() if value is not None} | dict(returned.metadata),
@@ -102,7 +102,7 @@ def _write_artifact(artifact: Artifact) -> dict[str, Any]:
 
 
 def _read_faults(payload: dict[str, Any], steps: tuple[str, ...]) -> tuple[AgentError, ...]:
-    """What the format leaves out of an error is derived and marked so (C22)."""
+    """Return the errors of a return. Fields that the format lacks are derived and marked as derived (C22)."""
     advice = steps[0] if steps else "Look at the agent's answer and retry."
     left_out = frozenset({"type", "recoverable", "recommendation"})
     error = payload.get("error")
@@ -126,7 +126,7 @@ def _read_faults(payload: dict[str, Any], steps: tuple[str, ...]) -> tuple[Agent
 
 
 def _derive_summary(artifacts: tuple[Artifact, ...], faults: tuple[AgentError, ...], steps: tuple[str, ...]) -> str:
-    """The format has no summary of its own: what it says of its files, its error or its next step."""
+    """Return a summary, which the format lacks, from the texts on files, error or next step."""
     said = (
         [item.summary for item in artifacts if item.summary] or [fault.message for fault in faults] or list(steps[:1])
     )
@@ -135,7 +135,7 @@ def _derive_summary(artifacts: tuple[Artifact, ...], faults: tuple[AgentError, .
 
 
 def clip(text: str, max_chars: int) -> str:
-    """Shorten a text at a word, with a sign that it goes on."""
+    """Shorten a text after a word, with an ellipsis."""
     return text if len(text) <= max_chars else text[: max_chars - 1].rsplit(" ", 1)[0] + "…"
 
 

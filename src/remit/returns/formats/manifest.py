@@ -46,15 +46,15 @@ ALIASES: Mapping[str, str] = {
     "task_ids": "linked_tasks", "linkedTasks": "linked_tasks", "relatedTasks": "linked_tasks",
     "keyFindings": "key_findings", "needsFollowup": "needs_followup",
 }  # fmt: skip
-"""Keys that manifests in the wild have for a field, and the field (C14). On reading only."""
+"""Keys that existing manifests use instead of a field's own name (C14). For reading only."""
 _DAY = lazy(r"\d{4}-\d{2}-\d{2}(?=T|\Z| \d)")
 _IN_METADATA = ("id", "title", "date", "topics", "actionable", "linked_tasks")
 
 
 def read_aliases(entry: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    """The entry with its fields under their own names, and which key each was taken from (C14).
+    """Return the entry with aliases replaced by field names, and the alias of each replaced field (C14).
 
-    A field that is there itself is not looked for elsewhere, and a value that cannot be it stays where it is.
+    An existing field has priority over its aliases, and an alias with an unsuitable value stays as it is.
     """
     taken: dict[str, str] = {}
     if entry.keys().isdisjoint(ALIASES):
@@ -78,7 +78,7 @@ def _read_alias(field: str, value: object) -> object:
 
 
 def read(payload: dict[str, Any]) -> Return:
-    """Manifest entry → Return."""
+    """Build the canonical return from a manifest entry."""
     findings = tuple(payload["key_findings"])
     followup = tuple(payload.get("needs_followup") or ())
     return Return(
@@ -96,7 +96,7 @@ def read(payload: dict[str, Any]) -> Return:
 
 
 def write(returned: Return) -> dict[str, Any]:
-    """Return → manifest entry."""
+    """Write a canonical return as a manifest entry."""
     artifact = returned.artifacts[0] if returned.artifacts else None
     known = returned.metadata
     payload: dict[str, Any] = {
@@ -116,7 +116,7 @@ def write(returned: Return) -> dict[str, Any]:
 
 
 def paths(payload: dict[str, Any]) -> list[tuple[str, str]]:
-    """The findings file."""
+    """Return the findings file as the only claimed path."""
     file = payload.get("file")
     return [("/file", file)] if isinstance(file, str) else []
 
@@ -127,12 +127,12 @@ def is_task_id(text: str) -> bool:
 
 
 def write_reason(text: str) -> str:
-    """Spell a reason so that nobody takes it for a task id."""
+    """Write a reason so that it can't be mistaken for a task id."""
     return text if text.startswith(REASON_MARK) or is_task_id(text) else f"{REASON_MARK}{text}"
 
 
 def _derive_faults(word: str, followup: tuple[str, ...]) -> tuple[AgentError, ...]:
-    """Partial and blocked entries give their reason as a follow-up; it is their error (C21)."""
+    """Return the error of a partial or blocked entry, from the reason in its follow-ups (C21)."""
     if word == "complete":
         return ()
     reasons = [item.removeprefix(REASON_MARK).strip() for item in followup if not is_task_id(item)]

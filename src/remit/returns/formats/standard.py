@@ -28,7 +28,7 @@ KINDS = {
     "documentation": "documentation",
     "review": "review",
 }
-"""Artifact words of the format and what they are called in the canon (C5)."""
+"""The format's artifact types and their canonical kinds (C5)."""
 
 ARTIFACT = ObjectShape(
     required={
@@ -80,7 +80,7 @@ SHAPE = ObjectShape(
 
 
 def read(payload: dict[str, Any]) -> Return:
-    """Wire object → Return."""
+    """Build the canonical return from a `standard` object."""
     metadata = payload["metadata"]
     word = payload["status"]
     return Return(
@@ -103,7 +103,7 @@ def read(payload: dict[str, Any]) -> Return:
 
 
 def write(returned: Return) -> dict[str, Any]:
-    """Return → wire object."""
+    """Write a canonical return as a `standard` object."""
     form = returned.form if returned.format == "standard" else {}
     metadata: dict[str, Any] = {}
     if returned.session_id is not None and form.get("session_id") != "top":
@@ -134,7 +134,7 @@ def write(returned: Return) -> dict[str, Any]:
 
 
 def paths(payload: dict[str, Any]) -> list[tuple[str, str]]:
-    """Every claimed file, also of an object that does not fit the shape."""
+    """Return each claimed file, also for objects of another shape."""
     artifacts = payload.get("artifacts")
     if not isinstance(artifacts, list):
         return []
@@ -152,13 +152,13 @@ AFTER_WORK_TYPES = [kind for kind, code in ERROR_CODES.items() if code in AFTER_
 
 
 def derive_code(error_type: str) -> str:
-    """The code that stands for an error's type, which may be the code itself in small letters."""
+    """Return the code for an error's type. The type may be the code itself in lower case."""
     code = error_type.upper()
     return ERROR_CODES.get(error_type) or (code if code in ERROR_CODES.values() else "UNKNOWN_ERROR")
 
 
 def is_after_work(error_type: object, code: object = None) -> bool:
-    """Whether an error is one of a step that follows the work, by its code or, without one, by its type."""
+    """Whether an error is one of a step after the work, by its code or, without one, by its type."""
     return code in AFTER_WORK if code else error_type in AFTER_WORK_TYPES
 
 
@@ -217,7 +217,7 @@ def _read_form(payload: dict[str, Any]) -> dict[str, Any]:
 
 
 def _to_ms(seconds: float | None) -> float | None:
-    """A duration that would leave the numbers stays the largest one; the agent's own number is kept for writing."""
+    """Convert seconds, capped at the largest float. The agent's own number is kept for writing."""
     return None if seconds is None else min(seconds * 1000, float_info.max)
 
 
