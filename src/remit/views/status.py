@@ -6,15 +6,8 @@ import os
 import time
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from remit import __version__
 from remit.errors import RemitError, StateError
-from remit.git.head import find_branch
-from remit.ledger.queries import count_by_state
-from remit.storage.secrets import redact_all
 from remit.storage.settings import check_open, find_workspace, load_settings
-from remit.views.events import find_last
-from remit.views.run_snapshots import has_ledger
-from remit.views.workers import name_backend
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -191,6 +184,13 @@ def _measure(home: Home) -> int | None:
 
 def load_workspace_status(home: Home) -> WorkspaceStatusObject:
     """The workspace at a glance. The cost doesn't depend on how many runs there are."""
+    # Only the HTTP API and the MCP server call this function: `remit status` doesn't load these modules.
+    from remit import __version__
+    from remit.git.head import find_branch
+    from remit.storage.secrets import redact_all
+    from remit.views.events import find_last
+    from remit.views.workers import name_backend
+
     return {
         "version": __version__,
         "root": redact_all(os.path.basename(home.root)),
@@ -203,6 +203,9 @@ def load_workspace_status(home: Home) -> WorkspaceStatusObject:
 
 def count_runs(home: Home) -> WorkspaceRunCountObject:
     """How many runs are open and how many are finished."""
+    from remit.ledger.queries import count_by_state
+    from remit.views.run_snapshots import has_ledger
+
     found = count_by_state(home.ledger) if has_ledger(home) else {}
     total = sum(found.values())
     return {"open": total - found.get("finished", 0), "finished": found.get("finished", 0), "total": total}

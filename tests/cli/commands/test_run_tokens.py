@@ -43,7 +43,7 @@ def test_tokens_of_the_agents_own_file_are_filled_or_it_is_not_started(remit: Re
     assert ended.code == 2
     assert ended.complaint == (
         "recorder was not started: no value for the required token TASK_ID; unknown token COLOUR; "
-        "name the task with --task N, or take it out"
+        "name the task with --task N, or remove it"
     )
     assert list_rows(remit.folder) == []
     given = ("--input", "topic_slug=uploads", "--input", "COLOUR=red", "--task", "1")
