@@ -1,7 +1,7 @@
 """A real repository with agents, and a session of Claude Code in it.
 
-Every test can run twice: with the events answered in this process, and by the program as harnesses start it, which
-takes its time. Only `make test-all` runs the second, but for tests that are marked with `also_by_program`.
+Every test can run twice: with events answered in this process, and by the program as harnesses start it, which is
+slower. Only `make test-all` runs the second, except for tests that are marked with `also_by_program`.
 """
 
 from pathlib import Path
@@ -28,7 +28,7 @@ def stage(root: Path, quick: bool) -> Stage:  # noqa: FBT001 - a fixture
 
 @pytest.fixture
 def child(stage: Stage) -> Child:
-    """An agent at work."""
+    """A running agent."""
     child = stage.call("planner")
     child.start()
     return child

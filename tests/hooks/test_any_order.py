@@ -1,4 +1,4 @@
-"""Events come in any order, twice or not at all: nothing is ever completed whose last word was not accepted."""
+"""Events in any order, repeated or missing: a run is never completed if its last return was not accepted."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""A subagent that calls Remit itself: it has no ticket, and is not taken for a person."""
+"""A subagent that calls Remit itself: it has no ticket, and Remit doesn't treat it as the user."""
 
 from typing import Any
 

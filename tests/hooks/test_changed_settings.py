@@ -1,4 +1,4 @@
-"""Settings that change while Claude Code runs: what an agent may have changed is not taken over."""
+"""Settings that change while Claude Code runs: a change that an agent may have made isn't loaded."""
 
 from __future__ import annotations
 

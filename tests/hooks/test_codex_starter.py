@@ -1,4 +1,4 @@
-"""What the first line of a command in Codex runs: it starts the rest in the shell that takes the ticket."""
+"""The first line of a command in Codex: it starts the rest in the shell that takes the ticket."""
 
 from __future__ import annotations
 

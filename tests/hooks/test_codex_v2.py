@@ -1,4 +1,4 @@
-"""Codex's multi-agent v2, as its hooks report it: sealed prompts, agents known by path, follow-ups, verdicts."""
+"""Codex's multi-agent v2, as its hooks report it: encrypted prompts, agents with paths, follow-ups, verdicts."""
 
 from __future__ import annotations
 

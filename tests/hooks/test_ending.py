@@ -1,4 +1,4 @@
-"""Ends that no stop tells of: cancelled, late, a harness that is gone; and what the command line shows of them."""
+"""Runs that end without a stop event (cancelled, late, a lost harness), and how the command line shows them."""
 
 import os
 import subprocess

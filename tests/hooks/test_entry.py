@@ -1,4 +1,4 @@
-"""The hook program never fails open, whatever is wrong with the machine, the workspace or what it is given.
+"""The hook program never fails open, whatever is wrong with the machine, the workspace or the event.
 
 Each fault is made for real, and each test sees that it is there. What is guarded is then refused in so many words, an
 answer that was not checked is marked as that, and a person's own session goes on.

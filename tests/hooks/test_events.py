@@ -1,4 +1,4 @@
-"""Events, as harnesses really give them: read in one form, and every one of them is answered."""
+"""Recorded events of real harnesses: read in one form, and all of them are answered."""
 
 import json
 from io import BytesIO

@@ -1,4 +1,4 @@
-"""What follows on disk from a return is what follows after `remit run`, and once."""
+"""The finish steps of a return are those of `remit run`, and run once."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""What an agent may do with its tools: what its file says, and the files of all above it."""
+"""The tools that an agent may use, by the permissions of its file and of the files of its ancestors."""
 
 import json
 from pathlib import Path

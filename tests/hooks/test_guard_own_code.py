@@ -1,4 +1,4 @@
-"""Remit's own code: agents ask at its doors, and do not get at its modules or its ledger."""
+"""Remit's own code: agents may use its commands and tools, but not its modules or its ledger."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Sessions that are an agent's as a whole, and those in which a person sits."""
+"""Sessions that belong to an agent as a whole, and sessions of a user."""
 
 from pathlib import Path
 from typing import Any

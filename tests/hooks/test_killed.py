@@ -1,4 +1,4 @@
-"""Hooks that are killed at any moment: the command line blocks, and whoever comes next brings it to its end, once."""
+"""Hooks that are killed at any moment: the command line blocks, and the next hook finishes the run, once."""
 
 import json
 import subprocess

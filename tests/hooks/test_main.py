@@ -1,4 +1,4 @@
-"""Which folder an event belongs to: what decides is there also where nothing of Remit's is kept yet."""
+"""The workspace of an event, also in a folder without files of Remit's."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Agents that were over and are given another message: what was credited once is not credited again."""
+"""Agents that were over and get another message: a change that was credited isn't credited again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A protected file by another of its names: the hook refuses it, and `remit agent can` says so."""
+"""A protected file by another of its names: the hook refuses it, and so does `remit agent can`."""
 
 import os
 from pathlib import Path

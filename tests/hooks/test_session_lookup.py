@@ -1,4 +1,4 @@
-"""Who is started below a harness while it waits for an agent is that agent's, however the command was spelled."""
+"""A process that starts below a harness while it waits for an agent belongs to that agent, however it was started."""
 
 import json
 import os
@@ -73,7 +73,7 @@ def test_it_is_the_agent_that_the_harness_waits_for(stage: Stage, root: Path) ->
 def test_of_several_nobody_can_tell_which(stage: Stage, root: Path) -> None:
     stage.call("planner")
     stage.call("reviewer")
-    assert ask(root).startswith("refused one of 2 agents of a harness asks here")
+    assert ask(root).startswith("refused one of 2 agents of a harness is the caller")
 
 
 @pytest.mark.slow

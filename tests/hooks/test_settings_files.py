@@ -1,4 +1,4 @@
-"""Harness settings: installed and uninstalled again, a person's file is what it was, whatever happened in between."""
+"""Harness settings: after installing and uninstalling, a user's file is as before, whatever happened in between."""
 
 from __future__ import annotations
 

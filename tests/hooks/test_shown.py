@@ -1,4 +1,4 @@
-"""What the command line says of agents that a harness has started: shown, waited for, cancelled, read, asked again."""
+"""Agents that a harness has started, on the command line: shown, waited for, cancelled, read, resumed."""
 
 import json
 import threading

@@ -1,4 +1,4 @@
-"""Who is let in: minted, told its contract, counted; and who is not, with the reason and nothing else written."""
+"""Admitted agents get a session, instructions and a place in the limits; refused agents get only the reason."""
 
 from pathlib import Path
 from typing import Any

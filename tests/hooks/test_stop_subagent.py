@@ -1,4 +1,4 @@
-"""What an agent hands back: accepted, repaired, sent back with what is wrong, and then let through as what it is."""
+"""Returns of agents: accepted, repaired, sent back with diagnostics, and finally delivered with their verdict."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Who is who: agents of one kind at once, below one another, in the background, taken up again."""
+"""Identifying agents: several of one kind at once, nested, in the background, resumed."""
 
 import json
 import os

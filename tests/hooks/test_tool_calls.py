@@ -1,4 +1,4 @@
-"""Tools: what a call is about, whatever the harness calls it."""
+"""Tool calls: the files and commands of a call, by any name that a harness gives the tool."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""A harness's own agents are told of to telemetry as those are that Remit starts: by the next command, in one trace."""
+"""A harness's own agents are in telemetry like those that Remit starts: sent by the next command, in one trace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Permissions that nobody can read: their agent gets no tools that they could be about, and is told why."""
+"""Unreadable permissions: the agent gets no tools that they may concern, and the denial says why."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""D1 inside harnesses: a utility agent that has no file is answered by the hook, and one with a file is started."""
+"""D1 inside harnesses: the hook answers for a utility agent without a file; one with a file is started."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The runner `command`: of a long output the end is read, and the rest is searched for another return."""
+"""The runner `command`: it reads the end of a long output and searches the rest for another return."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Gemini CLI's runner: how its stream is read, and what is not taken for an answer."""
+"""Gemini CLI's runner: reading its stream, and output that isn't an answer."""
 
 from __future__ import annotations
 

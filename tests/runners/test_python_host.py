@@ -1,4 +1,4 @@
-"""The answer of a function: what is a final message, and what is a failure that only quotes one."""
+"""The result of a function: final messages, and failures that only quote one."""
 
 from __future__ import annotations
 

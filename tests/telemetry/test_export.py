@@ -1,4 +1,4 @@
-"""Telemetry against a real receiver: one trace for a tree of processes, each delegation told, and no command harmed."""
+"""Telemetry with a real receiver: one trace for a tree of processes, every run is sent, and no command fails for it."""
 
 from __future__ import annotations
 

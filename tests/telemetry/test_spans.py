@@ -1,4 +1,4 @@
-"""Tracing and metering: what spans and numbers say of rows in the ledger."""
+"""Spans and metrics of runs in the ledger."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -173,7 +173,8 @@ def conclude_return(
     report = make_report(row, conclusion, ended_ms=now_ms, usage=usage, answer=answer or None, attempts=number)
     with home.ledger.transaction(durable=True) as db:
         is_usable = conclusion.verdict in (*ACCEPTABLE, "unproven")
-        if row.state == "finishing" and is_usable and _is_finished(home, row):
+        now = load_run(home.ledger, row.session_id)
+        if row.state == "finishing" and is_usable and now is not None and now.state == "finished":
             return  # another process has finished the run
         store_texts(home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
         end_commands(db, row.session_id)
@@ -184,11 +185,6 @@ def conclude_return(
             )  # fmt: skip
         else:
             _replace_verdict(db, row, conclusion)
-
-
-def _is_finished(home: Home, row: Run) -> bool:
-    now = load_run(home.ledger, row.session_id)
-    return now is not None and now.state == "finished"
 
 
 def _replace_verdict(db: Connection, row: Run, conclusion: Conclusion) -> None:

@@ -153,7 +153,12 @@ def admit_call(event: HookEvent, home: Home, environ: Mapping[str, str]) -> repl
     except RefusedError as error:
         _note_refusal(home, error, start)
         return replies.deny(str(error))
-    session_id = _find_admitted(home, event) if admission is None else admission[0].session_id
+    if admission is None:  # another hook has admitted the call: a plugin and settings may both call Remit
+        with home.ledger.reading() as db:
+            known = find_by_call(db, event.session, event.tool_use_id)
+        session_id = "" if known is None else known.session_id
+    else:
+        session_id = admission[0].session_id
     extended = load_text(home, session_id, "prompt") if session_id else None
     if extended is None or task_path:  # an encrypted prompt stays as it is: the agent gets instructions when it starts
         return {}
@@ -223,13 +228,6 @@ def _find_existing(home: Home, event: HookEvent, path: str) -> str:
     if known is None:
         return ""
     return f"an agent already exists at {path}; give it more work with {codex.FOLLOW_UP}, or choose another task name"
-
-
-def _find_admitted(home: Home, event: HookEvent) -> str:
-    """Return the session id of a call that another hook has admitted: a plugin and settings may both call Remit."""
-    with home.ledger.reading() as db:
-        known = find_by_call(db, event.session, event.tool_use_id)
-    return "" if known is None else known.session_id
 
 
 def _is_elsewhere(event: HookEvent, root: str) -> bool:
