@@ -69,6 +69,7 @@ COMMANDS = (
                  runs_agents=True),
     CommandEntry("retry", "resume_retry:retry", "Run the same request again.", _RUN, runs_agents=True),
     CommandEntry("check", "check:check", "Check returns of agents.", _CHECK, is_open=True),
+    CommandEntry("checks", "checks:checks", "Run the acceptance checks on the current tree.", _CHECK, is_open=True),
     CommandEntry("lint", "lint:lint", "Check agent files, and fix them with --fix.", _CHECK, is_open=True,
                  not_with=("--fix",)),
     CommandEntry("explain", "explain:explain", "Explain a diagnostic's code.", _CHECK, is_open=True),

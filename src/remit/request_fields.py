@@ -62,6 +62,9 @@ class RunRequest(LimitFields, total=False):
     format: ResultFormat
     worktree: Annotated[bool, Meta(description="Work in a git worktree of its own.")]
     confine: Annotated[bool, Meta(description="Limit writes to the workspace without protected files.")]
+    checks: Annotated[
+        list[Word], Meta(max_length=20, description="Acceptance checks of the workspace's settings, by name.")
+    ]
 
 
 LIMITS = ("max_seconds", "max_turns", "max_tokens", "max_usd", "max_delegations")

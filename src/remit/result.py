@@ -21,6 +21,7 @@ MIN_TOKENS = 320
 KEY = "remit"
 HASH_DIGITS = 12
 PROVED = ("changed", "attributed")
+_ANSWERS = ("failed", "not run", "passed")
 
 
 class ResultArtifact(NamedTuple):
@@ -51,6 +52,31 @@ class ResultUsage(NamedTuple):
     cost_usd: float | None = None
     turns: int | None = None
     seconds: float | None = None
+
+
+class CheckResult(NamedTuple):
+    """The answer of an acceptance check."""
+
+    name: str
+    answer: str
+    """passed, failed or not run."""
+    reason: str = ""
+    """How it failed, or why it was not run."""
+    command: str = ""
+    duration_ms: int = 0
+    is_cached: bool = False
+    """Whether it passed earlier on exactly this tree, with the same command and environment."""
+    is_flaky: bool = False
+    """Whether it failed first, and passed when it was repeated."""
+    is_needed: bool = True
+    """Whether the result depends on it: not if no file changed that it is about."""
+    before: str = ""
+    """How it ended on the tree before the run: passed, failed or unknown; empty if it passed."""
+    output: str = ""
+    """The last lines of its output."""
+    tests: int | None = None
+    """How many tests ran, by its JUnit report; None if it wrote none."""
+    skipped: int | None = None
 
 
 class FailedStep(NamedTuple):
@@ -111,6 +137,8 @@ class Result(NamedTuple):
     """The agent's own keys at the top of its return."""
     task_id: str = ""
     """The task that the run worked on, by its number or by its id in an outside system."""
+    checks: tuple[CheckResult, ...] = ()
+    """The answers of the acceptance checks."""
     returned: Mapping[str, Any] = NOTHING
     """The return that goes to the caller, as JSON."""
     fitted: Mapping[str, Any] = NOTHING
@@ -126,6 +154,24 @@ class Result(NamedTuple):
         return {**self.fitted} if self.fitted else {**self.returned, KEY: describe_run(self)}
 
 
+def describe_check(result: CheckResult, *, with_output: bool = False) -> dict[str, Any]:
+    """The answer of a check as JSON, without what says nothing."""
+    described: dict[str, Any] = {"kind": "check", "name": result.name, "answer": result.answer}
+    rare: dict[str, Any] = {
+        "reason": result.reason if result.answer != "passed" else "",
+        "command": result.command if result.command != result.name and with_output else "",
+        "duration_ms": result.duration_ms,
+        "cached": result.is_cached,
+        "flaky": result.is_flaky,
+        "before": result.before,
+        "output": result.output if with_output else "",
+    }
+    described |= {name: value for name, value in rare.items() if value}
+    counted = {"tests": result.tests, "skipped": result.skipped}
+    described |= {name: value for name, value in counted.items() if value is not None}
+    return described if result.is_needed else described | {"needed": False}
+
+
 def describe_run(result: Result, *, digits: int | None = None) -> dict[str, Any]:
     """What Remit adds to a return. Lists and values that say nothing are left out, but for the main ones."""
     grades = [
@@ -134,6 +180,11 @@ def describe_run(result: Result, *, digits: int | None = None) -> dict[str, Any]
         for each in sorted(result.artifacts, key=lambda artifact: artifact.grade in PROVED)
         if each.grade
     ]  # fmt: skip
+    proved = sum(each.grade in PROVED for each in result.artifacts)
+    tree = {"kind": "evidence", "name": "tree", "answer": "passed", "files": proved}
+    verified: list[dict[str, Any]] = [tree] if proved else []
+    ranked = sorted(result.checks, key=lambda each: _ANSWERS.index(each.answer))
+    verified += [describe_check(each) for each in ranked]
     added: dict[str, Any] = {
         "status": result.status,
         "verdict": result.verdict,
@@ -142,6 +193,7 @@ def describe_run(result: Result, *, digits: int | None = None) -> dict[str, Any]
         "grades": [_drop_empty(each) for each in grades],
     }
     rare: dict[str, Any] = {
+        "verified_by": verified,
         "diagnostics": [
             {"code": each.code, "severity": each.severity, "message": each.message} for each in result.diagnostics
         ],

@@ -150,6 +150,48 @@ class UsageObject(TypedDict, total=False):
     seconds: float
 
 
+CheckAnswerName = Literal["passed", "failed", "not run"]
+
+
+class CheckDefinitionObject(TypedDict):
+    """An acceptance check of the workspace, as `[checks.NAME]` defines it."""
+
+    name: str
+    run: str
+    timeout_s: float
+    when: list[str]
+    cwd: str
+    protect: list[str]
+    baseline: bool
+    junit: str
+    weakened: Literal["warn", "partial"]
+
+
+class CheckObject(TypedDict):
+    """The answer of an acceptance check; or, of the kind `evidence`, what the working tree shows."""
+
+    kind: Literal["check", "evidence"]
+    name: str
+    answer: CheckAnswerName
+    files: NotRequired[int]
+    """How many of the reported files were created or changed during the run."""
+    reason: NotRequired[str]
+    """How it failed, or why it was not run."""
+    command: NotRequired[str]
+    duration_ms: NotRequired[int]
+    cached: NotRequired[bool]
+    """True if it passed earlier on exactly this tree."""
+    flaky: NotRequired[bool]
+    needed: NotRequired[bool]
+    """False if no file changed that the check is about."""
+    before: NotRequired[Literal["passed", "failed", "unknown"]]
+    """How a failed check ended on the tree before the run."""
+    tests: NotRequired[int]
+    skipped: NotRequired[int]
+    output: NotRequired[str]
+    """The last lines of its output."""
+
+
 class VerifiedObject(TypedDict):
     """What Remit adds to a return, under the key `remit`."""
 
@@ -158,6 +200,7 @@ class VerifiedObject(TypedDict):
     stop_reason: StopReasonName
     session_id: str
     grades: list[GradeObject]
+    verified_by: NotRequired[list[CheckObject]]
     diagnostics: NotRequired[list[RequestDiagnosticObject]]
     unclaimed: NotRequired[UnclaimedObject]
     failed_steps: NotRequired[list[FailedStepObject]]

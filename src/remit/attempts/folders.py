@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from remit.ledger.home import Home
 
 
+FIRST_CHECK = 1000
+"""The executions of acceptance checks after attempt N have the folders from 1000 * N on; attempts have lower ones."""
+NO_AGENT = "check-"
+"""How the sessions begin in which Remit runs checks for the user: no process in them belongs to an agent."""
 SESSIONS, LIVING, CONTROL = "sessions", "living", "control"
 SMALL_BYTES = 4096
 _MAX_RETURN_BYTES = 2 * 1024 * 1024
@@ -130,7 +134,7 @@ def _find_living(home: Home) -> Iterator[AttemptFolder]:
         return
     for name in names:
         session_id, _, number = name.rpartition(".")
-        if not _is_id(session_id) or not number.isdecimal() or not number.isascii():
+        if not _is_id(session_id) or not number.isdecimal() or not number.isascii() or session_id.startswith(NO_AGENT):
             continue
         attempt = AttemptFolder(session_id, int(number), find_folder(home, session_id, int(number)))
         handle = _lock_shared(attempt.folder)

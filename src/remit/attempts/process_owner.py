@@ -9,7 +9,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from remit.attempts.folders import is_alive, list_living, read_shim_folder, read_small
+from remit.attempts.folders import NO_AGENT, is_alive, list_living, read_shim_folder, read_small
 from remit.light_namedtuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -110,7 +110,8 @@ def _list_announced() -> list[tuple[int, int]]:
 def _read_shim(pid: int) -> str | None:
     """Return the session of a shim or the keeper that it forked; None for any other process."""
     folder = read_shim_folder(pid)
-    return folder.split("/")[-2] if folder.count("/") > 1 else None
+    session_id = folder.split("/")[-2] if folder.count("/") > 1 else ""
+    return session_id if session_id and not session_id.startswith(NO_AGENT) else None
 
 
 class Pids(NamedTuple):

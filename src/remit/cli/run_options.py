@@ -103,6 +103,13 @@ _OPTIONS = (
         shell_complete=options.offer_formats,
     ),
     *_BUDGET,
+    click.option(
+        "--check",
+        "checks",
+        metavar="NAME|COMMAND",
+        multiple=True,
+        help="Check that has to pass for completed. Can be repeated.",
+    ),
     click.option("--confine", is_flag=True, help="Confine writes to the workspace without protected files."),
     click.option(
         "--commit/--no-commit",
@@ -158,7 +165,9 @@ def gather_limits(given: dict[str, Any]) -> dict[str, Any]:
 
 def gather(given: dict[str, Any]) -> dict[str, Any]:
     """Return the request fields of the run options."""
-    fields: dict[str, Any] = {name: given[name] for name in ("runner", "command", "return_format", "format", "confine")}
+    fields: dict[str, Any] = {
+        name: given[name] for name in ("runner", "command", "return_format", "format", "confine", "checks")
+    }
     fields["inputs"] = parse_inputs(given["inputs"])
     fields["timeout_s"] = given["timeout"]
     fields["commits"] = given["commit"]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from remit.config.checks import CheckSettings, read_checks
 from remit.config.runs import FORMATS, RunSettings, read_run_settings
 from remit.config.runs import TABLES as RUN_TABLES
 from remit.config.values import ValueRule, check_name, read_settings, read_table, read_texts, read_word
@@ -150,6 +151,8 @@ class Settings(NamedTuple):
     """Where runs execute: `local`, or the address of a PostgreSQL database, with its variables not yet filled in."""
     cluster: ClusterSettings = ClusterSettings()
     confine: ConfineSettings = ConfineSettings()
+    checks: Mapping[str, CheckSettings] = NOTHING
+    """The commands that have to pass before Remit believes that work is complete, by name."""
 
 
 def parse_settings(text: str, *, table: tuple[str, ...] = ()) -> Settings:
@@ -174,10 +177,15 @@ def parse_settings(text: str, *, table: tuple[str, ...] = ()) -> Settings:
         hint = f"move it to remit.toml: Remit reads only [{shared}.lint] from a file that agents may edit"
         raise ConfigError(f"{shared}.{refused} isn't a setting of this file", hint=hint)
     for name in values:
-        check_name(name, (*_TABLES, *RUN_TABLES, "backend"), "a table")
+        check_name(name, (*_TABLES, *RUN_TABLES, "backend", "checks"), "a table")
     tables = {name: read_settings(kind, read_table(values.get(name, {}), name), name, rules)
               for name, (kind, rules) in _TABLES.items()}  # fmt: skip
-    return Settings(runs=read_run_settings(values), backend=_read_backend(values.get("backend", LOCAL)), **tables)
+    return Settings(
+        runs=read_run_settings(values),
+        backend=_read_backend(values.get("backend", LOCAL)),
+        checks=read_checks(values.get("checks", {})),
+        **tables,
+    )
 
 
 def _read_codes(values: object, name: str) -> dict[str, tuple[str, ...]]:

@@ -106,6 +106,8 @@ class AgentSettings(NamedTuple):
     """Who updates the task's status, writes the manifest and commits: `agent` or `remit` (C19)."""
     retry: str | None = None
     """Whether a lost run may be started again from the beginning: `safe` or `never`."""
+    checks: tuple[str, ...] | None = None
+    """The acceptance checks of its work, by their names in `[checks]`."""
 
 
 def list_tables_of(agents: Mapping[str, AgentSettings], name: str) -> list[str]:
@@ -138,6 +140,8 @@ class TaskCommandSettings(NamedTuple):
     """The command's description in `remit task --help`."""
     timeout: float | None = None
     """Seconds that its agent may take. Default: the timeout in the agent's file."""
+    checks: tuple[str, ...] = ()
+    """The acceptance checks of its runs, by their names in `[checks]`."""
 
 
 class HookSettings(NamedTuple):
@@ -199,6 +203,7 @@ _AGENT = {
     "format": ValueRule(words=FORMATS),
     "owner": ValueRule(words=("agent", "remit")),
     "retry": ValueRule(words=("safe", "never")),
+    "checks": ValueRule("tests"),
 }
 _TASK = {
     "like": ValueRule("research"),
@@ -206,6 +211,7 @@ _TASK = {
     "working": ValueRule("RESEARCHING"),
     "artifact": ValueRule("reports/audit-{version:03d}.md"),
     "help": ValueRule("Audit a task."),
+    "checks": ValueRule("tests"),
     "timeout": ValueRule(3600),
 }
 _HOOKS = {

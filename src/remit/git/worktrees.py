@@ -31,8 +31,8 @@ FOLDER = ".remit/worktrees"
 _NAME = lazy(r"[A-Za-z0-9_](?:[A-Za-z0-9_-]|\.(?!\.)){0,99}\Z", re.ASCII)
 
 
-def add_worktree(root: str, name: str) -> str:
-    """Check out HEAD below `.remit/worktrees`, without a branch; return the folder for the workspace in it."""
+def add_worktree(root: str, name: str, *, commit: str = "HEAD") -> str:
+    """Check out a commit below `.remit/worktrees`, on no branch; return the folder that stands for the workspace's."""
     folder = _find_folder(root, name)
     if os.path.lexists(folder):
         raise UsageError(f"worktree '{name}' already exists", hint="use another name, or remove it first")
@@ -40,7 +40,7 @@ def add_worktree(root: str, name: str) -> str:
         make_private_folder(os.path.dirname(folder))
         with hold_lock(f"{os.path.dirname(folder)}.lock"):  # git fails if two processes add a worktree at once
             repository = find_repository(root)
-            found = find_commit(repository, "HEAD")
+            found = find_commit(repository, commit)
             if found is None:
                 raise UsageError("the repository has no commit yet", hint="make a first commit")
             try:
@@ -53,6 +53,15 @@ def add_worktree(root: str, name: str) -> str:
     except OSError as error:
         raise storage_error(folder, error) from error
     return os.path.join(folder, repository.prefix).rstrip("/")
+
+
+def find_tree(root: str, commit: str, prefix: str) -> str:
+    """Return the id of the tree of a commit, or of a folder in it; empty if there is none."""
+    try:
+        answer = run(find_repository(root).top, "rev-parse", "--verify", "--quiet", f"{commit}:{prefix}")
+    except GitRefused as refused:
+        raise refused.as_error() from refused
+    return "" if answer.code else answer.out.decode("ascii").strip()
 
 
 def remove_worktree(root: str, name: str) -> bool:

@@ -7,3 +7,5 @@ nothing.
 
 HOOKED = ("claude", "codex", "opencode")
 """The harnesses that call `remit hook NAME`."""
+SESSION_VARIABLES = ("CLAUDECODE", "CLAUDE_CODE_", "CLAUDE_ENV_FILE", "CODEX_", "OPENCODE", "GEMINI_CLI")
+"""How the variables begin that harnesses set for the programs of one session."""

@@ -131,6 +131,17 @@ _RUNS = (
         PRIMARY KEY (session_id, step)
     ) STRICT, WITHOUT ROWID
     """,
+    # How acceptance checks ended, by a hash of tree, command and environment.
+    """
+    CREATE TABLE check_results (
+        key TEXT PRIMARY KEY,
+        answer TEXT NOT NULL CHECK (answer IN ('passed', 'failed')),
+        duration_ms INTEGER NOT NULL,
+        tests INTEGER,
+        skipped INTEGER,
+        at_ms INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID
+    """,
     # Single facts, such as the task in focus.
     "CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID",
 )

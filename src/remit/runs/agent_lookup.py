@@ -59,6 +59,12 @@ class ChosenAgent(NamedTuple):
             return None
         return float(value) if 0 <= value <= _MOST else None
 
+    def list_words(self, key: str) -> tuple[str, ...]:
+        """The texts in a list of its frontmatter, or a single text; none if there is no such key."""
+        value = None if self.document is None else self.document.get(key)
+        values = [value] if isinstance(value, str) else value if isinstance(value, list) else []
+        return tuple(each.strip() for each in values if isinstance(each, str) and each.strip())
+
     @property
     def is_built_in(self) -> bool:
         """Whether Remit answers itself: a utility agent without a file in the project (D1)."""

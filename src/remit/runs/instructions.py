@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from remit.model import Diagnostic
+    from remit.runs.checks.accept import CheckedTree
 
 MAX_REASK_BYTES = 1_500
 """Maximum size of a message that sends a return back: the agent still has its instructions in its context."""
@@ -30,6 +31,9 @@ ANYONE = "*"
 _MAX_SHOWN, _MAX_SENTENCE = 240, 200
 ALONE = "Do the work yourself: you may not delegate."
 _MAX_TARGETS = 40
+MAX_CHECK_BYTES = 4_000
+"""Of the output of failed checks, in a message to the agent."""
+_WEAKENED = ("CHK004", "CHK005")
 _MAX_REASONS, _MAX_READ = 5, 100
 _ONE_LINE = 300
 """A value of at most so many characters is on the line of its name."""
@@ -344,6 +348,24 @@ def render_reask(diagnostics: Sequence[Diagnostic], *, format: str, session_id: 
         if len(text.encode("utf-8", "replace")) <= MAX_REASK_BYTES:
             return text
     return f"{head}\n{tail}"
+
+
+def render_failed_checks(checked: CheckedTree, *, format: str, session_id: str = "") -> str:
+    """Return what is sent back to an agent if acceptance checks failed: each command with the end of its output."""
+    failed = [each for each in checked.failed if each.before != "failed"]
+    parts = ["Your work was not accepted: acceptance checks failed."]
+    room = MAX_CHECK_BYTES // max(len(failed), 1)
+    for each in failed:
+        before = " It passed before your work." if each.before == "passed" else ""
+        ending = each.output.encode("utf-8", "replace")[-room:].decode("utf-8", "ignore")
+        quoted = "\n".join(f"    {line}" for line in ending.splitlines())
+        parts.append(f"- {show(each.command)}: {each.reason}.{before} The end of its output:\n{quoted}")
+    parts += [f"- {finding.message}. {finding.hint}" for finding in checked.diagnostics if finding.code in _WEAKENED]
+    parts.append(
+        "Find the cause and fix it; don't weaken the tests or the configuration of the check. Run the command again "
+        f"before you return. Then send your return again.\n{_render_form(format, session_id)}\n"
+    )
+    return "\n".join(parts)
 
 
 def _render_diagnostic(finding: Diagnostic) -> str:

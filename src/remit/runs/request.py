@@ -27,6 +27,7 @@ class RequestOptions(TypedDict, total=False):
     budget: Budget
     worktree: bool
     confine: bool
+    checks: tuple[str, ...]
     evidence: bool
     finishes: bool
     commits: bool | None
@@ -54,6 +55,8 @@ class Request(NamedTuple):
     """Whether the run gets a git worktree of its own."""
     confine: bool = False
     """Whether the kernel limits the agent to writing in its own folder, except protected files."""
+    checks: tuple[str, ...] = ()
+    """Acceptance checks, by their names in remit.toml or as commands, besides those of the agent's file."""
     evidence: bool = True
     """Whether Remit takes a snapshot of the tree before the run. Without one, a `completed` that claims files is
     `unproven`."""
@@ -100,6 +103,11 @@ def build_request(ws: Workspace, given: Mapping[str, Any]) -> Request:
         from remit.runs.tasks.task_numbers import parse_task  # noqa: PLC0415
 
         fields |= find_task(ws.home, ws.settings, parse_task(str(given["task"])))
+    if given.get("checks"):
+        from remit.runs.checks.definition import choose_checks  # noqa: PLC0415 - only with checks
+
+        choose_checks(given["checks"], ws.settings.checks, may_be_commands=False)  # refuses commands
+        fields["checks"] = tuple(given["checks"])
     budget = check_budget(Budget(**{name: given[name] for name in Budget._fields if name in given}))
     return Request(given.get("agent"), given["prompt"], timeout_s=given.get("timeout"), budget=budget, **fields)
 

@@ -65,6 +65,7 @@ def get_executing(settings: Settings, *, root: str) -> ConfiguredCommands:
     listed = [(f"tasks.{name}", command) for name, command in commands.items()]
     for runner, table in settings.runs.runners.items():
         listed += [(f"runners.{runner}.{name}", command) for name, command in table.executes.items()]
+    listed += [(f"checks.{name}", check.run) for name, check in settings.checks.items()]
     if settings.confine.mode == "off":  # a repository can't remove the confinement of its own agents
         listed.append(("confine.mode", settings.confine.mode))
     if settings.confine.write:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from remit.result import KEY
+from remit.result import KEY, describe_check
 from remit.views.hints import fit_hint
 from remit.views.render import name_bug
 
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from remit.manifest.append import AppendResult
     from remit.manifest.entries import ManifestEntry
     from remit.model import Diagnostic, Fix, JsonRepair, Verdict
-    from remit.result import Result
+    from remit.result import CheckResult, Result
+    from remit.runs.checks.definition import AcceptanceCheck
     from remit.runs.submit_return import OwnVerdict
     from remit.runs.workspace_findings import ShownEntry
     from remit.schemas import (
@@ -38,8 +39,10 @@ if TYPE_CHECKING:
         AgentSummaryObject,
         AnswerSizeObject,
         AttemptObject,
+        CheckDefinitionObject,
         CheckedMessageObject,
         CheckedReturnObject,
+        CheckObject,
         ClusterObject,
         DiagnosticObject,
         EditObject,
@@ -203,6 +206,26 @@ def build_result(result: Result, diagnostics: Sequence[Diagnostic] = (), **more:
     whole: Any = built | {KEY: added | ({"diagnostics": [*known, *rest]} if rest else {}) | more}
     verified: ResultObject = whole
     return verified
+
+
+def build_check(result: CheckResult) -> CheckObject:
+    """The answer of an acceptance check, with its command and the end of its output."""
+    return describe_check(result, with_output=True)  # type: ignore[return-value] # its keys are those of the type
+
+
+def build_check_definition(check: AcceptanceCheck) -> CheckDefinitionObject:
+    """An acceptance check of the workspace."""
+    return {
+        "name": check.name,
+        "run": check.run,
+        "timeout_s": check.timeout_s,
+        "when": [*check.when],
+        "cwd": check.cwd,
+        "protect": [*check.protect],
+        "baseline": check.baseline,
+        "junit": check.junit,
+        "weakened": check.weakened,
+    }
 
 
 # --- runs ------------------------------------------------------------------------------------------------------------

@@ -451,6 +451,7 @@ FIELDS = (
     FieldSpec("owner", "text", ("agent", "remit"), wrong_type=_NO_TEXT, about="Who moves the task and commits."),
     FieldSpec("model", "text", wrong_type=_NO_TEXT, about="The model. Default: the harness's own."),
     FieldSpec("retry", "text", ("safe", "never"), about="Whether a lost run may be started again."),
+    FieldSpec("checks", "list", about="The acceptance checks of its work, by their names in remit.toml."),
     FieldSpec("return", "text", ("standard", "hyper", "manifest"), about="The format of the return."),
     FieldSpec(
         "temperature",

@@ -362,6 +362,7 @@ def _make_config(draft: Draft, own: AgentSettings, ctx: AdmissionContext) -> Run
         result_tokens=request.result_tokens or delegate.result_tokens,
         result_format="" if request.format is None else get_format(request.format).name,
         words=dict(ctx.settings.returns.status_words),
+        **_choose_checks(draft, own, ctx),
         topic=request.topic,
         resume_of=request.resume_of,
         harness_id=request.harness_id,
@@ -386,6 +387,35 @@ def _read_definition(draft: Draft) -> RunConfig:
         tools=definition.tools,
         permissions=describe_permissions(definition),
     )
+
+
+def _choose_checks(draft: Draft, own: AgentSettings, ctx: AdmissionContext) -> dict[str, Any]:
+    """Return the acceptance checks of a run and the seal of their environment, as fields of its configuration.
+
+    The request, the agent's file, its settings and those of the task command name checks; all of them have to pass.
+    """
+    request, settings = draft.request, ctx.settings
+    command = settings.runs.task.get(request.lifecycle)
+    named = [
+        (request.checks, "", True),
+        (draft.agent.list_words("checks"), f"the agent {draft.agent.name}", False),
+        (own.checks or (), f"[agents.{draft.agent.name}]", False),
+        (() if command is None else command.checks, f"[task.{request.lifecycle}]", False),
+    ]
+    if not any(names for names, _, _ in named):
+        return {}
+    from remit.runs.checks.definition import SALT_LETTERS, choose_checks, seal_environment  # noqa: PLC0415
+
+    chosen = {
+        check.name: check
+        for names, origin, is_typed in named
+        for check in choose_checks(names, settings.checks, may_be_commands=is_typed, origin=origin)
+    }
+    if not chosen.keys().isdisjoint(settings.checks):
+        check_trust(ctx.home.root, settings)
+    is_remote = ctx.remote and request.function is None
+    seal = "" if is_remote else seal_environment(ctx.environ, os.urandom(SALT_LETTERS // 2).hex())
+    return {"checks": tuple(check.as_details() for check in chosen.values()), "check_seal": seal}
 
 
 def _load_confined_caller(ctx: AdmissionContext) -> RunConfig | None:

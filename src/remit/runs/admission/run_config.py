@@ -133,6 +133,12 @@ class RunConfig(NamedTuple):
     words: Mapping[str, str] = NOTHING
     """The workspace's own status words."""
 
+    # Acceptance checks
+    checks: tuple[Mapping[str, Any], ...] = ()
+    """The acceptance checks, as `AcceptanceCheck.as_details` has them."""
+    check_seal: str = ""
+    """A keyed hash of the environment that they were to run in; empty if another machine runs them."""
+
     # Where it comes from
     is_harness_run: bool = False
     """Whether a harness started the agent: Remit can neither end it nor start another attempt."""

@@ -259,7 +259,8 @@ def _list_paths(conclusion: Conclusion, config: RunConfig) -> tuple[str, ...]:
 
     paths = [artifact.path for artifact in conclusion.artifacts if not artifact.path.startswith("/")]
     paths += [change.path for change in conclusion.unclaimed if not change.path.startswith("/")]
-    paths += list_changes(config.root).paths
+    own = {*paths}
+    paths += [each for each in list_changes(config.root).paths if each in own or each not in conclusion.made_by_checks]
     if conclusion.entry is not None and config.manifest:
         paths.append(os.path.relpath(config.manifest, config.root))
     return tuple(dict.fromkeys(paths))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from remit.ledger.runs import Run
     from remit.ledger.store import Ledger
     from remit.model import Diagnostic, JsonRepair, TextSpan
+    from remit.runs.checks.accept import CheckedTree
     from remit.runs.judging.judge import AttemptVerdict
 
 HANDBACK, BUDGET, TIMEOUT, ANSWERED = "handback", "budget", "timeout", "answered"
@@ -47,6 +48,21 @@ class Attempt(NamedTuple):
     """The code of the error that kept it from starting."""
     trace: str = ""
     """The end of its stack trace, or of what its program printed on standard error before it failed."""
+    checks: CheckedTree | None = None
+    """The answers of the acceptance checks, if they ran."""
+
+    @property
+    def is_completed(self) -> bool:
+        """Whether the result would be `completed`, but for acceptance checks."""
+        returned = None if self.verdict is None else self.verdict.returned
+        has_exited = self.stop_reason == "exited" and not self.output.cause and self.exit_code in (0, None)
+        return has_exited and returned is not None and returned.status == "completed"
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the return goes to the caller instead of back to the agent."""
+        is_accepted = self.verdict is not None and self.verdict.is_final
+        return is_accepted and not (self.checks is not None and self.checks.is_correctable)
 
 
 class EarlierClaims(NamedTuple):
@@ -67,8 +83,9 @@ def shape_attempt(row: Run, attempt: Attempt) -> AttemptRow:
     if verdict is None:
         return kept
     message = verdict.verdict
+    diagnostics = (*verdict.diagnostics, *(() if attempt.checks is None else attempt.checks.diagnostics))
     return kept._replace(
-        diagnostics=[_shape_diagnostic(each) for each in verdict.diagnostics[:_MAX_RECORDED]],
+        diagnostics=[_shape_diagnostic(each) for each in diagnostics[:_MAX_RECORDED]],
         repairs=[] if message is None else [_shape_repair(each) for each in message.repairs[:_MAX_RECORDED]],
         claims=list_claims(verdict),
     )

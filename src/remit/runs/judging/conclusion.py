@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from remit.evidence.tree import Comparison, TreeChange
     from remit.ledger.runs import Run
     from remit.model import Diagnostic, Status
+    from remit.result import CheckResult
     from remit.runners import Usage
+    from remit.runs.checks.accept import CheckedTree
     from remit.runs.judging.attempt import Attempt
     from remit.runs.judging.judge import AttemptVerdict
 
@@ -40,6 +42,8 @@ _TOGETHER = ("EVD003", "EVD010")
 """The diagnostics on claims that can't be verified because several agents worked in one folder."""
 _MOST_KEPT = 2_000
 """How many changed files of a run are stored."""
+_WEAKENING = ("CHK004", "CHK005", "CHK006", "CHK007")
+"""The diagnostics on checks that prove less than before."""
 _PROSE = (".md", ".mdx", ".txt", ".rst")
 _NOT_EXECUTABLE, _NOT_FOUND = 126, 127
 """The exit codes of a shell, and of `env`, for a program that it can't execute or find."""
@@ -93,6 +97,10 @@ class Conclusion(NamedTuple):
     """The agent's own keys in the metadata of its return."""
     lowered: bool = False
     """Whether Remit lowered the status."""
+    checks: tuple[CheckResult, ...] = ()
+    """The answers of the acceptance checks."""
+    made_by_checks: tuple[str, ...] = ()
+    """The files that changed while the checks ran: they aren't the agent's."""
 
     @property
     def task_status(self) -> str:
@@ -185,7 +193,7 @@ def _conclude(
         return _save_partial(run, attempt, evidence, can_resume=can_resume)
     if verdict is not None and verdict.returned is not None and attempt.stop_reason != "rejected":
         handback_advice = _advise(run, "timeout", "partial", can_resume=can_resume) if was_handed_back else ""
-        return _accept(run, attempt, evidence, handback_advice)
+        return _accept(run, attempt, evidence, handback_advice, can_resume=can_resume)
     if cause in ("turns", "budget"):
         exhausted = attempt._replace(stop_reason="budget", reason=attempt.output.trouble)
         return _save_partial(run, exhausted, evidence, can_resume=can_resume)
@@ -228,7 +236,9 @@ def _find_crash_code(attempt: Attempt) -> str:
     return NO_ANSWER if attempt.output.cause == "no_answer" else AGENT_FAILED
 
 
-def _accept(run: Run, attempt: Attempt, evidence: RunEvidence, handback_advice: str) -> Conclusion:
+def _accept(
+    run: Run, attempt: Attempt, evidence: RunEvidence, handback_advice: str, *, can_resume: bool
+) -> Conclusion:  # fmt: skip
     """A return that goes to the caller. If it was handed back because the time was up, it says so."""
     assert attempt.verdict is not None  # noqa: S101 - checked by the caller
     assert attempt.verdict.returned is not None  # noqa: S101 - checked by the caller
@@ -241,16 +251,52 @@ def _accept(run: Run, attempt: Attempt, evidence: RunEvidence, handback_advice: 
         kind, sentence, _ = _SAVED["timeout"]
         stop_reason, faults = "timeout", (_make_error(kind, sentence, handback_advice, recoverable=True), *faults)
     entry = verdict.verdict.payload if verdict.verdict and returned.format == "manifest" else None
+    status, diagnostics, checked = returned.status, verdict.diagnostics, attempt.checks
+    if checked is not None:
+        diagnostics = (*diagnostics, *checked.diagnostics)
+        faults = (*_name_unmet_checks(run, checked, can_resume=can_resume), *faults)
+        if not checked.is_passed:
+            status, entry = "partial", None
+            next_steps = (faults[0].recommendation, *next_steps)
     if verdict.name == "unproven":
         fault = _name_unproven(verdict)
         faults, next_steps, entry = (fault, *faults), (fault.recommendation, *next_steps), None
     if returned.status != "completed":
         faults = (*faults, *_name_missing(verdict))
     return Conclusion(
-        stop_reason, verdict.name, returned.status, returned.summary, returned.artifacts, verdict.grades,
-        evidence.unclaimed, faults, next_steps, verdict.diagnostics, attempt.output.notes, entry, verdict.unproven,
-        metadata=returned.metadata, extra=returned.extra, lowered=claimed_status != returned.status,
+        stop_reason, verdict.name, status, returned.summary, returned.artifacts, verdict.grades,
+        evidence.unclaimed, faults, next_steps, diagnostics, attempt.output.notes, entry, verdict.unproven,
+        metadata=returned.metadata, extra=returned.extra, lowered=claimed_status != status,
+        checks=() if checked is None else checked.results,
+        made_by_checks=() if checked is None else tuple(sorted(checked.made)),
     )  # fmt: skip
+
+
+def _name_unmet_checks(run: Run, checked: CheckedTree, *, can_resume: bool) -> tuple[AgentError, ...]:
+    """The checks that keep a result from being `completed`, each with the command that comes next."""
+    errors = []
+    if checked.failed:
+        names = ", ".join(each.name for each in checked.failed)
+        message = f"{names}: {checked.failed[0].reason}" if len(checked.failed) == 1 else names
+        is_old = all(each.before == "failed" for each in checked.failed)
+        how = "Fix what failed before the run, too" if is_old else "Fix it"
+        session_id = run.session_id
+        what = f"run the agent again: remit retry {session_id}"
+        if can_resume:
+            what = f'let the agent continue: remit resume {session_id} "Fix the failing check"'
+        errors.append(_make_error("check_failed", f"acceptance checks failed: {message}",
+                                  f"{how}, then run remit checks; or {what}",
+                                  recoverable=True))  # fmt: skip
+    if checked.not_run:
+        reasons = "; ".join(f"{each.name}: {each.reason}" for each in checked.not_run[:_BEGINS])
+        errors.append(_make_error("check_not_run", f"acceptance checks were not run: {reasons}",
+                                  "Run them: remit checks", recoverable=True))  # fmt: skip
+    if checked.is_weakened:
+        messages = [each for each in checked.diagnostics if each.code in _WEAKENING]
+        errors.append(_make_error("check_weakened", f"the checks prove less than before: {_join_messages(messages)}",
+                                  f"Review the change: remit show {run.session_id}; then run remit checks",
+                                  recoverable=True))  # fmt: skip
+    return tuple(errors)
 
 
 def _name_unproven(verdict: AttemptVerdict) -> AgentError:

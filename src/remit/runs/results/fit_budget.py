@@ -58,6 +58,7 @@ class _Shortening(NamedTuple):
 _STEPS = (
     _Shortening("unclaimed files", "items", 0, (f"{KEY}/unclaimed/paths",)),
     _Shortening("diagnostics", "items", 3, (f"{KEY}/diagnostics",)),
+    _Shortening("checks that passed", "checks", 0),
     _Shortening("hashes", "chars", 0, (f"{KEY}/grades/*/sha256", f"{KEY}/answer")),
     _Shortening("notes", "items", 0, (f"{KEY}/notes",)),
     _Shortening("key points", "items", 3, ("artifacts/*/key_points", "key_points", "key_findings")),
@@ -74,7 +75,7 @@ _STEPS = (
         "error messages", "chars", 60,
         ("errors/*/message", "errors/*/recommendation", "error/message", "error/details", "needs_followup/*",
          "next_steps", "next_steps/*", f"{KEY}/failed_steps/*/message", f"{KEY}/failed_steps/*/recommendation",
-         f"{KEY}/diagnostics/*/message"),
+         f"{KEY}/diagnostics/*/message", f"{KEY}/verified_by/*/reason"),
     ),
     _Shortening("summary", "chars", 60, ("summary", "title")),
 )  # fmt: skip
@@ -145,7 +146,10 @@ def _raise_again(
     shaped: dict[str, Any], step: _Shortening, found: _Measured, cut: list[str], max_tokens: int
 ) -> _Measured:
     """As much of the last part as there is room for."""
-    low, high = step.least, {"chars": _MAX_SUMMARY, "items": _MAX_ITEMS, "grades": _MAX_ITEMS}.get(step.unit, 0)
+    low, high = (
+        step.least,
+        {"chars": _MAX_SUMMARY, "items": _MAX_ITEMS, "grades": _MAX_ITEMS, "checks": _MAX_ITEMS}.get(step.unit, 0),
+    )
     while high - low > 1:
         middle = (low + high) // 2
         measured = _measure(_apply(shaped, step, middle), cut, max_tokens)
@@ -156,6 +160,12 @@ def _raise_again(
 def _apply(shaped: dict[str, Any], step: _Shortening, limit: int) -> dict[str, Any]:
     if step.unit == "keys":
         return {**_drop_unknown({key: value for key, value in shaped.items() if key != KEY}), KEY: shaped[KEY]}
+    if step.unit == "checks":
+        verified = shaped[KEY].get("verified_by", [])
+        first = [each for each in verified if each.get("answer") != "passed"]
+        kept = [*first, *(each for each in verified if each not in first)][: len(first) + limit]
+        rest = {key: value for key, value in shaped[KEY].items() if key != "verified_by"}
+        return {**shaped, KEY: rest | ({"verified_by": kept} if kept else {})}
     if step.unit == "grades":
         grades = shaped[KEY]["grades"]
         doubtful = [each for each in grades if each["grade"] not in PROVED]  # the first of all
@@ -248,6 +258,10 @@ def _clean_fields(whole: Result) -> Result:
         unclaimed_count=max(whole.unclaimed_count, len(whole.unclaimed)),
         diagnostics=tuple(
             each._replace(message=_clean_text(each.message), place=None, fix=None) for each in ranked[:_MAX_ITEMS]
+        ),
+        checks=tuple(
+            each._replace(name=_clean_text(each.name, _MAX_NAME), reason=_clean_text(each.reason), output="")
+            for each in whole.checks
         ),
         errors=tuple(_clean_fault(each) for each in whole.errors[:_MAX_ITEMS]),
         next_steps=tuple(_clean_text(each) for each in whole.next_steps[:_MAX_ITEMS]),

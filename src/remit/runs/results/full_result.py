@@ -14,7 +14,7 @@ from remit.errors import StateError
 from remit.ledger.texts import load_text
 from remit.light_hash import take_sha256
 from remit.model import ACCEPTABLE, AgentError, Artifact, Diagnostic
-from remit.result import FailedStep, Result, ResultArtifact, ResultUsage
+from remit.result import CheckResult, FailedStep, Result, ResultArtifact, ResultUsage
 from remit.runs.admission.run_config import read_run_config
 from remit.runs.judging.conclusion import Conclusion, WrittenFiles
 
@@ -77,6 +77,7 @@ def make_report(
         extra=conclusion.extra,
         result_format=config.result_format,
         task_id=config.outside or str(row.task_number or ""),
+        checks=conclusion.checks,
     )
     return write_return(result)
 
@@ -155,6 +156,7 @@ def render_report(report: Result, conclusion: Conclusion) -> bytes:
             "diagnostics": [[*diagnostic[:5]] for diagnostic in report.diagnostics],
             "errors": [_shape_fault(fault) for fault in report.errors],
             "usage": report.usage._asdict(),
+            "checks": [each._asdict() for each in report.checks],
             "failed_steps": [each._asdict() for each in report.failed_steps],
             "metadata": dict(report.metadata),
             "extra": dict(report.extra),
@@ -170,6 +172,7 @@ def render_report(report: Result, conclusion: Conclusion) -> bytes:
         "made": [*conclusion.made],
         "format": conclusion.format,
         "lowered": conclusion.lowered,
+        "made_by_checks": [*conclusion.made_by_checks],
     }
     writes = conclusion.writes
     if writes is not None:
@@ -201,7 +204,8 @@ def read_report(kept: dict[str, Any]) -> tuple[Result, Conclusion]:
         report.stop_reason, report.verdict, status, report.summary, artifacts, {}, unclaimed, report.errors,
         report.next_steps, report.diagnostics, report.notes, kept["entry"], tuple(kept.get("unsure", ())),
         _read_made(kept), _read_writes(kept) if "writes" in kept else None,
-        report.extra, kept["format"], report.metadata, kept["lowered"],
+        report.extra, kept["format"], report.metadata, kept["lowered"], report.checks,
+        tuple(kept["made_by_checks"]),
     )  # fmt: skip
     return report, conclusion
 
@@ -254,6 +258,7 @@ def _read_result(values: dict[str, Any]) -> Result:
         "diagnostics": tuple(Diagnostic(*each) for each in values["diagnostics"]),
         "errors": tuple(_read_fault(each) for each in values["errors"]),
         "usage": ResultUsage(**values["usage"]),
+        "checks": tuple(CheckResult(**each) for each in values["checks"]),
         "failed_steps": tuple(FailedStep(**each) for each in values["failed_steps"]),
     }
     return Result(**known)

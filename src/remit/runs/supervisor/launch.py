@@ -67,7 +67,7 @@ def start(
     # After the folder exists and before the shim starts: a recorded attempt without a folder has lost its folder.
     begin_attempt(home.ledger, run.session_id, number)
     environ = environ | dict(launch.environ)
-    confinement = _make_confinement(home, run, config, runner, environ) if config.confine else None
+    confinement = make_confinement(home, run, config, runner, environ) if config.confine else None
     shim_order = ShimOrder(
         launch.argv, config.root, run.deadline_ms or 0, environ, launch.stdin, launch.files, confinement=confinement
     )
@@ -110,7 +110,7 @@ def _make_launch(
 # --- confinement ------------------------------------------------------------------------------------------------------
 
 
-def _make_confinement(
+def make_confinement(
     home: Home, run: Run, config: RunConfig, runner: Runner, environ: Mapping[str, str]
 ) -> Confinement:  # fmt: skip
     """Let the agent write to its folder and the harness to its state, but not to files that control agents."""

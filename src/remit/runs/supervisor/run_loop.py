@@ -27,7 +27,7 @@ from remit.runners import RunOutput
 from remit.runs.admission.limits import Budget, check_limits
 from remit.runs.admission.run_config import RunConfig, read_run_config
 from remit.runs.admission.tickets import CARRIED
-from remit.runs.instructions import render_handback, render_reask
+from remit.runs.instructions import render_failed_checks, render_handback, render_reask
 from remit.runs.judging.attempt import BUDGET, HANDBACK, OWN_END, Attempt, shape_attempt
 from remit.runs.judging.conclusion import WrittenFiles, conclude
 from remit.runs.judging.concurrent_writers import ConcurrentRun, is_recorded, list_seen
@@ -43,7 +43,7 @@ from remit.runs.supervisor.attempt_output import (
     name_below_root,
     read_output,
 )
-from remit.runs.supervisor.launch import CONFINED, issue_ticket, make_order, start
+from remit.runs.supervisor.launch import CONFINED, issue_ticket, make_confinement, make_order, start
 from remit.runs.supervisor.usage import RemainingBudget, sum_usage
 from remit.runs.supervisor.watcher import CHECK_EVERY_S, AttemptWatcher
 from remit.storage.protected_files import list_new_protected
@@ -129,14 +129,14 @@ class RunLoop:
                 if refused is not None:
                     return refused
             await self._watch(number)
-            attempt = await self._examine(number)
-            # The place for acceptance checks: the agent has ended, its return is judged, and nothing is decided yet.
+            attempt = await self._run_checks(await self._examine(number))
+            self._give_back_time(attempt)
             self.attempts.append(attempt)
             self.watcher = None
             message = self._find_message(attempt)
             is_last = message is None and not self._may_run_again(attempt)
             if is_last:
-                attempt = self.attempts[-1] = await self._accept_at_last(attempt)
+                attempt = self.attempts[-1] = await self._run_checks(await self._accept_at_last(attempt))
             self._record(attempt)
             if is_last:
                 return attempt
@@ -308,6 +308,47 @@ class RunLoop:
         kept = (load_text(self.home, self.run.session_id, f"{kind}-{number}") for kind in ("submitted", "return-file"))
         return tuple(text for data in kept if (text := (data or b"").decode("utf-8", "replace")).strip())
 
+    # --- acceptance checks --------------------------------------------------------------------------------------------
+
+    async def _run_checks(self, attempt: Attempt) -> Attempt:
+        """Run the acceptance checks in the agent's tree, if the result would otherwise be `completed`."""
+        verdict = attempt.verdict
+        if not self.config.checks or verdict is None or not attempt.is_completed or attempt.checks is not None:
+            return attempt
+        from remit.runs.checks.accept import CheckRound, check_out_before, scan_for_checks  # noqa: PLC0415 - as below
+        from remit.runs.checks.definition import check_seal, make_check_environment, read_check  # noqa: PLC0415
+        from remit.runs.checks.execute import CheckPlace  # noqa: PLC0415
+
+        before, session_id, home = self._before.tree, self.run.session_id, self.home
+        scan = partial(scan_for_checks, home, self.config.root, before, verdict.after)
+        after, comparison = await asyncio.to_thread(scan)
+        environ = make_check_environment(self.supervisor.environ)
+        confinement = None
+        if self.config.confine:
+            confinement = make_confinement(home, self.run, self.config, self.runner, environ)
+        place = CheckPlace(
+            home, session_id, self.config.root, environ,
+            lambda: bool(self._cancel_reason) or self.supervisor.is_cancelled(session_id), confinement,
+        )  # fmt: skip
+        round_ = CheckRound(
+            place, attempt=attempt.number, after=after, before=before, comparison=comparison,
+            find_writer=partial(self.supervisor.find_active_writer, self.run, self.config.root),
+            baseline=partial(check_out_before, home.root, session_id, self.config.commit, before),
+            report=partial(self.supervisor.report, session_id, "check"),
+            limit_ms=self.supervisor.find_limit(self.run),
+            refusal=check_seal(self.config.check_seal, self.supervisor.environ),
+        )  # fmt: skip
+        checked = await round_.run([read_check(each) for each in self.config.checks])
+        # What the checks changed isn't the agent's, so the trees are compared as they were before.
+        return attempt._replace(checks=checked, verdict=verdict._replace(after=after))
+
+    def _give_back_time(self, attempt: Attempt) -> None:
+        """Move the deadline by the time that the checks took: it is the agent's time only."""
+        result = load_result(self._find_folder(attempt.number)) if attempt.checks is not None else None
+        if result is not None and self.run.deadline_ms is not None:
+            left_ms = self.run.deadline_ms - result.ended_ms
+            self.run = self.supervisor.move_deadline(self.run, read_clock_ms() + max(left_ms, 0))
+
     # --- send back or end ---------------------------------------------------------------------------------------------
 
     def _find_message(self, attempt: Attempt) -> str | None:
@@ -320,13 +361,16 @@ class RunLoop:
             return render_handback(seconds, format=self.config.format) if can_resume else None
         if not self._may_ask_again(attempt, can_resume=can_resume):
             return None
-        diagnostics = () if attempt.verdict is None else attempt.verdict.diagnostics
         used = None if attempt.verdict is None else attempt.verdict.format
-        return render_reask(diagnostics, format=used or self.config.format, session_id=self.run.session_id)
+        format, session_id = used or self.config.format, self.run.session_id
+        if attempt.checks is not None:
+            return render_failed_checks(attempt.checks, format=format, session_id=session_id)
+        diagnostics = () if attempt.verdict is None else attempt.verdict.diagnostics
+        return render_reask(diagnostics, format=format, session_id=session_id)
 
     def _may_ask_again(self, attempt: Attempt, *, can_resume: bool) -> bool:
         """Whether a bad return goes back to the agent; an agent that could not answer isn't asked again."""
-        if attempt.stop_reason not in OWN_END or (attempt.verdict is not None and attempt.verdict.is_final):
+        if attempt.stop_reason not in OWN_END or attempt.is_final:
             return False
         asked = sum(earlier.stop_reason in OWN_END for earlier in self.attempts) - 1
         is_hopeless = attempt.output.cause in ("turns", "budget", "refused")
@@ -372,6 +416,7 @@ class RunLoop:
         if attempt.exit_code == 0:
             await self.supervisor.group_commit.write(partial(self._keep_answer, attempt), durable=False)
             attempt = await self._accept_at_last(attempt._replace(verdict=await self._judge(attempt)))
+            attempt = await self._run_checks(attempt)
         self.attempts.append(attempt)
         await self.supervisor.group_commit.write(partial(self._record, attempt), durable=False)
         return attempt
@@ -489,6 +534,11 @@ class RunLoop:
         writes = WrittenFiles(None, frozenset(name_below_root(list_seen(tools), root)), is_recorded(tools))
         read_ms = 0 if self.watcher is None else self.watcher.read_ms
         return ConcurrentRun(self.run.session_id, written=written, writes=writes, recorded_ms=read_ms)
+
+    @property
+    def is_calling(self) -> bool:
+        """Whether a function of this process works as the agent now."""
+        return self._call is not None and not self._call.answer.done()
 
     def _find_folder(self, number: int) -> str:
         return find_folder(self.home, self.run.session_id, number)

@@ -13,7 +13,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from remit.attempts.folders import find_folder, is_alive, send_control
+from remit.attempts.folders import FIRST_CHECK, find_folder, is_alive, list_living, send_control
 from remit.errors import BusyError, RefusedError, RemitError, RunnerError, StateError
 from remit.ledger.events import add_event, load_last_event, read_clock_ms
 from remit.ledger.hook_runs import GRACE_MS, HOOKS_OWNER
@@ -28,6 +28,7 @@ from remit.runs.admission.tickets import RANDOM_BYTES, Ticket, mint
 from remit.runs.judging.attempt import Attempt
 from remit.runs.judging.conclusion import conclude
 from remit.runs.judging.other_runs import find_shared_tree
+from remit.runs.judging.judging_context import list_resumed_runs
 from remit.runs.results.full_result import add_steps, load_report, make_report, render_report
 from remit.runs.supervisor.group_commit import GroupCommit
 from remit.runs.supervisor.run_loop import RunLoop
@@ -191,13 +192,13 @@ class Supervisor:
 
         if run.state == "admitted":
             with self.home.ledger.transaction() as db:
-                take_slot(db, run, NO_LIMITS, deadline_ms=find_deadline(run, read_clock_ms(), self._find_limit(run)))
+                take_slot(db, run, NO_LIMITS, deadline_ms=find_deadline(run, read_clock_ms(), self.find_limit(run)))
             run = self._load(run.session_id)
         return await self._conclude(run, await asyncio.to_thread(answer, self.home.root, settings, run))
 
     async def _wait_for_slot(self, run: Run) -> Conclusion | None:
         """Wait for a slot; the conclusion of a run that ended before it got one."""
-        stop_reason = await self.slot_queue.wait(run, self._find_limit(run))
+        stop_reason = await self.slot_queue.wait(run, self.find_limit(run))
         if not stop_reason:
             return None
         reason = "no slot was free in its caller's time"
@@ -307,14 +308,14 @@ class Supervisor:
             raise RemitError(f"the ledger has no run {session_id}", hint="remit ps shows the runs")
         return run
 
-    def _find_limit(self, run: Run) -> int | None:
+    def find_limit(self, run: Run) -> int | None:
         """The deadline of the caller."""
         parent = None if run.parent_id is None else load_run(self.home.ledger, run.parent_id)
         return None if parent is None else parent.deadline_ms
 
     def restart_clock(self, run: Run) -> Run:
         """Let the time of a run begin now, after its tree was recorded."""
-        deadline_ms = find_deadline(run, read_clock_ms(), self._find_limit(run))
+        deadline_ms = find_deadline(run, read_clock_ms(), self.find_limit(run))
         set_deadline(self.home.ledger, run.session_id, deadline_ms)
         return run._replace(deadline_ms=deadline_ms)
 
@@ -381,6 +382,31 @@ class Supervisor:
         from remit.runs.own_files import get_file_places, list_own_files  # noqa: PLC0415 - after the agent has ended
 
         return list_own_files(self.home.root, get_file_places(self.settings))
+
+    def find_active_writer(self, run: Run, root: str) -> str:
+        """Return another agent that is changing files in a folder now; empty if there is none.
+
+        An agent that has ended changes nothing, even if its run is still being checked.
+        """
+        since = list_resumed_runs(self.home, run)
+        living = {each.session_id for each in list_living(self.home) if each.number < FIRST_CHECK}
+        for other in self.find_shared_tree(run, root, since=since).others:
+            row = load_run(self.home.ledger, other.session_id) if other.ended_ms is None else None
+            loop = self.active.get(other.session_id)
+            if row is not None and (
+                other.session_id in living
+                or read_run_config(row.details).is_harness_run
+                or (isinstance(loop, RunLoop) and loop.is_calling)
+            ):
+                return f"{row.agent} ({row.session_id})"
+        return ""
+
+    def move_deadline(self, run: Run, deadline_ms: int) -> Run:
+        """Give a run another deadline, not after that of its caller."""
+        limit_ms = self.find_limit(run)
+        deadline_ms = deadline_ms if limit_ms is None else min(deadline_ms, limit_ms)
+        set_deadline(self.home.ledger, run.session_id, deadline_ms)
+        return run._replace(deadline_ms=deadline_ms)
 
     def report(self, session_id: str, kind: str, details: Mapping[str, Any]) -> None:
         """Add an event for those who follow a run. If it can't be written, the run continues without it."""

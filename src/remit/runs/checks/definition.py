@@ -1,0 +1,154 @@
+"""The acceptance checks of a run: which ones, and what is fixed about each when the run is admitted."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from typing import TYPE_CHECKING, Any, Literal
+
+from remit.errors import UsageError
+from remit.harnesses import SESSION_VARIABLES
+from remit.light_namedtuple import NamedTuple
+from remit.spelling import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from remit.config.checks import CheckSettings
+
+MAX_CHECKS = 20
+SALT_LETTERS = 32
+_CONFIGURATION = {
+    "pytest": ("pytest.ini", ".pytest.ini", "tox.ini"),
+    "tox": ("tox.ini",),
+    "nox": ("noxfile.py",),
+    "ruff": ("ruff.toml", ".ruff.toml"),
+    "mypy": ("mypy.ini", ".mypy.ini"),
+    "flake8": (".flake8",),
+    "make": ("Makefile", "makefile", "GNUmakefile"),
+    "just": ("justfile", ".justfile"),
+    "jest": ("jest.config.*",),
+    "vitest": ("vitest.config.*",),
+    "eslint": ("eslint.config.*", ".eslintrc*"),
+    "playwright": ("playwright.config.*",),
+    "pre-commit": (".pre-commit-config.yaml",),
+    "golangci-lint": (".golangci.*",),
+    "phpunit": ("phpunit.xml*",),
+}
+"""The files that do nothing but configure a program, by the program's name."""
+SETTINGS_FILE = "remit.toml"
+_VOLATILE = frozenset((
+    "_", "OLDPWD", "PWD", "SHLVL", "COLUMNS", "LINES", "TERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION",
+    "TERM_SESSION_ID", "COLORTERM", "WINDOWID", "WINDOW", "STY", "TMUX", "TMUX_PANE", "SSH_CLIENT", "SSH_CONNECTION",
+    "SSH_TTY", "SSH_AUTH_SOCK", "XDG_SESSION_ID", "DISPLAY", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS",
+    "LS_COLORS", "PS1", "PS2", "PROMPT_COMMAND", "HISTFILE",
+))  # fmt: skip
+"""Variables of the terminal: no check gets them, so its result doesn't depend on where Remit was started."""
+_OWN = ("REMIT_", *SESSION_VARIABLES)
+
+
+class AcceptanceCheck(NamedTuple):
+    """A command that has to pass. The fields are those of `[checks.NAME]`."""
+
+    name: str
+    run: str
+    timeout_s: float = 600
+    when: tuple[str, ...] = ()
+    cwd: str = ""
+    protect: tuple[str, ...] = ()
+    baseline: bool = False
+    junit: str = ""
+    weakened: Literal["warn", "partial"] = "warn"
+
+    def as_details(self) -> dict[str, Any]:
+        """Return the fields that differ from their defaults, as JSON."""
+        usual = AcceptanceCheck("", "")
+        return {
+            name: [*value] if isinstance(value, tuple) else value
+            for name, value in self._asdict().items()
+            if value != getattr(usual, name)
+        }
+
+
+def read_check(details: Mapping[str, Any]) -> AcceptanceCheck:
+    """Return a check from the details of a run."""
+    known: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in details.items()
+        if name in AcceptanceCheck._fields
+    }
+    return AcceptanceCheck(**known)
+
+
+def make_check(name: str, settings: CheckSettings) -> AcceptanceCheck:
+    """Return a check of the workspace."""
+    protect = find_configuration(settings.run) if settings.protect is None else settings.protect
+    return AcceptanceCheck(
+        name, settings.run, settings.timeout, settings.when, settings.cwd or "", (*protect, SETTINGS_FILE),
+        settings.baseline, settings.junit or "", "partial" if settings.weakened == "partial" else "warn",
+    )  # fmt: skip
+
+
+def make_typed_check(command: str) -> AcceptanceCheck:
+    """Return a check for a command that a user typed. Its name is the command."""
+    return AcceptanceCheck(command, command, protect=(*find_configuration(command), SETTINGS_FILE))
+
+
+def find_configuration(command: str) -> tuple[str, ...]:
+    """Return the files that decide a command: those that it names, and the configuration of its programs."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        words = command.split()
+    found: list[str] = []
+    for word in words:
+        name = os.path.basename(word)
+        found += _CONFIGURATION.get(name, ())
+        path = word.rpartition("=")[2].removeprefix("./")
+        if "/" in word or "." in name:  # a script, or a configuration file; of a folder, only the folder itself
+            is_below = bool(path) and not path.startswith(("/", "-", "~")) and ".." not in path.split("/")
+            found += [f"./{path}"] if is_below else []
+    return tuple(dict.fromkeys(found))
+
+
+def choose_checks(
+    named: Iterable[str], settings: Mapping[str, CheckSettings], *, may_be_commands: bool, origin: str = ""
+) -> tuple[AcceptanceCheck, ...]:
+    """Return the checks for names or commands, each once.
+
+    `may_be_commands`: a user typed them, so what names no check of the workspace is a command. `origin` says where the
+    names come from, for the error about an unknown one.
+    """
+    chosen: dict[str, AcceptanceCheck] = {}
+    for each in named:
+        if each in settings:
+            chosen.setdefault(each, make_check(each, settings[each]))
+        elif may_be_commands and each.strip() and "\0" not in each:
+            chosen.setdefault(each, make_typed_check(each))
+        else:
+            where = f"{origin} names the check {each!r}, which" if origin else f"the check {each!r}"
+            hint = did_you_mean(each, tuple(settings)) if settings else f"add [checks.{each}] to {SETTINGS_FILE}"
+            raise UsageError(f"{where} isn't in {SETTINGS_FILE}", hint=hint)
+    if len(chosen) > MAX_CHECKS:
+        raise UsageError(f"{len(chosen)} checks are too many", hint=f"at most {MAX_CHECKS}: combine some in a script")
+    return tuple(chosen.values())
+
+
+def make_check_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of checks: the user's, without variables of the terminal, of Remit and of a harness."""
+    return {name: value for name, value in environ.items() if name not in _VOLATILE and not name.startswith(_OWN)}
+
+
+def check_seal(seal: str, environ: Mapping[str, str]) -> str:
+    """Return why checks may not run in an environment: another one was fixed at admission. Empty: they may."""
+    if not seal or seal_environment(environ, seal[:SALT_LETTERS]) == seal:
+        return ""
+    return "the environment isn't the one in which the run was admitted"
+
+
+def seal_environment(environ: Mapping[str, str], salt: str) -> str:
+    """Return a keyed hash of the environment of checks; the ledger has no values."""
+    from hashlib import blake2b  # noqa: PLC0415 - only for runs with checks
+
+    text = "\0".join(f"{name}={value}" for name, value in sorted(make_check_environment(environ).items()))
+    return salt + blake2b(text.encode("utf-8", "surrogatepass"), key=salt.encode(), digest_size=32).hexdigest()
