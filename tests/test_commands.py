@@ -11,7 +11,7 @@ from remit import commands
 from tests.support.paths import ROOT
 
 TREE = {
-    "": "run ps show logs wait cancel resume retry check lint explain init status doctor gc serve mcp completion "
+    "": "run ps show logs wait cancel resume retry check checks lint explain init status doctor gc serve mcp completion "
     "agent task findings errors return hooks worker config",
     "agent": "new list graph can upgrade build",
     "task": "new list show set-status start done block link phases archive sync research plan implement revise review",

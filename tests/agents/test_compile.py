@@ -391,6 +391,7 @@ WHOLE: dict[str, Any] = {
     "owner": "agent",
     "retry": {"attempts": 2},
     "return": "standard",
+    "checks": ["tests"],
     "model": "claude-opus-4-1",
     "colour": "red",
 }  # fmt: skip

@@ -91,7 +91,7 @@ def test_the_version_is_that_of_the_package(remit: Remit) -> None:
 @pytest.mark.parametrize(
     ("words", "answers"),
     [
-        ("remit ch", ["plain,check"]),
+        ("remit ch", ["plain,check", "plain,checks"]),
         ("remit lin", ["plain,lint"]),
         ("remit return schema --j", ["plain,--json"]),
         ("remit chek --j", []),

@@ -165,7 +165,7 @@ def test_every_field_of_a_result_is_in_the_tables_of_its_page() -> None:
 def test_every_table_is_told_and_every_key_has_a_meaning_and_an_example(pages: dict[str, str]) -> None:
     alone = {"route": settings.ROUTE, "backend": settings.BACKEND}
     told = {each.title.partition(".")[0]: each for each in settings.TABLES}
-    known = {*config._TABLES, *RunSettings._fields, "backend"}  # noqa: SLF001 - what a file may have
+    known = {*config._TABLES, *RunSettings._fields, "backend", "checks"}  # noqa: SLF001 - what a file may have
     assert {*alone, *told} == known
     for name, each in told.items():
         assert set(settings.read_comments(each.fields)) == set(each.fields._fields)

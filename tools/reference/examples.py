@@ -50,6 +50,8 @@ $ remit init --dry-run
 $ remit init --yes
 # The commands around settings.
 $ remit config
+# The commands that have to pass before work counts as complete.
+$ remit checks --list
 # Every setting, and where it comes from.
 $ remit config show
 # What the settings of this workspace would run, and whether it is trusted.

@@ -60,6 +60,7 @@ FAMILIES = {
                   _NEVER.format(reason="change what is given, or what the agent's file asks for")),
     "ASK": Family("Asking", "What was asked for.", ("run",), _TELLS),
     "BUD": Family("Budgets", "Limits that a runner cannot hold as they were meant.", ("run", "show"), _TELLS),
+    "CHK": Family("Checks", "Acceptance checks of a run.", ("run", "show", "checks"), _TELLS),
     "SET": Family("Settling", "What is done once a return was accepted.", ("run", "show", "task implement"), _TELLS),
     "SYN": Family("Tasks", "state.json and TODO.md, and what they say of each other.", ("task sync", "doctor"), _FILES),
     "MAN": Family("Manifest", "The lines of a manifest and the files that they point to.",

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit import config
-from remit.config import runs
+from remit.config import checks, runs
 from remit.model import NOTHING
 from tools.reference.markdown import code, fence, join, name_anchor, table
 from tools.reference.variables import VARIABLES
@@ -93,6 +93,7 @@ timeout = 900
 format = "standard"
 owner = "remit"
 retry = "safe"
+checks = ["tests"]
 """),
     Table("task.NAME", runs.TaskCommandSettings, """\
 [task.audit]
@@ -102,6 +103,7 @@ working = "IN PROGRESS"
 artifact = "reports/audit-{version:03d}.md"
 help = "Have a task audited."
 timeout = 1800
+checks = ["tests", "api"]
 """, "Makes a command `remit NAME`, or changes one that there is."),
     Table("hooks", runs.HookSettings, """\
 [hooks]
@@ -137,6 +139,20 @@ write = ["~/.cache", "~/.npm"]
 network = "model"
 judge = true
 """),
+    Table("checks.NAME", checks.CheckSettings, """\
+[checks.tests]
+run = "pytest -q --junitxml=report.xml"
+timeout = 900
+when = ["src/**", "tests/**"]
+junit = "report.xml"
+weakened = "partial"
+
+[checks.api]
+run = "make check"
+cwd = "api"
+protect = ["Makefile", "api/pytest.ini"]
+baseline = true
+""", "The commands come with the repository, so they run once you trusted them with `remit config trust`."),
     Table("cluster", config.ClusterSettings, """\
 [cluster]
 remote = "git@example.org:team/project.git"
@@ -149,7 +165,8 @@ parcel_megabytes = 32
 TYPES = {
     "str": "text", "str | None": "text", "bool": "true or false", "bool | None": "true or false",
     "int": "whole number", "int | None": "whole number", "float": "number", "float | None": "number",
-    "tuple[str, ...]": "list of texts", "Mapping[str, str]": "table of texts",
+    "tuple[str, ...]": "list of texts", "tuple[str, ...] | None": "list of texts",
+    "Mapping[str, str]": "table of texts",
     "Mapping[str, tuple[str, ...]]": "table of lists", "Severity": "`note`, `warning` or `error`",
     "Mapping[str, Severity]": "table of severities", "Mapping[str, Status]": "table of statuses",
 }  # fmt: skip

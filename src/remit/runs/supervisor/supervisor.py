@@ -27,8 +27,8 @@ from remit.runs.admission.run_config import BUILT_IN, read_run_config
 from remit.runs.admission.tickets import RANDOM_BYTES, Ticket, mint
 from remit.runs.judging.attempt import Attempt
 from remit.runs.judging.conclusion import conclude
-from remit.runs.judging.other_runs import find_shared_tree
 from remit.runs.judging.judging_context import list_resumed_runs
+from remit.runs.judging.other_runs import find_shared_tree
 from remit.runs.results.full_result import add_steps, load_report, make_report, render_report
 from remit.runs.supervisor.group_commit import GroupCommit
 from remit.runs.supervisor.run_loop import RunLoop
