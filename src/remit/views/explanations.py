@@ -170,13 +170,10 @@ FAULTS = {
     "fabricated": "A claim in the return is false.",
     "unproven": "Remit could not verify a claimed file, and nothing shows that the claim is false. Check the file "
     "yourself. If other runs were active in the same folder, give each its own worktree.",
-<<<<<<< HEAD
     "orphaned": "The supervisor and the agent died, and no result is stored.",
-=======
     "check_failed": "An acceptance check failed in the agent's tree. The diagnostics have the end of its output.",
     "check_not_run": "An acceptance check did not run to its end, so nothing is known. Run it with `remit checks`.",
     "check_weakened": "The run changed what decides an acceptance check, or deleted or skipped tests.",
->>>>>>> 6cef474e (checks: document settings, codes and the command)
     "execution": "Another failure, such as an agent that crashed.",
     "validation_failure": "An input or an output is not valid.",
     "file_operation_failure": "A file could not be read or written.",
