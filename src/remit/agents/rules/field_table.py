@@ -19,7 +19,7 @@ from remit.lazy_regex import lazy
 from remit.light_namedtuple import NamedTuple
 from remit.model import NOTHING
 from remit.positions import escape_key
-from remit.spelling import SURE, find_similar
+from remit.spelling import SURE, did_you_mean, find_similar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -49,10 +49,8 @@ def is_whole(document: AgentDocument) -> bool:
 
 def find_title(document: AgentDocument) -> str:
     """Return the file's title as YAML, or "" without a title."""
-    from remit.agents.edits import quote  # noqa: PLC0415 - only for a fix
-
     title = next((text for level, text, _ in document.body.headings if level == 1 and text), "")
-    return quote(title) if title else ""
+    return edits.quote(title) if title else ""
 
 
 def is_number(value: object) -> TypeGuard[int | float]:
@@ -79,8 +77,6 @@ def show(value: object, most: int = 60) -> str:
 
 def suggest(word: str, known: Sequence[str]) -> tuple[str, str]:
     """Return the similar known word or "", and the hint that names it or lists all known words."""
-    from remit.spelling import did_you_mean  # noqa: PLC0415 - only once something is wrong
-
     hint = did_you_mean(word[:80], tuple(known))
     meant = hint.split("'")[1] if hint.startswith("did") else ""
     return meant, f"{hint[0].upper()}{hint[1:]}{'' if meant else '.'}"

@@ -24,7 +24,7 @@ from remit.agents.patterns import (
     normalize_command,
 )
 from remit.agents.profiles import TOOLS
-from remit.agents.rules.field_table import show, suggest
+from remit.agents.rules.field_table import is_missing, show, suggest
 from remit.agents.rules.register import AgentFileContext, AgentViolation, agent_rule
 from remit.agents.rules.tools import report_unknown_tool
 from remit.globs import EVERYTHING, is_pattern
@@ -65,7 +65,6 @@ def permissions_side_missing(case: AgentFileContext) -> Iterator[AgentViolation]
 
     Fix (unsafe): adds the missing side: allow reading everything and writing nothing, or deny writing to .git.
     """
-    from remit.agents.rules.field_table import is_missing  # noqa: PLC0415
     from remit.agents.rules.standard_fields import TABLE  # noqa: PLC0415 - only standard files have these fields
 
     document = case.document
