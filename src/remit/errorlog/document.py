@@ -56,8 +56,8 @@ def log_broken(message: str, hint: str, place: TextSpan | None) -> Diagnostic:
 
     Bad: a truncated file, two objects one after the other, the conflict markers of a merge.
 
-    Good: one JSON object with a list of errors. The next `remit errors resolve`, or the next error, writes what can be
-    recovered and keeps the original in `.remit/recovered`.
+    Good: one JSON object with a list of errors. The next `remit errors resolve`, or the next recorded error, writes all
+    entries that can be recovered, and keeps the original in `.remit/recovered`.
     """
     return Diagnostic("ERR001", "error", message, hint, place=place)
 
