@@ -568,7 +568,7 @@ def test_a_file_that_changes_while_it_is_migrated_is_left_alone(
         file.write_text("somebody else's\n")
         return original(*args, **options)
 
-    monkeypatch.setattr(migrate, "migrate", migrate_and_disturb)
+    monkeypatch.setattr("remit.agent_files.authoring.migrate", migrate_and_disturb)
     with pytest.raises(InputError, match="was changed meanwhile"):
         migrate_agents([str(file)], kind=None, write=True)
     assert file.read_text() == "somebody else's\n"

@@ -1,7 +1,7 @@
-"""The backend: where runs execute. `local` is this machine, with ledger and shims.
+"""The backend: where runs execute. The local backend is this machine, with ledger and shims.
 
-Owns what every backend can do. A delegation is in the ledger before a backend hears of it, so a backend is told a
-session and nothing else; `remit.testing.backends` checks that one keeps to this.
+A run is in the ledger before a backend gets its session id, and a backend gets nothing else. The conformance suite is
+`remit.testing.backends`.
 """
 
 from __future__ import annotations
@@ -26,57 +26,57 @@ if TYPE_CHECKING:
     from remit.result import Result
 
     Admit = Callable[[str], Awaitable[None]]
-    """Told the session that was admitted, before anybody else may be."""
+    """Called with the session that was admitted, before the next admission."""
     from collections.abc import AsyncIterator, Iterable
 
     from remit.runs.supervisor.supervisor import Supervisor
 
 
 class Backend(Protocol):
-    """Where delegations run."""
+    """Where runs execute."""
 
     @property
     def id(self) -> str:
-        """Whoever drives: what stands as `owner` in the rows that are this backend's."""
+        """The id of the supervisor: the `owner` in the rows of this backend's runs."""
         ...
 
     def admitting(self, environ: Mapping[str, str]) -> AbstractAsyncContextManager[Admit]:
-        """Hold the tree that the caller in an environment belongs to, so that no sibling is admitted in between."""
+        """Lock the call tree of the caller in an environment, so that no sibling is admitted at the same time."""
         ...
 
     async def submit(self, session_id: str) -> None:
-        """Begin to drive a delegation whose row is this backend's; it is driven once, however often this is called."""
+        """Start to execute a run of this backend. Repeated calls have no effect."""
         ...
 
     async def wait(self, session_id: str) -> Result:
-        """Wait until a delegation is settled, whoever drives it; what became of it."""
+        """Wait until a run is finished, whichever process executes it, and return its whole result."""
         ...
 
     async def cancel(self, session_id: str, *, reason: str = "") -> Sequence[str]:
-        """End a delegation and all below it; the sessions that were told. Returns when nothing of them is alive."""
+        """Cancel a run and all nested runs, and return their sessions once none of their processes is alive."""
         ...
 
     def list(self, *, only_open: bool = True) -> Sequence[Run]:
-        """The delegations that there are, newest first."""
+        """The runs, newest first."""
         ...
 
     async def recover(self) -> Sequence[str]:
-        """Take over what backends have left that are no longer there; the sessions that are driven here now."""
+        """Take over the runs of backends that no longer exist; the sessions that were taken over."""
         ...
 
     async def close(self) -> None:
-        """Stop driving. Agents that run go on, and are taken over by whoever comes next."""
+        """Stop supervising. Agents continue, and the next backend takes their runs over."""
         ...
 
 
 _LOOK_S = 0.1
 _ENDING_S = 0.02
 CANCEL_S = 30.0
-"""How long `cancel` waits for what it has cancelled."""
+"""How long `cancel` waits for the processes of cancelled runs."""
 
 
 class LocalBackend:
-    """This machine."""
+    """The backend of this machine. Runs of other processes are followed in the ledger."""
 
     def __init__(self, supervisor: Supervisor) -> None:
         self.supervisor = supervisor
@@ -89,23 +89,23 @@ class LocalBackend:
         return self.supervisor.id
 
     @asynccontextmanager
-    async def admitting(self, environ: Mapping[str, str]) -> AsyncIterator[Admit]:  # noqa: ARG002 - the ledger knows who
-        """Whoever admits does it in one transaction of the ledger: nothing more is needed."""
+    async def admitting(self, environ: Mapping[str, str]) -> AsyncIterator[Admit]:  # noqa: ARG002 - the ledger has the callers
+        """No lock is needed: a run is admitted in one transaction of the ledger."""
         yield _note_nothing
 
     async def submit(self, session_id: str) -> None:
-        """Begin to drive a delegation that is this supervisor's."""
+        """Start to execute a run of this supervisor."""
         if session_id not in self._tasks and not self.supervisor.is_active(session_id):
             task = self._tasks[session_id] = asyncio.ensure_future(self.supervisor.run_to_end(session_id))
             task.add_done_callback(partial(self._forget, session_id))
 
     def _forget(self, session_id: str, task: asyncio.Task[Result]) -> None:
-        """What is settled is in the ledger; what went wrong is kept for whoever waits."""
+        """Forget a task that succeeded: its result is in the ledger. An error is kept for the next waiter."""
         if not task.cancelled() and task.exception() is None and self._tasks.get(session_id) is task:
             del self._tasks[session_id]
 
     async def wait(self, session_id: str) -> Result:
-        """Wait until a delegation is settled, whoever drives it."""
+        """Wait until a run is finished, and take it over if its supervisor no longer exists."""
         while True:
             if session_id in self._tasks:
                 return await self._attend(session_id)
@@ -122,7 +122,7 @@ class LocalBackend:
             await asyncio.sleep(_LOOK_S)
 
     async def _attend(self, session_id: str) -> Result:
-        """Wait for what is driven here. What cannot be driven on goes on by itself, and is taken up again."""
+        """Wait for a run of this process. If supervising fails, its agent continues, and `wait` can take it over."""
         task = self._tasks[session_id]
         try:
             return await asyncio.shield(task)
@@ -139,29 +139,29 @@ class LocalBackend:
         Raises `BusyError` if something stays alive: a process that is frozen or waits for a disk can't be ended.
         """
         self._load(session_id)
-        told = self.supervisor.cancel(session_id, reason=reason)
+        cancelled = self.supervisor.cancel(session_id, reason=reason)
         last = time.monotonic() + CANCEL_S
-        while living := {each.session_id for each in list_living(self.home)} & set(told):
+        while living := {each.session_id for each in list_living(self.home)} & set(cancelled):
             if time.monotonic() > last:
                 raise make_unended_error(living)
             await asyncio.sleep(_ENDING_S)
-            for each in living:  # its shim may have begun to listen only now
+            for each in living:  # its shim may accept requests only now
                 self.supervisor.request_end(each)
-        return told
+        return cancelled
 
     def list(self, *, only_open: bool = True) -> Sequence[Run]:
-        """The delegations that there are, newest first."""
+        """The runs, newest first."""
         return list_runs(self.home.ledger, only_open=only_open, limit=10_000)
 
     async def recover(self) -> Sequence[str]:
-        """Take over what supervisors have left that are no longer there."""
+        """Take over the runs of supervisors that no longer exist."""
         taken = self.supervisor.claim_abandoned()
         for session_id in taken:
             await self.submit(session_id)
         return taken
 
     async def close(self) -> None:
-        """Stop driving; agents go on."""
+        """Stop supervising. Agents continue."""
         tasks = [task for task in self._tasks.values() if not task.done()]
         for task in tasks:
             task.cancel()
@@ -184,4 +184,4 @@ def make_unended_error(sessions: Iterable[str]) -> BusyError:
 
 
 async def _note_nothing(session_id: str) -> None:
-    """The ledger has it."""
+    """Do nothing: the ledger has the run."""

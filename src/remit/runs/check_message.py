@@ -1,4 +1,4 @@
-"""Final messages: checked, converted, and asked for in the right form."""
+"""Final messages: check them, convert them, and render the instructions for them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SCHEMAS = (*FORMATS, AGENT_FILE)
 _NO_RETURN = "RET001"
 _MAX_RESULT = 1024 * 1024
 _LOOKED_AT = 8000
-"""Where git looks for a zero, too, to tell text from what is none."""
+"""Like git, a zero byte in this part tells binary data from text."""
 
 
 def check(
@@ -85,7 +85,7 @@ def _read_manifest_result(text: str | bytes) -> dict[str, Any] | None:
 
 
 def _name_encoding(verdict: Verdict, text: str | bytes) -> Verdict:
-    """Say of a message without a return that it is no text, where it is none: its author may well have sent one."""
+    """Add a diagnostic if a message without a return isn't text: a file may have been damaged."""
     if verdict.name != "missing" or isinstance(text, str):
         return verdict
     if not (text.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) or b"\0" in text[:_LOOKED_AT]):
@@ -106,7 +106,7 @@ def load_message(source: str) -> bytes:
 
 
 class Conversion(NamedTuple):
-    """A return in another format, and what did not come through as it was."""
+    """A return in another format, and the changes that the conversion made."""
 
     text: str
     payload: dict[str, Any]
@@ -154,7 +154,7 @@ def convert(
 
 
 def _to_ms(seconds: float) -> float:
-    """Milliseconds without the dust that a multiplication leaves; whole ones are written without a fraction."""
+    """Milliseconds, rounded; whole numbers without a fraction."""
     duration_ms = round(min(seconds * 1000, float_info.max), 3)
     return int(duration_ms) if duration_ms == duration_ms // 1 else duration_ms
 
@@ -171,7 +171,7 @@ def instructions(
     task_id: str | None = None,
     output_dir: str | None = None,
 ) -> str:
-    """The text that tells an agent what to return, filled with what is known of its delegation."""
+    """The instructions on what an agent returns, with the known facts of its run."""
     from remit.returns.format_instructions import write_instructions  # noqa: PLC0415 - only for this
 
     return write_instructions(

@@ -43,31 +43,31 @@ if TYPE_CHECKING:
     Ask = Callable[[Workspace], Request]
 
 LOOK_S = 1.0
-"""How often whoever waits is told how it goes."""
+"""How often progress is reported to a waiting client."""
 ENDING_S = 8.0
-"""How long a server that ends waits for what was cancelled to be settled."""
+"""How long an ending server waits for cancelled runs to finish."""
 
 
 class HostedResult(NamedTuple):
-    """Work that was handed on."""
+    """A run of a client, and its result."""
 
     prepared: AdmittedRun
     result: Result | None
-    """None where it is not over."""
+    """None if the run isn't finished."""
 
 
 class HostedRuns:
-    """What one server has handed on, and is not over."""
+    """The unfinished runs of one server."""
 
     def __init__(self, environ: Mapping[str, str] | None = None) -> None:
         self.environ = dict(os.environ if environ is None else environ)
         self.is_ending = False
-        """Set before those who wait are told that nobody does any more."""
+        """Set before waiting clients are cancelled."""
         self._open: set[_HostedRun] = set()
         self._issued: dict[str, Ticket] = {}
 
     def speak_for(self, session_id: str) -> dict[str, str]:
-        """The environment of whoever asks: this process's own, or that of an agent that a harness has started.
+        """The environment of a client: this process's own, or that of an agent that a harness has started.
 
         Such an agent has the server of its harness's session, which knows no ticket of it. It can only make less of
         itself by naming a session: what is named has to be below whoever this server belongs to.
@@ -81,7 +81,7 @@ class HostedRuns:
             home.close()
 
     def _issue(self, home: Home, session_id: str) -> dict[str, str]:
-        """A ticket of a session, good for what this process does in its name."""
+        """A ticket of a session, valid for the requests of this process on its behalf."""
         own = find_caller(home, self.environ, now_ms=read_clock_ms(), harness=None)
         if own is not None and own.session_id == session_id:
             return {}
@@ -107,7 +107,7 @@ class HostedRuns:
         tell: Tell | None = None,
         on_begun: Callable[[], None] | None = None,
     ) -> HostedResult:
-        """Hand work on and wait for it, so long at most. Whoever stops waiting ends it, unless the server ends.
+        """Start a run and wait for it, for a limited time. If the client stops waiting, the run is cancelled.
 
         `on_begun` is called once it is admitted: from then on it is not lost.
         """
@@ -128,7 +128,7 @@ class HostedRuns:
         return HostedResult(prepared, carried.work.result() if carried.work.done() else None)
 
     def detach(self, ask: Ask, *, caller: str = "") -> AdmittedRun:
-        """Hand work on and leave it to a process of its own."""
+        """Start a run in a process of its own."""
         from remit.runs.run_control import detach  # noqa: PLC0415 - only for this
 
         ws = Workspace.open(environ=self.speak_for(caller))
@@ -138,7 +138,7 @@ class HostedRuns:
             ws.home.close()
 
     async def wait(self, session_id: str, *, wait_s: float, tell: Tell | None = None) -> Result | None:
-        """Wait for a delegation, whoever drives it; None where it is not over. Who stops waiting ends nothing."""
+        """Wait for a run, whichever process supervises it; None if it isn't finished. The run continues in any case."""
         ws = Workspace.open(environ=self.environ, lenient=True)
         waiting = asyncio.ensure_future(wait_for(ws, [session_id], timeout_s=wait_s))
         try:
@@ -152,7 +152,7 @@ class HostedRuns:
         return waited.result
 
     async def cancel(self, session_id: str, *, reason: str, caller: str = "") -> WaitResult:
-        """End a delegation and all below it."""
+        """Cancel a run and all nested runs."""
         ws = Workspace.open(environ=self.speak_for(caller), lenient=True)
         try:
             return await end_run(ws, session_id, reason=reason)
@@ -160,7 +160,7 @@ class HostedRuns:
             await ws.close()
 
     async def end(self) -> list[str]:
-        """Let go of everything; the sessions that go on by themselves."""
+        """Stop all; returns the sessions that continue in processes of their own."""
         self.is_ending = True
         for carried in self._open:
             if TICKET in carried.ws.environ:
@@ -175,13 +175,15 @@ class HostedRuns:
         return goes_on
 
     def _hand_over(self, session_id: str) -> None:
-        """Leave a delegation that nobody drives to a process of its own."""
+        """Start a process that supervises a run without a supervisor."""
         home = Home(find_workspace())
         try:
             presence = Presence(home)
             try:
                 row = load_run(home.ledger, session_id)
-                if row is None or not claim(home.ledger, row, presence.id):  # another was quicker, or it is over
+                if row is None or not claim(
+                    home.ledger, row, presence.id
+                ):  # another process was faster, or the run is finished
                     presence.end()
                     return
                 start_supervisor(home, session_id, presence, environ=self.environ)
@@ -189,14 +191,14 @@ class HostedRuns:
                 presence.end()
                 raise
             presence.hand_over()
-        except RemitError:  # whoever waits for it, or opens the workspace next, takes it up
+        except RemitError:  # the next process that waits or opens the workspace takes it over
             return
         finally:
             home.close()
 
 
 def _is_below(home: Home, row: Run, above: Caller) -> bool:
-    """Whether a session was handed on by another, or by one below it."""
+    """Whether a session is a nested run of another session, at any depth."""
     at: Run | None = row
     while at is not None and at.parent_id is not None and at.parent_id != above.session_id:
         at = load_run(home.ledger, at.parent_id)
@@ -204,7 +206,7 @@ def _is_below(home: Home, row: Run, above: Caller) -> bool:
 
 
 class _HostedRun:
-    """One delegation that this process drives."""
+    """One run that this process supervises."""
 
     def __init__(self, ws: Workspace, request: Request) -> None:
         self.ws = ws
@@ -218,12 +220,12 @@ class _HostedRun:
             self._started.set_result(prepared)
             result = await self.ws.wait(prepared.row.session_id)
             for cancelling in self._cancelling:
-                for each in await cancelling:  # those below it, whose supervisors may have ended with their agents
+                for each in await cancelling:  # nested runs, whose supervisors may have ended with their agents
                     await self.ws.wait(each)
             return result
 
     async def begin(self) -> AdmittedRun:
-        """Wait until it is admitted. Raises where it is not."""
+        """Wait until the run is admitted. Raises if it is refused."""
         both: set[asyncio.Future[Any]] = {self.work, self._started}
         await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
         if not self._started.done():
@@ -232,11 +234,11 @@ class _HostedRun:
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether somebody has asked for its end."""
+        """Whether the run was cancelled."""
         return bool(self._cancelling)
 
     def cancel(self, reason: str) -> None:
-        """Ask for its end; its work ends soon after, and is settled."""
+        """Cancel the run; it ends soon after, and is finished."""
         if not self._cancelling:
             self._cancelling.append(asyncio.ensure_future(self._cancel(reason)))
 
@@ -248,9 +250,9 @@ class _HostedRun:
         return await self.ws.cancel(prepared.row.session_id, reason=reason)
 
     async def leave(self) -> str:
-        """Stop driving it, and leave its agent at work; its session, where it is not over."""
+        """Stop supervising, but let the agent continue; returns the session if the run isn't finished."""
         with suppress(RemitError):
-            prepared = await self.begin()  # what is being written down is still this process's
+            prepared = await self.begin()  # an admission in progress is still this process's
             if not self.work.done():
                 await _stop(self.work)
                 return prepared.row.session_id
@@ -259,14 +261,14 @@ class _HostedRun:
 
 async def _watch(work: asyncio.Future[Result] | asyncio.Future[list[WaitResult]], following: ProgressReader, *,
                  wait_s: float | None, tell: Tell | None) -> None:  # fmt: skip
-    """Wait until some work is over or the time is up, and tell meanwhile how it goes."""
+    """Wait until a run is finished or the time is up, and report progress meanwhile."""
     last = None if wait_s is None else time.monotonic() + wait_s
     while True:
         left_s = LOOK_S if last is None else min(LOOK_S, last - time.monotonic())
         if (await asyncio.wait({work}, timeout=max(0.0, left_s)))[0] or (last is not None and left_s < LOOK_S):
             return
         if tell is not None:
-            with suppress(RemitError):  # who cannot be told how it goes still gets what comes of it
+            with suppress(RemitError):  # without progress reports, the result still arrives
                 await tell(following.look())
 
 

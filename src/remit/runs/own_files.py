@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class FilePlaces(NamedTuple):
-    """Where a workspace has set that things are kept; None where it leaves that to Remit."""
+    """The places that a workspace has set; None: the default."""
 
     tasks: str | None = None
     manifest: str | None = None
@@ -24,7 +24,7 @@ class FilePlaces(NamedTuple):
 
 
 def get_file_places(settings: Settings) -> FilePlaces:
-    """Where things are kept, as the settings have it."""
+    """The places in the settings."""
     return FilePlaces(settings.tasks.folder, settings.manifest.path, settings.manifest.output_dir)
 
 
@@ -32,5 +32,5 @@ def list_own_files(root: str, kept: FilePlaces) -> tuple[str, ...]:
     """Tasks, errors and the manifest, below the root."""
     folder = kept.tasks or find_folder(root)
     names = (STATE, TODO, ARCHIVE, ARCHIVED_TEXTS, ERROR_LOG)
-    places = FOLDERS if folder is None else (folder,)  # before the first task, each of them may become the one
+    places = FOLDERS if folder is None else (folder,)  # before the first task, each of them may become the folder
     return (*(f"{place}/{name}" for place in places for name in names), find_place(root, kept.manifest, kept.outputs))

@@ -28,26 +28,26 @@ _MOST_ROWS = 1000
 
 
 class RunProgress(NamedTuple):
-    """A delegation at this moment."""
+    """A run at this moment."""
 
     row: Run
     level: int
-    """How far below the one that is followed."""
+    """The depth below the followed run."""
     said: str = ""
-    """The last thing that was heard of its agent."""
+    """The last line of activity of its agent."""
     heard_ms: int | None = None
     idle_s: int = 0
-    """For how long nothing was heard, once that is worth telling."""
+    """How long the agent has been idle, if that is long enough to report."""
     tokens: int | None = None
     cost_usd: float | None = None
     is_held: bool = False
-    """Whether it waits for a slot, rather than to be begun."""
+    """Whether it waits for a slot; otherwise, it is about to start."""
     worker: str = ""
-    """Who does it, if another machine does."""
+    """The worker that executes it, if it runs on another machine."""
 
 
 class SlotWaiters:
-    """Who of those that have not begun waits for a slot; the others are about to begin."""
+    """Which of the admitted runs wait for a slot; the others are about to start."""
 
     def __init__(self, home: Home, rows: Sequence[Run]) -> None:
         if any(row.state == "admitted" for row in rows):
@@ -59,7 +59,7 @@ class SlotWaiters:
             self._trees = Counter(root_id for _, root_id in holders)
 
     def is_held(self, row: Run) -> bool:
-        """Whether there is no room for a delegation."""
+        """Whether no slot is free for a run."""
         if row.state != "admitted":
             return False
         ahead = bisect_left(self._waiting, row.created_ms)
@@ -70,7 +70,7 @@ class SlotWaiters:
 def _load_slots(home: Home) -> Slots:
     try:
         return Slots(*load_settings(home.root).runs.limits)
-    except RemitError:  # what is at work can be seen whatever the settings say
+    except RemitError:  # progress is shown even if the settings are invalid
         return Slots(*LimitSettings())
 
 
@@ -85,7 +85,7 @@ class _AgentActivity(NamedTuple):
 
 
 class ProgressReader:
-    """Follows one delegation; each look reads only what is new since the last."""
+    """Follows one run; each call of `look` reads only new events."""
 
     def __init__(self, home: Home, session_id: str) -> None:
         self.home = home
@@ -94,7 +94,7 @@ class ProgressReader:
         self._heard: dict[str, _AgentActivity] = {}
 
     def look(self) -> list[RunProgress]:
-        """The delegation and all below it, each under the one that handed it on, the oldest first."""
+        """The run and all nested runs, each below its caller, oldest first."""
         if not self._root_id:
             own = load_run(self.home.ledger, self.session_id)
             if own is None:
@@ -113,7 +113,7 @@ class ProgressReader:
         )
 
     def _hear(self, row: Run) -> _AgentActivity:
-        """What was noted of it since the last look."""
+        """The activity of a run, updated by its new events."""
         heard = self._heard.get(row.session_id, _AgentActivity())
         while events := load_events(self.home.ledger, after=heard.number, session_id=row.session_id):
             for event in events:
@@ -134,12 +134,12 @@ class ProgressReader:
 
 
 def is_in_harness(row: Run, now_ms: int) -> bool:
-    """Whether a harness has started the agent of a delegation and is to tell of its end; not once it is long late."""
+    """Whether a harness runs the agent and will report its end; not if the run is long overdue."""
     return row.owner == HOOKS_OWNER and row.state != "finished" and now_ms <= (row.deadline_ms or 0) + GRACE_MS
 
 
 def load_harness_activity(home: Home, row: Run) -> tuple[str, int] | None:
-    """The tool that an agent of a harness used last, and when; None for others, and for one that has used none."""
+    """The last tool that an agent of a harness used, and when; None for other agents, or without a tool use."""
     if row.owner != HOOKS_OWNER or row.state == "finished":
         return None
     with home.ledger.reading() as db:
@@ -148,12 +148,12 @@ def load_harness_activity(home: Home, row: Run) -> tuple[str, int] | None:
 
 
 def name_use(tool: str, path: str | None) -> str:
-    """A tool and the file that it was used on."""
+    """A tool and its file."""
     return redact(f"{tool} {path}" if path else tool)
 
 
 def arrange(rows: list[Run], first: str) -> Iterator[tuple[Run, int]]:
-    """The rows from one on downwards, each before those below it."""
+    """A run and its nested runs, each before its own nested runs."""
     below: dict[str | None, list[Run]] = {}
     for row in rows:
         below.setdefault(row.parent_id, []).append(row)

@@ -29,10 +29,10 @@ _MOST_ROWS = 100_000
 
 
 def make_retry(ws: Workspace, session_id: str, changes: Mapping[str, Any]) -> Request:
-    """The request of a delegation that is over, to be made once more from the beginning."""
+    """The request of a finished run, to be made again from the beginning."""
     _check_asked_here(ws, session_id, "was asked for in {}, and only there can it be asked for again")
     row = _load_over(ws, session_id)
-    if row.details.get("command"):  # the task has moved since, so that this is work on it as it stands now
+    if row.details.get("command"):  # the task has changed since, so its current facts count
         told = f"{session_id} was work on a task, which is begun where the task stands now"
         raise RefusedError(told, hint=_describe_retry(row))
     request = _load_request(ws, row)
@@ -40,7 +40,7 @@ def make_retry(ws: Workspace, session_id: str, changes: Mapping[str, Any]) -> Re
 
 
 def make_resume(ws: Workspace, session_id: str, prompt: str, changes: Mapping[str, Any]) -> Request:
-    """A request that goes on with a delegation, in the session of its harness."""
+    """A request that continues a run in the session of its harness."""
     _check_asked_here(ws, session_id, "is an agent of {}, and only there can it go on")
     row = _load_over(ws, session_id)
     anew = _describe_retry(row)
@@ -65,7 +65,7 @@ def make_resume(ws: Workspace, session_id: str, prompt: str, changes: Mapping[st
 
 
 def _check_asked_here(ws: Workspace, session_id: str, sentence: str) -> None:
-    """Raise where a harness has started the agent itself: Remit has neither its session nor a way to ask there."""
+    """Refuse a run whose agent a harness started: Remit can't send a message to that session."""
     row = load_run(ws.home.ledger, session_id)
     if row is not None and read_run_config(row.details).is_harness_run:
         hint = f"ask for it there, or have Remit start it as new work: remit run {row.agent} PROMPT"
@@ -73,7 +73,7 @@ def _check_asked_here(ws: Workspace, session_id: str, sentence: str) -> None:
 
 
 def _describe_retry(row: Run) -> str:
-    """With which command a delegation is begun anew: work on a task with the one that it was asked for by."""
+    """The command that repeats a run: for a run on a task, its task command."""
     command, task = row.details.get("command"), row.details.get("outside") or row.task_number
     return f"start it anew: remit {f'task {command} {task}' if command else f'retry {row.session_id}'}"
 
@@ -87,7 +87,7 @@ def _load_over(ws: Workspace, session_id: str) -> Run:
 
 
 def _load_request(ws: Workspace, row: Run) -> Request:
-    """What was asked for, with its task as it stands now."""
+    """The request with the current facts on its task."""
     if row.details.get("settings", {}).get("in_process"):
         message = f"{row.session_id} was a function of a program, and only that program has it"
         raise RefusedError(message, hint="let the program do it again")
@@ -101,7 +101,7 @@ def _load_request(ws: Workspace, row: Run) -> Request:
 
 
 def _change(request: Request, changes: Mapping[str, Any]) -> Request:
-    """With other limits: of a budget, those that are given."""
+    """The request with other limits; of the budget, only the given ones change."""
     given: Budget = changes.get("budget", Budget())
     budget = request.budget._replace(**{name: limit for name, limit in given._asdict().items() if limit is not None})
     return request._replace(**{**changes, "budget": budget})

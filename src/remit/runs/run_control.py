@@ -1,7 +1,7 @@
-"""Wait for runs, and cancel them, whichever process supervises them.
+"""Control of runs: wait for them, cancel them and detach them, whichever process supervises them.
 
-Owns what holds for whoever asks: an agent that waits for its own child gives its slot back meanwhile, and it ends only
-what it has handed on itself. Where nobody drives a delegation any more, whoever waits for it does.
+An agent that waits for its own nested run releases its slot meanwhile, and can cancel only its own nested runs. If a
+run's supervisor no longer exists, the waiting process takes the run over.
 """
 
 from __future__ import annotations
@@ -34,26 +34,26 @@ if TYPE_CHECKING:
 
 
 FINISH_S = 10.0
-"""How long a cancelled delegation is given to be settled by whoever drives it: a function cannot be ended."""
+"""How long another supervisor may take to finish a cancelled run: a function can't be ended."""
 
 _LOOK_S = 0.1
 _MOST_ROWS = 100_000
 
 
 class WaitResult(NamedTuple):
-    """What came of waiting for one delegation."""
+    """The result of waiting for one run."""
 
     session_id: str
     result: Result | None
-    """None where it is not over."""
+    """None if the run isn't finished."""
     trouble: RemitError | None = None
-    """Why nobody could wait for it."""
+    """Why waiting failed."""
     harness: str = ""
-    """The harness that it runs in, where it was cancelled and only that can end it."""
+    """The harness of a cancelled run, if only the harness can end it."""
 
 
 def describe_open(waited: WaitResult) -> str:
-    """That a run isn't over, and why a cancelled one continues."""
+    """A sentence on a run that isn't finished, and why a cancelled run continues."""
     session, harness = waited.session_id, waited.harness
     if harness:
         return (
@@ -64,7 +64,7 @@ def describe_open(waited: WaitResult) -> str:
 
 
 async def wait_for(ws: Workspace, session_ids: Sequence[str], *, timeout_s: float | None = None) -> list[WaitResult]:
-    """Wait for delegations, all at once; each as far as it came in that time. What is not over goes on."""
+    """Wait for several runs at once, for a limited time. Unfinished runs continue."""
     awaited = _begin_to_wait(ws, session_ids)
     tasks = {each: asyncio.ensure_future(ws.wait(each)) for each in dict.fromkeys(session_ids)}
     try:
@@ -80,7 +80,7 @@ async def wait_for(ws: Workspace, session_ids: Sequence[str], *, timeout_s: floa
 
 
 def _make_result(session_id: str, task: asyncio.Future[Result]) -> WaitResult:
-    """What came of one: that another cannot be waited for costs it nothing."""
+    """The result of one run; errors of the others don't affect it."""
     error = task.exception() if task.done() else None
     if isinstance(error, RemitError):
         return WaitResult(session_id, None, error)
@@ -88,9 +88,9 @@ def _make_result(session_id: str, task: asyncio.Future[Result]) -> WaitResult:
 
 
 def _begin_to_wait(ws: Workspace, session_ids: Sequence[str]) -> list[str]:
-    """Say that a caller waits for what it has handed on; those that it did not wait for before."""
+    """Record that a caller waits for its own nested runs; returns those that it didn't wait for before."""
     caller: Caller | None = None
-    with suppress(RefusedError):  # who shows no ticket waits all the same
+    with suppress(RefusedError):  # a process without a ticket may wait, too
         caller = _find_caller(ws)
     rows = [load_run(ws.home.ledger, each) for each in session_ids] if caller is not None else []
     own = [row.session_id for row in rows if row is not None and caller is not None
@@ -105,7 +105,7 @@ def _find_caller(ws: Workspace) -> Caller | None:
 
 
 async def cancel(ws: Workspace, session_id: str, *, reason: str) -> WaitResult:
-    """End a delegation and all below it; what came of it, where it is settled. One that is over stays as it is.
+    """Cancel a run and all nested runs, and return its result if it is finished. A finished run stays as it is.
 
     Nothing is alive when this ends that Remit has started for them. An agent that a harness has started can only be
     ended there: from now on its tools are refused, and nobody waits until it stops.
@@ -131,7 +131,7 @@ async def cancel(ws: Workspace, session_id: str, *, reason: str) -> WaitResult:
 
 
 def list_open(home: Home, session_id: str) -> list[str]:
-    """The ids of a run and of all nested runs below it that are not over."""
+    """The sessions of a run and all its nested runs that aren't finished."""
     own = load_run(home.ledger, session_id)
     rows = [] if own is None else list_runs(home.ledger, root_id=own.root_id, limit=_MOST_ROWS)
     below = {session_id}
@@ -142,12 +142,12 @@ def list_open(home: Home, session_id: str) -> list[str]:
 
 
 def _is_apart(row: Run, now_ms: int) -> bool:
-    """Whether only a harness can end an agent. One that is judged is settled by whoever waits for it."""
+    """Whether only a harness can end an agent. Once its return is judged, any waiting process finishes the run."""
     return row.state == "running" and is_in_harness(row, now_ms)
 
 
 async def _end_living(ws: Workspace, session_id: str) -> None:
-    """End an agent that lives although its delegation is over."""
+    """End an agent that is alive although its run is finished."""
     while own := [each for each in list_living(ws.home) if each.session_id == session_id]:
         for attempt in own:
             send_control(attempt.folder, "cancel")
@@ -164,7 +164,7 @@ def _is_below(ws: Workspace, session_id: str, above: str) -> bool:
 
 
 def detach(ws: Workspace, request: Request) -> AdmittedRun:
-    """Admit a request, and leave it to a process of its own."""
+    """Admit a request, and start a process of its own that supervises the run."""
     if request.function is not None:
         raise UsageError("a function runs in this process alone", hint="start it with Workspace.start")
     if ws.supervisor.cluster is not None and TICKET in ws.environ:
@@ -174,7 +174,7 @@ def detach(ws: Workspace, request: Request) -> AdmittedRun:
         prepared = ws.prepare(request._replace(awaited=False), owner=presence.id)
         try:
             start_supervisor(ws.home, prepared.row.session_id, presence, environ=ws.environ)
-        except BaseException:  # whoever is told that it does not run must not find later that it did
+        except BaseException:  # a run whose start failed must not run later
             ws.supervisor.cancel(prepared.row.session_id, reason="its driver could not be started")
             raise
     except BaseException:
@@ -185,7 +185,7 @@ def detach(ws: Workspace, request: Request) -> AdmittedRun:
 
 
 async def drive_detached(ws: Workspace, session_id: str, *, held: int | None) -> Result:
-    """Take a delegation that was detached to its end.
+    """Supervise a detached run until it is finished.
 
     `held` is the open file of the supervisor that has it until it is claimed here.
     """
@@ -199,6 +199,6 @@ async def drive_detached(ws: Workspace, session_id: str, *, held: int | None) ->
     if held is not None:
         with suppress(OSError):
             os.close(held)
-        with suppress(StorageError):  # it is in nobody's way
+        with suppress(StorageError):  # leftovers are harmless
             clear_departed(ws.home)
     return await ws.wait(session_id)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class OwnVerdict(NamedTuple):
-    """What would become of a message if it were sent now."""
+    """The verdict on a message as if it were sent now."""
 
     accepted: bool
     name: str
@@ -43,7 +43,7 @@ class OwnVerdict(NamedTuple):
 
 
 class ClaimedIdentity(NamedTuple):
-    """What somebody says of the message, who has no ticket."""
+    """The identity that a caller without a ticket claims."""
 
     format: str | None = None
     session_id: str | None = None
@@ -51,7 +51,7 @@ class ClaimedIdentity(NamedTuple):
 
 
 def check_own(ws: Workspace, message: str, claimed: ClaimedIdentity) -> OwnVerdict:
-    """Judge a final message as the session of the ticket that is shown, or as what is said of it."""
+    """Judge a final message for the session of the ticket, or for a claimed identity."""
     if not message.strip():
         raise UsageError("there is nothing to check: the message is empty", hint="give the final message, whole")
     if TICKET in ws.environ:
@@ -68,7 +68,7 @@ def check_own(ws: Workspace, message: str, claimed: ClaimedIdentity) -> OwnVerdi
 
 
 def submit_own(ws: Workspace, message: str) -> tuple[OwnVerdict, bool]:
-    """Judge a return, and keep it for the running attempt if it can be used: the verdict, and whether it was kept.
+    """Judge a return, and store it for the running attempt if it is usable; the verdict, and whether it was stored.
 
     The ticket says which run it belongs to. A subagent of a harness has none; there the harness's process says it, and
     among several subagents at once the session id in the return.

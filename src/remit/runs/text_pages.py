@@ -1,6 +1,6 @@
-"""Long texts of a run, a part at a time.
+"""The pages of long texts of a run.
 
-Owns how a text is cut. Secrets are taken out of the whole of it first, so that none is missed for lying on a cut.
+Secrets are redacted in the whole text first, so that none is missed at the end of a page.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ _ANSWER = "answer-"
 
 
 class TextPage(NamedTuple):
-    """A part of a text."""
+    """One page of a text."""
 
     text: str
     page: int
     pages: int
     characters: int
-    """Of the whole text."""
+    """The length of the whole text."""
 
 
 def cut_page(text: str, page: int, *, size: int) -> TextPage:
@@ -38,7 +38,7 @@ def cut_page(text: str, page: int, *, size: int) -> TextPage:
 
 
 def load_answer(home: Home, session_id: str) -> str:
-    """The last thing that an agent answered, word for word but for secrets."""
+    """The last final message of an agent, with its secrets redacted."""
     kinds = [kind for kind in list_texts(home, session_id) if kind.removeprefix(_ANSWER).isdecimal()]
     last = max((int(kind.removeprefix(_ANSWER)) for kind in kinds), default=0)
     data = load_text(home, session_id, f"{_ANSWER}{last}") if last else None
@@ -49,11 +49,11 @@ def load_answer(home: Home, session_id: str) -> str:
 
 
 def redact_once(data: bytes) -> str:
-    """A text that is kept, without its secrets, as much of it as can be shown."""
+    """A stored text with its secrets redacted, up to the longest text that is shown."""
     return _redact_once(data[: 4 * _MAX_CHARS].decode("utf-8", "replace")[:_MAX_CHARS])
 
 
 @lru_cache(maxsize=2)
 def _redact_once(text: str) -> str:
-    """The same text is asked for page after page."""
+    """Redact a text; cached, because its pages are requested one after the other."""
     return redact(text)

@@ -3,8 +3,7 @@
     async with Workspace.open(path) as ws:
         result = await ws.delegate("researcher", "Find out how the cache is invalidated.")
 
-Everything is kept on disk as it happens: a program that is killed loses nothing, and the next one that opens the
-workspace takes up what it had begun.
+The state is on disk at every moment: if a program is killed, the next one that opens the workspace takes its runs over.
 """
 
 from __future__ import annotations
@@ -47,12 +46,12 @@ if TYPE_CHECKING:
 
 
 class Workspace:
-    """A workspace, opened to delegate. Use it as `async with Workspace.open(path) as ws`."""
+    """A workspace, opened to start runs. Use it as `async with Workspace.open(path) as ws`."""
 
     def __init__(self, root: str, *, environ: Mapping[str, str] | None = None, lenient: bool = False) -> None:
         self.root = root
         self.settings, self.trouble = load_settings_or_usual(root)
-        """What is set; and why that cannot be followed, where the usual holds instead."""
+        """The settings, and the error if they are invalid and the defaults apply instead."""
         if self.trouble is not None and not lenient:
             raise self.trouble
         self.home = Home(root)
@@ -72,7 +71,7 @@ class Workspace:
         self._starting: set[asyncio.Future[AdmittedRun]] = set()
 
     def _find_backend(self) -> Backend:
-        """Where delegations run: here, unless the workspace or the environment names a database."""
+        """The backend: this machine, unless the workspace or the environment names a database."""
         url = fill_backend(self.settings.backend, self.environ)
         if not url:
             return self.backend
@@ -97,7 +96,7 @@ class Workspace:
         environ: Mapping[str, str] | None = None,
         lenient: bool = False,
     ) -> Self:
-        """The workspace that a folder belongs to; without a path, that of the current folder.
+        """The workspace of a folder. Default: the current folder.
 
         `lenient`: also where its settings cannot be followed, with the usual ones: what is at work must be endable.
         """
@@ -105,26 +104,26 @@ class Workspace:
         return cls(find_workspace(None if path is None else os.fspath(path)), environ=environ, lenient=lenient)
 
     async def __aenter__(self) -> Self:
-        """Take up what an earlier process left. An agent does not: what it starts ends with it."""
+        """Take over the runs of an earlier process. An agent doesn't: its nested runs end with it."""
         if self.home.is_made and TICKET not in self.environ:
             await self.backend.recover()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Close it. Agents that still run go on, and whoever opens the workspace next takes them up."""
+        """Close the workspace. Agents continue, and the next process that opens the workspace takes their runs over."""
         await self.close()
 
     async def close(self) -> None:
-        """Stop driving, and let go of the ledger."""
-        if self._starting:  # what is being written down is still this supervisor's
+        """Stop supervising, and close the ledger."""
+        if self._starting:  # runs that are being admitted are still this supervisor's
             await asyncio.wait(self._starting)
         await self.backend.close()
         self.home.close()
 
-    # --- delegating ---------------------------------------------------------------------------------------------------
+    # --- runs ---------------------------------------------------------------------------------------------------------
 
     async def delegate(self, agent: str | None, prompt: str, **options: Unpack[RequestOptions]) -> Result:
-        """Hand work to an agent and wait for its return; what came of it, within its budget of tokens.
+        """Run an agent, wait for its return, and return the result within its token budget.
 
         `agent` is the name of an agent file; with None the harness or the command works without one.
         The options are those of `RequestOptions`: inputs, runner, command, function, timeout_s, return_format, budget,
@@ -141,7 +140,7 @@ class Workspace:
             raise UsageError(f"there is no option {min(unknown)}", hint=f"available: {', '.join(sorted(known))}")
 
     async def run(self, request: Request) -> Result:
-        """Hand work to an agent and wait for its return."""
+        """Run an agent, and wait for its result."""
         prepared = await self.start(request)
         return await self.wait(prepared.row.session_id)
 
@@ -154,7 +153,7 @@ class Workspace:
         batch: str = "",
         again: bool = False,
     ) -> list[Result]:
-        """Hand on many at once; what came of each, in their order, and one that is refused or fails costs no other.
+        """Run many requests at once; their results in order. A refused or failed run doesn't affect the others.
 
         `on_done` is called with the place and the result of each as it ends. With a `batch`, a name for all of it,
         those that are settled already are picked up and those that are open are driven on, so that it can be asked for
@@ -168,7 +167,7 @@ class Workspace:
     async def work(
         self, command: str, /, task: int, prompt: str = "", *, agent: str = "", **options: Unpack[RequestOptions]
     ) -> list[FinishedTaskRun]:
-        """Do a lifecycle command on a task: research, plan, revise, implement, review, or one of the workspace's own.
+        """Run a task command: research, plan, revise, implement, review, or one of the workspace's own.
 
         The task is moved before and after. Where its plan has phases, each is a delegation, up to the first that does
         not complete; the last part says how it ended: partial, too, where phases are left that nobody can go on with.
@@ -179,9 +178,9 @@ class Workspace:
         return await run_task(self, TaskRequest(command, task, prompt, agent, options))
 
     async def start(self, request: Request) -> AdmittedRun:
-        """Hand work to an agent, and go on."""
+        """Start a run without waiting for it."""
         setting = self._get_setting()
-        # Whoever is written down is driven, also where nobody waits for it any more.
+        # An admitted run is executed even if the caller stops waiting.
         starting = asyncio.ensure_future(self._start(make_draft(request, setting), setting))
         self._starting.add(starting)
         starting.add_done_callback(self._forget)
@@ -190,7 +189,7 @@ class Workspace:
     def _forget(self, starting: asyncio.Future[AdmittedRun]) -> None:
         self._starting.discard(starting)
         if not starting.cancelled():
-            starting.exception()  # whoever waited for it has heard of it
+            starting.exception()  # the caller got it
 
     async def _start(self, read: Draft, setting: AdmissionContext) -> AdmittedRun:
         read, prepared = await self._check_out(read), None
@@ -210,14 +209,14 @@ class Workspace:
         return prepared
 
     async def withdraw(self, session_id: str) -> None:
-        """End one that was written down and that the other machines could not be told of: nobody is to run it later."""
+        """Cancel an admitted run that could not be announced to the other machines."""
         self.supervisor.cancel(session_id, reason="the other machines could not be told of it")
-        with suppress(RemitError):  # whoever drives it next finds that it is to end
+        with suppress(RemitError):  # the next supervisor ends it
             await self.backend.submit(session_id)
 
     @property
     def caller_environ(self) -> dict[str, str]:
-        """The environment of whoever asks: a function that runs here carries its own ticket."""
+        """The environment of the caller: a function of this process has a ticket of its own."""
         return {**self.environ, **CARRIED.get()}
 
     def prepare(
@@ -227,7 +226,7 @@ class Workspace:
         owner: str | None = None,
         find_caller: Callable[[int], Caller | None] | None = None,
     ) -> AdmittedRun:
-        """Admit a request and write it down; nothing drives it yet. `find_caller` as in `AdmissionContext`."""
+        """Admit a request without executing it yet. `find_caller` as in `AdmissionContext`."""
         setting = self._get_setting(owner)._replace(find_caller=find_caller)
         read = check_out_worktree(make_draft(request, setting), self.root)
         try:
@@ -239,15 +238,15 @@ class Workspace:
             raise
 
     async def draft(self, request: Request) -> Draft:
-        """Do for a request what takes long: read what there is to read, and check out what it works in."""
+        """Do the slow part of an admission: read all files, and check out the worktree."""
         return await self._check_out(make_draft(request, self._get_setting()))
 
     def enter(self, read: Draft) -> AdmittedRun:
-        """Admit a draft and write it down, in the transaction that there is; nobody drives it yet."""
+        """Admit a draft in the current transaction, without executing it yet."""
         return self._enter(read, self._get_setting())
 
     async def drop(self, read: Draft) -> None:
-        """Undo what was done for a draft that is not to be admitted."""
+        """Remove the worktree of a draft that isn't admitted."""
         if read.worktree:
             await asyncio.to_thread(discard_draft, read, self.root)
 
@@ -269,21 +268,21 @@ class Workspace:
         return prepared
 
     async def wait(self, session_id: str) -> Result:
-        """Wait for a delegation, whoever drives it; what came of it, within its budget of tokens."""
+        """Wait for a run, whichever process supervises it, and return the result within its token budget."""
         result = await self.backend.wait(session_id)
         return fit_result(result, max_tokens=self.get_tokens(session_id))
 
     def get_tokens(self, session_id: str) -> int:
         """The token budget of the result of a run."""
         usual, row = self.settings.runs.delegate.result_tokens, None
-        with suppress(RemitError):  # a ledger that can't be read now costs nobody the result
+        with suppress(RemitError):  # the result doesn't depend on a ledger that can't be read now
             row = load_run(self.home.ledger, session_id)
         return usual if row is None else int(row.details.get("result_tokens", usual)) or usual
 
     async def cancel(self, session_id: str, *, reason: str = "") -> Sequence[str]:
-        """End a delegation and all below it; the sessions that were told."""
+        """Cancel a run and all nested runs; the sessions that were cancelled."""
         return await self.backend.cancel(session_id, reason=reason)
 
     def list(self, *, only_open: bool = True) -> Sequence[Run]:
-        """The delegations that there are, newest first."""
+        """The runs, newest first."""
         return self.backend.list(only_open=only_open)

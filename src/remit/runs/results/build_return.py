@@ -109,7 +109,7 @@ def _name_code(fault: AgentError) -> str:
 
 
 def _is_filled(text: str, key: str) -> bool:
-    """Whether a text under a key says something: a return with a blank in it would be refused."""
+    """Whether a text has content: a return with an empty text or a placeholder would be rejected."""
     return bool(text.strip()) and not is_placeholder(text, key)
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from remit.result import Result, ResultArtifact
 
 _CHARS_PER_TOKEN = 12
-"""No text of Remit's has more: a longer one need not be counted."""
+"""An upper bound for Remit's texts: a text with more isn't counted."""
 _MAX_MESSAGE, _MAX_NAME, _MAX_SUMMARY, _MAX_ITEMS = 400, 64, 500, 20
 _MARGIN = 500
 """Beyond the cut, so that enough of a secret at the cut is there to recognize it."""
@@ -145,7 +145,7 @@ def _measure(shaped: dict[str, Any], cut: list[str], max_tokens: int) -> _Measur
 def _raise_again(
     shaped: dict[str, Any], step: _Shortening, found: _Measured, cut: list[str], max_tokens: int
 ) -> _Measured:
-    """As much of the last part as there is room for."""
+    """The longest part of the last text that fits."""
     low, high = (
         step.least,
         {"chars": _MAX_SUMMARY, "items": _MAX_ITEMS, "grades": _MAX_ITEMS, "checks": _MAX_ITEMS}.get(step.unit, 0),
@@ -305,7 +305,7 @@ def _clean_fault(fault: AgentError) -> AgentError:
 def _blank(text: str) -> str:
     """A text with a space for everything that is invisible or steers a terminal."""
     if not text.isprintable():
-        text = text.translate(_CONTROLS)  # many times quicker than to look at each, and all that most texts need
+        text = text.translate(_CONTROLS)  # much faster than a check of each character, and enough for most texts
     return text if text.isprintable() else "".join(char if char.isprintable() else " " for char in text)
 
 
@@ -313,7 +313,7 @@ _CONTROLS = dict.fromkeys((*range(0x20), *range(0x7F, 0xA1)), " ")
 
 
 def _make_finite(number: Any, decimals: int = 0) -> Any:  # noqa: ANN401 - a whole number, or one with a fraction
-    """A number that JSON has and a person can read; None where it is neither."""
+    """A finite, readable number for JSON, otherwise None."""
     if number is None or isinstance(number, bool) or not -_MAX_NUMBER < number < _MAX_NUMBER:  # NaN is neither
         return None
     return round(number, decimals) if isinstance(number, float) else number

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _MOST_UNCLAIMED = 200
 _NOTED = ("worktree", "preflight", "follow-ups", "outside", "pending", "phases", "status", "summary", "errors")
-"""The steps of settling that the caller wants to know of, also where they went well."""
+"""The finish steps that are reported to the caller even if they succeeded."""
 
 
 def make_report(
@@ -46,7 +46,7 @@ def make_report(
     diagnostics: Sequence[Diagnostic] = (),
 ) -> Result:
     """The whole result of a run, before the finish steps."""
-    from remit.runs.results.build_return import write_return  # noqa: PLC0415 - whoever has judged has it already
+    from remit.runs.results.build_return import write_return  # noqa: PLC0415 - loaded already if a return was judged
 
     config = read_run_config(row.details)
     format = conclusion.format or config.format or "standard"
@@ -117,7 +117,7 @@ def _name_paths(artifacts: Sequence[ResultArtifact], config: RunConfig, format: 
 
 
 def add_steps(report: Result, steps: Sequence[FinishStep], *, root: str = "") -> Result:
-    """The report of a run with its finish steps: what failed is reported, and changes nothing about the work.
+    """The report of a run with its finish steps. A failed step is reported, but doesn't change the status.
 
     Sizes and hashes of artifacts that a step wrote into are those after it (D17).
     """
@@ -148,7 +148,7 @@ def _hash_again(artifact: ResultArtifact, file: str, edited: Collection[str]) ->
 
 # --- kept ------------------------------------------------------------------------------------------------------------
 def render_report(report: Result, conclusion: Conclusion) -> bytes:
-    """Both as bytes. Of the conclusion, what settling needs."""
+    """The report as bytes, with the part of the conclusion that finish steps need."""
     kept: dict[str, Any] = {
         "result": {
             **report._asdict(),
@@ -185,7 +185,7 @@ def _shape_fault(fault: AgentError) -> list[Any]:
 
 
 def load_report(home: Home, session_id: str) -> tuple[Result, Conclusion]:
-    """The report of a delegation whose agent has ended, and what is settled of it."""
+    """The report and the conclusion of a concluded run."""
     kept = _load_kept(home, session_id)
     if kept is None:
         raise _make_missing_error(home, session_id)
@@ -193,7 +193,7 @@ def load_report(home: Home, session_id: str) -> tuple[Result, Conclusion]:
 
 
 def read_report(kept: dict[str, Any]) -> tuple[Result, Conclusion]:
-    """A report as it was kept, here or by another machine."""
+    """A stored report, of this or another machine."""
     if "result" not in kept:
         raise StateError("another version of Remit recorded this run", hint="run it again")
     report = _read_result(kept["result"])
@@ -221,19 +221,19 @@ def _make_missing_error(home: Home, session_id: str) -> StateError:
 
     row = load_run(home.ledger, session_id)
     if row is not None and row.state == "finished":  # a harness's own agent
-        message = f"the delegation {session_id} was only looked on, so nothing is kept of its answer"
+        message = f"the run {session_id} was only observed, so its answer isn't stored"
         return StateError(message, hint="remit ps --all shows how it ended")
-    return StateError(f"the delegation {session_id} is not over", hint=f"remit wait {session_id} waits for it")
+    return StateError(f"the run {session_id} is not over", hint=f"remit wait {session_id} waits for it")
 
 
 def load_made(home: Home, session_id: str) -> tuple[tuple[str, str], ...]:
-    """What was accepted of an agent, by place and hash; nothing where it is not over, or not kept any more."""
+    """The accepted files of a run, with their git ids; empty if it isn't concluded or its report is removed."""
     kept = _load_kept(home, session_id)
     return () if kept is None else _read_made(kept)
 
 
 def load_writes(home: Home, session_id: str) -> WrittenFiles:
-    """What shows which files an agent wrote that has ended; unknown if that isn't kept."""
+    """The files that a concluded run wrote; unknown if that isn't stored."""
     return _read_writes(_load_kept(home, session_id) or {})
 
 

@@ -17,7 +17,7 @@ from remit.lazy_regex import lazy
 
 _PIECE = lazy(r"[ !-&(-/:-@\[-`{-~]?[A-Za-z]+|[0-9]+| ?[!-/:-@\[-`{-~]+|[^\x00-\x7f]+|.", re.DOTALL)
 _SHORT = 40
-"""Pieces up to so many characters come again and again, and are remembered."""
+"""Pieces up to this length are frequent, and cached."""
 _PREFIXES = frozenset('_/.-"(`')
 """Marks that may stand before a word that is known: then it is two tokens at most."""
 _MARKS = frozenset((
@@ -33,7 +33,7 @@ bq fj fz gj gk gq hj jg jv jw jx jy jz kq kx kz lq mz nq oq qf qg qj qk qo qv qy
 xk xq xu xv xw yf yj yq yv zg zj zq zr zv
 """
 _RARE = frozenset(_PAIRS.split())
-"""The pairs of small letters that are no token."""
+"""The pairs of lower-case letters that aren't tokens."""
 _WORDS = """
 about above absolute accepted action activity actual add added after again agent agents all allow allowed alone
 already also always an analysis and another answer any anything api app architecture archive are args around array
@@ -83,7 +83,7 @@ _KNOWN = frozenset(_WORDS.split())
 
 
 def bound_tokens(text: str, *, enough: int | None = None) -> int:
-    """How many tokens a text has at most, in cl100k and in o200k; once there are more than enough, nobody counts on."""
+    """The most tokens that a text can have in cl100k and o200k; counting stops above `enough`."""
     most = len(text) * 4 if enough is None else enough
     pieces = _PIECE.findall(text)  # they are all of the text, so what comes after one begins the next
     total, before = 0, " "
