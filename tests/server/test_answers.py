@@ -11,7 +11,7 @@ import pytest
 from remit import errors
 from remit.errors import RemitError, UsageError
 from remit.server import openapi, run_routes
-from remit.server.endpoint import Answer, find_handler, make_etag, parse_query
+from remit.server.endpoint import ApiAnswer, find_handler, make_etag, parse_query
 from remit.server.idempotency import KEPT_S, Kept
 from remit.server.operations import BASE, OPERATIONS
 from remit.server.problems import ProblemError
@@ -247,9 +247,9 @@ def test_what_is_sent_twice_is_done_once() -> None:
     now = [0.0]
     kept, done = Kept(clock=lambda: now[0]), []
 
-    def act() -> Answer:
+    def act() -> ApiAnswer:
         done.append(1)
-        return Answer({"number": len(done)}, 201)
+        return ApiAnswer({"number": len(done)}, 201)
 
     assert kept.carry_out(None, "x", act) != kept.carry_out(None, "x", act)
     first = kept.carry_out("key", "x", act)
@@ -261,7 +261,7 @@ def test_what_is_sent_twice_is_done_once() -> None:
     now[0] += KEPT_S
     assert kept.carry_out("key", "x", act) is not first
 
-    def fail() -> Answer:
+    def fail() -> ApiAnswer:
         raise UsageError("no")
 
     with pytest.raises(UsageError):
@@ -274,7 +274,7 @@ def test_what_is_sent_twice_is_done_once() -> None:
 
 def test_keys_do_not_pile_up() -> None:
     kept = Kept()
-    first = kept.carry_out("first", "x", lambda: Answer({"n": 1}))
+    first = kept.carry_out("first", "x", lambda: ApiAnswer({"n": 1}))
     for number in range(600):
-        kept.carry_out(f"key {number}", "x", lambda: Answer({}))
-    assert kept.carry_out("first", "x", lambda: Answer({"n": 2})) != first
+        kept.carry_out(f"key {number}", "x", lambda: ApiAnswer({}))
+    assert kept.carry_out("first", "x", lambda: ApiAnswer({"n": 2})) != first

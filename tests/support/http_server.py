@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from remit.server.state import Desk
+    from remit.server.state import ServerContext
 
 from typing import TYPE_CHECKING
 
@@ -79,7 +79,7 @@ class Reply(NamedTuple):
 class Served:
     """A server that runs, and what one needs to speak to it."""
 
-    def __init__(self, desk: Desk, token: str, clock: Clock, root: Path) -> None:
+    def __init__(self, desk: ServerContext, token: str, clock: Clock, root: Path) -> None:
         self.desk = desk
         self.token = token
         self.clock = clock

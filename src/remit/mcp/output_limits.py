@@ -1,7 +1,6 @@
-"""Bounds: how much of a repository's or an agent's text goes out, and without what.
+"""Limits on the texts in answers, with secrets redacted.
 
-Owns the cutting of answers. Whatever is in a file may be of any size and may hold secrets; who asked pays for each
-letter with room in its context.
+Files may be of any size and contain secrets, and each character costs the client a part of its context.
 """
 
 from __future__ import annotations
@@ -18,23 +17,23 @@ if TYPE_CHECKING:
     from remit.model import Diagnostic
 
 MAX_CHARS = 4_000
-"""Of one text."""
+"""The limit of one text."""
 MAX_TOTAL_CHARS = 60_000
-"""Of all texts of an answer."""
+"""The limit of all texts of an answer."""
 _MAX_ITEMS, _MAX_NAMES, _MAX_DEPTH, _MAX_NAME_CHARS = 200, 100, 8, 100
 MAX_DIAGNOSTICS = 100
 _MARGIN = 500
-"""Beyond what is kept, so that of a secret at the cut enough is seen to know it for one."""
+"""The characters after the cut that redaction sees, so that a secret at the cut is recognized."""
 
 
 class Bounds:
-    """How much room is left in one answer."""
+    """The remaining characters of one answer."""
 
     def __init__(self, total: int = MAX_TOTAL_CHARS) -> None:
         self.left = total
 
     def fit(self, value: Any, depth: int = 0) -> Any:  # noqa: ANN401 - any JSON value
-        """The same value, without secrets, as far as there is room for it; what was cut ends in `…`."""
+        """The same value without secrets, within the limits; cut texts end in `…`."""
         if isinstance(value, str):
             return self.text(value)
         if not isinstance(value, list | tuple | dict):
@@ -47,7 +46,7 @@ class Bounds:
         return [*kept, "…"] if len(kept) < len(value) and all(isinstance(each, str) for each in kept) else kept
 
     def fit_each(self, values: Sequence[Any]) -> list[Any]:
-        """All of some values, each with its share of the room: none is left out for another that is long."""
+        """The same values, each within an equal share of the limit."""
         share = self.left // max(1, len(values))
         return [Bounds(share).fit(value) for value in values]
 
@@ -58,7 +57,7 @@ class Bounds:
         return kept
 
     def text(self, text: str, most: int = MAX_CHARS) -> str:
-        """A text, as much of it as there is room for."""
+        """A text within the limits."""
         room = max(0, min(most, self.left))
         cleaned = redact(text[: room + _MARGIN])
         kept = cleaned if len(cleaned) <= room and len(text) <= room + _MARGIN else f"{cleaned[:room]}…"

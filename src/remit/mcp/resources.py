@@ -1,7 +1,7 @@
-"""The resources: agents, entries of the manifest and results, each under an address of its own.
+"""The resources: agents, findings and results of runs, each with a URI.
 
-Owns the addresses. Long texts come in pages: `?page=2` after the address. What is read is data of the repository and
-of agents: bounded, and without secrets.
+Long texts have pages: `?page=2` after the URI. The contents are data of the repository and of agents: limited in size,
+and without secrets.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MAX_DIGITS = 9
 
 
 class Read(NamedTuple):
-    """A resource as it was read."""
+    """The content of a resource."""
 
     uri: str
     kind: str
@@ -38,12 +38,12 @@ class Read(NamedTuple):
 
 
 def list_resources() -> list[dict[str, Any]]:
-    """The agents of the workspace, and the newest entries and results. The others are found by their tools."""
+    """The agents of the workspace, and the newest findings and results; tools find the others."""
     found: list[dict[str, Any]] = []
     for listing in (_list_agents, _list_entries, _list_results):
         try:
             found += listing()
-        except RemitError:  # what cannot be listed is told to whoever asks for it by its tool
+        except RemitError:  # the tool for it reports the error
             continue
     return found
 
@@ -98,7 +98,7 @@ def _describe(place: str, name: str, about: str, kind: str) -> dict[str, Any]:
 
 
 def read_resource(uri: str) -> Read:
-    """Read a resource by its address. Raises where there is none."""
+    """Read a resource by its URI. Raises if it doesn't exist."""
     address, _, query = uri.partition("?")
     place, _, rest = address.removeprefix(SCHEME).partition("/")
     name, _, part = rest.partition("/")
@@ -190,7 +190,7 @@ def _cut(text: str, page: int) -> TextPage:
 
 
 def _show(page: TextPage) -> str:
-    """A page, and at its end where the next one is."""
+    """A page of a text, with a note about the next page."""
     if page.page == page.pages:
         return page.text
     return f"{page.text}\n\n[page {page.page} of {page.pages}; the next: ?page={page.page + 1}]"

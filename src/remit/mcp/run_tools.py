@@ -1,7 +1,6 @@
-"""The tools around delegations: handing work on, following it, bringing it back, and checking a return.
+"""The tools on runs and returns: delegate, status, result, cancel, check_return and submit_return.
 
-Owns the way from arguments to these use cases and back to JSON; nothing is decided here. Each is what a command of the
-command line does, for a caller that is known by the environment of this process.
+Each does what a command of the command line does, for a caller that the environment of this process identifies.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _MAX_SAID = 200
 
 
 async def delegate(asked: Call) -> RunAnswerObject:
-    """Hand work to an agent."""
+    """Start a run, and wait for its result unless it is detached."""
     from remit.runs.request import build_request
     from remit.views.json_objects import build_request_diagnostics, build_result
 
@@ -92,7 +91,7 @@ def status(asked: Call) -> RunListObject:
 
 
 async def result(asked: Call) -> ResultAnswerObject:
-    """Bring what came of a delegation."""
+    """Get the result of a run."""
     session_id = await asyncio.to_thread(_find_session, asked.given["session_id"])
     wait_s = asked.given.get("wait_seconds", 0)
     if wait_s:
@@ -153,12 +152,12 @@ def _fit_short(report: Result, max_tokens: int) -> Result:
 
 
 def load_result(session_id: str) -> ResultAnswerObject:
-    """What came of a delegation in short, or how it stands."""
+    """The short result of a run, or the run if it hasn't finished."""
     return _load_result(_find_session(session_id), {})
 
 
 async def cancel(asked: Call) -> RunAnswerObject:
-    """End a delegation."""
+    """Cancel a run and its nested runs."""
     from remit.views.json_objects import build_result
 
     session_id = await asyncio.to_thread(_find_session, asked.given["session_id"])
@@ -179,7 +178,7 @@ async def cancel(asked: Call) -> RunAnswerObject:
 
 
 def check_return(asked: Call) -> dict[str, Any]:
-    """Judge a final message before it is sent."""
+    """Check a final message before the agent sends it."""
     from remit.runs.submit_return import ClaimedIdentity, check_own
     from remit.runs.workspace import Workspace
 
@@ -194,7 +193,7 @@ def check_return(asked: Call) -> dict[str, Any]:
 
 
 def submit_return(asked: Call) -> dict[str, Any]:
-    """Check a return and hand it in as that of the caller's run."""
+    """Check a return and submit it as the return of the caller's run."""
     from remit.runs.submit_return import submit_own
     from remit.runs.workspace import Workspace
 
@@ -212,7 +211,7 @@ def _fit_own(verdict: OwnVerdict) -> dict[str, Any]:
 
 
 def render_progress(seen: list[RunProgress]) -> str:
-    """How a delegation goes and those below it, in one line."""
+    """The progress of a run and its nested runs in one line."""
     if not seen:
         return "at work"
     open_ones = [each for each in seen if each.row.state != "finished"] or seen[:1]

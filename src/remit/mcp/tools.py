@@ -1,7 +1,4 @@
-"""The tools: which function does what each of them is for, and how one is called.
-
-Owns the table, and that nobody waits for a tool that is busy with something else: what is quick runs in a thread.
-"""
+"""The functions of the tools, and how they are called: quick tools run in a thread, others wait on the event loop."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ if TYPE_CHECKING:
     from remit.runs.hosted_runs import HostedRuns, Tell
 
 _WAITING = frozenset({"delegate", "result", "cancel"})
-"""Those that wait for an agent."""
+"""The tools that wait for an agent."""
 _HOMES = {
     "remit.mcp.run_tools": ("delegate", "status", "result", "cancel", "check_return", "submit_return"),
     "remit.mcp.workspace_tools": ("find_findings", "add_finding", "task_show", "task_move", "lint"),
@@ -26,17 +23,17 @@ _HOMES = {
 
 
 class Call(NamedTuple):
-    """A tool that is called: what is at hand, and who is told how it goes."""
+    """A call of a tool: its arguments, the runs of this server, and a callback for progress."""
 
     given: Mapping[str, Any]
     serving: HostedRuns
     tell: Tell | None = None
     on_begun: Callable[[], None] | None = None
-    """Called when there is nothing more to do but to wait for an agent."""
+    """Called before waiting for an agent."""
 
 
 async def call(name: str, asked: Call) -> dict[str, Any]:
-    """Call a tool of the catalogue; what it gives."""
+    """Call a tool of the catalog, and return its answer."""
     asked = asked._replace(given=check_fields(asked.given, BY_NAME[name].takes))
     home = next(home for home, names in _HOMES.items() if name in names)
     function = getattr(import_module(home), name)

@@ -1,7 +1,4 @@
-"""The tools around what a workspace keeps: findings, tasks and agent files.
-
-Owns the way from arguments to these use cases and back to JSON; nothing is decided here.
-"""
+"""The tools on findings, tasks and agent files."""
 
 from __future__ import annotations
 
@@ -28,7 +25,7 @@ _SINGLE = ("title", "status", "actionable", "file", "date")
 
 
 def find_findings(asked: Call) -> FindingPageObject:
-    """Find entries of the manifest."""
+    """Find findings of the manifest."""
     from remit.manifest import parse_day
     from remit.manifest.manifest_file import find_manifest
     from remit.runs.workspace_findings import Manifest, make_query
@@ -37,7 +34,7 @@ def find_findings(asked: Call) -> FindingPageObject:
     given, page = asked.given, parse_page_cursor(asked.given.get("cursor", ""))
     chosen = {name: given.get(name) for name in ("topic", "task", "status", "actionable")}
     days = {name: parse_day(given[name]) if name in given else None for name in ("since", "until")}
-    if find_manifest() is None:  # nobody has found out anything yet
+    if find_manifest() is None:  # the workspace has no manifest yet
         return NO_FINDINGS
     opened = Manifest()
     try:
@@ -49,7 +46,7 @@ def find_findings(asked: Call) -> FindingPageObject:
 
 
 def add_finding(asked: Call) -> AddedFindingObject:
-    """Add an entry to the manifest."""
+    """Add a finding to the manifest."""
     from datetime import datetime
 
     from remit.manifest import parse_day, parse_slug
@@ -101,7 +98,7 @@ def task_show(asked: Call) -> TaskDetailsObject | OutsideTaskObject:
 
 
 def task_move(asked: Call) -> MovedTaskObject:
-    """Give a task another marker."""
+    """Set the marker of a task."""
     from remit.runs.tasks.task_numbers import parse_number
     from remit.runs.tasks.workspace_tasks import Tasks
     from remit.views.json_objects import build_moved_task
@@ -119,7 +116,7 @@ def task_move(asked: Call) -> MovedTaskObject:
 
 
 def lint(asked: Call) -> LintObject:
-    """Judge agent files."""
+    """Lint agent files."""
     from remit.agent_files import lint
     from remit.storage.settings import find_root, is_inside
     from remit.views.json_objects import build_lint

@@ -1,1 +1,1 @@
-"""The HTTP door: the API, the stream of events and the dashboard's files, for people and programs on this machine."""
+"""The HTTP server: the API, streams of events and the dashboard, for users and programs on this machine."""

@@ -1,6 +1,6 @@
 """The application: all routes behind the guard.
 
-Owns how the parts are put together: the operations of the table, the dashboard's files and pages, and the way in.
+It combines the operations of the table, the dashboard's files and pages, and the login.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from remit.server.login import Login
 from remit.server.operations import BASE, OPERATIONS
 from remit.server.problems import MissingError, ProblemError
 from remit.server.security import LOGIN, SAFE, Guard, Headers
-from remit.server.state import Desk
+from remit.server.state import ServerContext
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,20 +31,20 @@ if TYPE_CHECKING:
     from remit.server.tokens import Tokens
 
 PAGES = ("runs", "agents", "tasks", "findings", "errors", "compliance", "workers")
-"""What the dashboard draws; each may have something below it."""
+"""The pages of the dashboard; each may have subpages."""
 
 
 def _forget(sessions: dict[str, float]) -> None:
-    """Who is logged in is nobody's business after the server's end."""
+    """Discard the sessions when the server ends."""
     del sessions
 
 
-def make_desk(place: Place, tokens: Tokens, *, keep: Callable[[dict[str, float]], None] = _forget) -> Desk:
-    """What a server has at hand. `keep`: writes down who is logged in."""
-    return Desk(place, tokens, Streams(tokens), Assets(), Kept(), keep, asyncio.Lock())
+def make_desk(place: Place, tokens: Tokens, *, keep: Callable[[dict[str, float]], None] = _forget) -> ServerContext:
+    """The context of a server. `keep`: stores the sessions."""
+    return ServerContext(place, tokens, Streams(tokens), Assets(), Kept(), keep, asyncio.Lock())
 
 
-def make_application(desk: Desk, *, rates: Rates | None = None) -> ASGIApp:
+def make_application(desk: ServerContext, *, rates: Rates | None = None) -> ASGIApp:
     """The whole server, as ASGI has it."""
     by_path: dict[str, list[Operation]] = {}
     for each in OPERATIONS:
@@ -58,7 +58,7 @@ def make_application(desk: Desk, *, rates: Rates | None = None) -> ASGIApp:
 
 
 class _Files:
-    """The dashboard's files; what is no file of it is one of its pages."""
+    """The files of the dashboard; every other path is one of its pages."""
 
     def __init__(self, assets: Assets) -> None:
         self._assets = assets

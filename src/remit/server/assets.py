@@ -1,6 +1,6 @@
 """Assets: the files of the dashboard, as browsers get them.
 
-Owns the way from `server/web` to an answer: compressed once, told apart by their content, and asked after each time.
+Files of `server/web` are compressed once, have an ETag of their content, and are revalidated at each request.
 Only files of that folder, of kinds that the dashboard is made of; a name is looked up, never followed.
 """
 

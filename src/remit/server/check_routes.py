@@ -1,4 +1,4 @@
-"""Judging: handlers that judge a message or the agent files; nothing of them is kept."""
+"""Handlers that check a message or lint agent files; nothing is stored."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from remit.views.json_objects import build_checked_message
 
 if TYPE_CHECKING:
     from remit.schemas import CheckedMessageObject, LintObject
-    from remit.server.endpoint import Asked
+    from remit.server.endpoint import ApiRequest
 
 _NAME = "message"
 
 
-def check_message(asked: Asked) -> CheckedMessageObject:
-    """Judge a final message, with its artifacts as they are in this workspace."""
+def check_message(asked: ApiRequest) -> CheckedMessageObject:
+    """Check a final message, with its artifacts as they are in this workspace."""
     from pathlib import Path
 
     from remit.runs import check_message
@@ -31,8 +31,8 @@ def check_message(asked: Asked) -> CheckedMessageObject:
     return redact_all(build_checked_message(verdict, _NAME))
 
 
-def lint_agents(asked: Asked) -> LintObject:
-    """Judge agent files."""
+def lint_agents(asked: ApiRequest) -> LintObject:
+    """Lint agent files."""
     from remit.views.agents import lint_files
 
     return lint_files(asked.body.get("paths", ()))

@@ -1,8 +1,7 @@
-"""Calling: from a request to the function that answers it, and back.
+"""Endpoints: check a request against the table of operations, call its handler, and render the answer.
 
-Owns what a handler is given and gives. A handler is a plain function that takes what was asked, checked against the
-table of operations, and gives what JSON has: it runs in a thread, since everything that it reads lies on disk. One that
-is a coroutine reads nothing, or sees to it by itself; it may give a whole response.
+A handler is a function from a checked request to a JSON object; it runs in a thread, because it reads files. A handler
+that is a coroutine must not block; it may return a whole response.
 """
 
 from __future__ import annotations
@@ -31,18 +30,18 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
     from remit.server.operations import Operation
-    from remit.server.state import Desk
+    from remit.server.state import ServerContext
     from remit.server.tokens import Guest
 
 _PASSING = re.compile(r'"(?:left_ms|idle_s|lease_left_s|waited_s)": ?[0-9.e+-]+')
-"""What is another at every moment, without anything having happened. In a text its quotation marks are escaped."""
+"""Values that change with time only, so ETags ignore them. Inside a text their quotation marks are escaped."""
 _MAX_FIELDS = 50
 
 
-class Asked(NamedTuple):
-    """A request, as far as it fits what the table says."""
+class ApiRequest(NamedTuple):
+    """A request that was checked against the table of operations."""
 
-    desk: Desk
+    desk: ServerContext
     guest: Guest
     headers: Headers
     path: Mapping[str, Any]
@@ -54,8 +53,8 @@ class Asked(NamedTuple):
     """This end."""
 
 
-class Answer(NamedTuple):
-    """What is answered, where it is more than a value."""
+class ApiAnswer(NamedTuple):
+    """An answer with a status and headers."""
 
     value: Mapping[str, Any] | None
     status: int = 200
@@ -63,9 +62,9 @@ class Answer(NamedTuple):
 
 
 class Endpoint:
-    """All that one path takes."""
+    """The operations of one path."""
 
-    def __init__(self, operations: Sequence[Operation], desk: Desk) -> None:
+    def __init__(self, operations: Sequence[Operation], desk: ServerContext) -> None:
         self._operations = {each.method: each for each in operations}
         self._desk = desk
 
@@ -77,7 +76,7 @@ class Endpoint:
             allow = sorted({*self._operations} | ({"HEAD"} if "GET" in self._operations else set()))
             message = f"nobody can {scope['method']} this"
             raise ProblemError(405, "METHOD_NOT_ALLOWED", message, headers={"Allow": ", ".join(allow)})
-        asked = Asked(
+        asked = ApiRequest(
             self._desk,
             scope["guest"],
             Headers(scope),
@@ -98,19 +97,19 @@ class Endpoint:
         await response(scope, receive, send)
 
 
-def find_handler(operation: Operation) -> Callable[[Asked], Any]:
+def find_handler(operation: Operation) -> Callable[[ApiRequest], Any]:
     """The function that answers an operation: it is called as the operation is."""
-    found: Callable[[Asked], Any] = getattr(import_module(operation.home), operation.name)
+    found: Callable[[ApiRequest], Any] = getattr(import_module(operation.home), operation.name)
     return found
 
 
-def _carry_out(handler: Callable[[Asked], Any], asked: Asked, status: int) -> Response:
+def _carry_out(handler: Callable[[ApiRequest], Any], asked: ApiRequest, status: int) -> Response:
     return _render(handler(asked), asked, status)
 
 
-def _render(given: Answer | Mapping[str, Any], asked: Asked, status: int) -> Response:
-    """What a handler gives, as an answer; or that who asks has it already."""
-    answer = given if isinstance(given, Answer) else Answer(given, status)
+def _render(given: ApiAnswer | Mapping[str, Any], asked: ApiRequest, status: int) -> Response:
+    """Render the answer of a handler, or 304 if the client has it already."""
+    answer = given if isinstance(given, ApiAnswer) else ApiAnswer(given, status)
     if answer.value is None:
         return Response(None, answer.status, answer.headers)
     text = render_json(answer.value)
@@ -123,7 +122,7 @@ def _render(given: Answer | Mapping[str, Any], asked: Asked, status: int) -> Res
 
 
 def make_etag(text: str, event: object) -> str:
-    """The mark of an answer: the last event that it knows of, and what it says but for what only time changes."""
+    """The ETag of an answer: its last event and a hash without the values that only time changes."""
     return f'W/"e{event}-{sha256(_PASSING.sub("", text).encode()).hexdigest()[:16]}"'
 
 
@@ -131,7 +130,7 @@ def make_etag(text: str, event: object) -> str:
 
 
 def parse_query(query: bytes, kind: Any) -> dict[str, Any]:  # noqa: ANN401 - a TypedDict is no type to a type checker
-    """The fields of a query, of the types that the table says; each name once."""
+    """The fields of a query, converted to their types; each name may occur once."""
     try:
         pairs = parse_qsl(query.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=_MAX_FIELDS)
     except ValueError:
@@ -154,7 +153,7 @@ def _list_types(schema: Mapping[str, Any]) -> list[str]:
 
 
 def _type(value: str, kinds: Sequence[str]) -> object:
-    """A text as a number or as yes and no, where that is what is wanted; else it stays what it is, and is told."""
+    """A text as an integer or a boolean if its type is one; any other text stays unchanged."""
     if "integer" in kinds and re.fullmatch(r"-?[0-9]{1,18}", value, re.ASCII):
         return int(value)
     if "boolean" in kinds and value in ("true", "false"):

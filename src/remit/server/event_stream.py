@@ -1,8 +1,8 @@
-"""Streams: server-sent events for everybody who follows.
+"""Streams: server-sent events for all clients that follow a channel.
 
-Owns the channels. However many follow one, it is looked at once: what is new is written as text once and handed to all.
-Nobody waits for who reads slowly: its connection is closed, and when it comes back it says how far it got and is told
-the rest. All of it happens on the event loop, but for the looking, which is done in threads.
+A channel is polled once for all its followers, and new data is rendered once. The connection of a slow reader is
+closed; when the client reconnects, it sends its last position and gets the rest. Polling runs in threads,
+everything else on the event loop.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MOST_STREAMS = 256
 PING_S = 15.0
 SEND_S = 20.0
-"""How long somebody may take nothing."""
+"""The time limit for a client to accept data."""
 _QUEUED = 256
 _PING = b": still here\n\n"
 _RETRY = b"retry: 1000\n"
@@ -39,44 +39,44 @@ class Batch(NamedTuple):
     """What is new in a channel, written as it is sent."""
 
     number: int
-    """Up to where it goes."""
+    """The position after this batch."""
     parts: tuple[tuple[str, bytes], ...]
     """Each with the run that it belongs to."""
     whole: bytes
     end: bytes = b""
-    """What everybody is told after that, whatever they follow."""
+    """The data that all followers get after the parts."""
     is_last: bool = False
 
 
 class Channel:
-    """Something that changes, and those who follow it."""
+    """A source of data, and its followers."""
 
     quick_s = 0.05
     idle_s = 0.1
     patience = 600
-    """After so many looks that showed nothing, it is looked at less often."""
+    """The number of polls without news after which polling gets slower."""
 
     def __init__(self) -> None:
         self.position = 0
         self._farewell: Batch | None = None
-        """What the last ones were told, for who comes after that."""
+        """The last batch, for clients that join later."""
         self._followers: set[Follower] = set()
         self._looking: asyncio.Task[None] | None = None
         self._ready: asyncio.Future[None] | None = None
 
     def find_position(self) -> int:
-        """Where it stands."""
+        """The present position of the channel."""
         raise NotImplementedError
 
     def look(self) -> Batch | None:
-        """What is new since the position."""
+        """The batch since the position; None without news."""
         raise NotImplementedError
 
     def close(self) -> None:
-        """Let go of what was opened to look. All three are called in one thread."""
+        """Close what polling opened. All three methods are called in one thread."""
 
     async def join(self, follower: Follower) -> int:
-        """Let somebody follow from now on; the position from which on that is."""
+        """Add a follower, and return the position from which it gets data."""
         self._followers.add(follower)
         if self._ready is None:
             self._ready = asyncio.get_running_loop().create_future()
@@ -88,7 +88,7 @@ class Channel:
         return self.position
 
     def leave(self, follower: Follower) -> None:
-        """Let somebody go; who is the last ends the looking."""
+        """Remove a follower; without followers, polling stops."""
         self._followers.discard(follower)
         if not self._followers and self._looking is not None:
             self._looking.cancel()
@@ -107,7 +107,7 @@ class Channel:
                 if batch is not None:
                     self._hand_out(batch)
                 await asyncio.sleep(self.quick_s if quiet < self.patience else self.idle_s)
-        except Exception as error:  # noqa: BLE001 - a ledger that fails: who follows comes back, and is told then
+        except Exception as error:  # noqa: BLE001 - the ledger failed: clients reconnect and get the error
             self._give_up(ready, error)
         finally:
             thread.submit(self.close)
@@ -132,7 +132,7 @@ class Channel:
 
 
 class Follower:
-    """Somebody who follows a channel."""
+    """A client that follows a channel."""
 
     def __init__(self, guest: Guest, *, root_id: str = "") -> None:
         self.guest = guest
@@ -141,21 +141,21 @@ class Follower:
         self._queue: asyncio.Queue[Batch | None] = asyncio.Queue(_QUEUED)
 
     def put(self, batch: Batch) -> None:
-        """Hand on what is new; who has not taken what was new before is let go."""
+        """Queue a batch; a client with a full queue is disconnected."""
         try:
             self._queue.put_nowait(batch)
         except asyncio.QueueFull:
             self.end()
 
     def end(self) -> None:
-        """Have it end with what was sent by now: what waits here is told when it comes back."""
+        """End the stream after the data that was sent; the client gets queued data after it reconnects."""
         self.is_listening = False
         while not self._queue.empty():
             self._queue.get_nowait()
         self._queue.put_nowait(None)
 
     async def take(self) -> tuple[bytes, bool]:
-        """What to send next, and whether it is the last: what is new, or a sign of life."""
+        """The next data or a ping, and whether it is the last."""
         try:
             async with asyncio.timeout(PING_S):
                 batch = await self._queue.get()
@@ -168,7 +168,7 @@ class Follower:
 
 
 class Streams:
-    """All who follow something of this server."""
+    """All channels and followers of this server."""
 
     def __init__(self, tokens: Tokens) -> None:
         self._tokens = tokens
@@ -178,14 +178,16 @@ class Streams:
 
     @property
     def count(self) -> int:
-        """How many follow something."""
+        """The number of followers."""
         return len(self._followers)
 
     async def join(self, name: str, make: Callable[[], Channel], follower: Follower) -> int:
-        """Let somebody follow a channel, which is made where there is none; where it stands."""
+        """Add a follower to a channel, which is created if needed, and return its position."""
         if self.is_ending or len(self._followers) >= MOST_STREAMS:
             headers = {"Retry-After": str(_AGAIN_S)}
-            raise ProblemError(503, "BUSY", "too many follow already", hint="close a page", headers=headers)
+            raise ProblemError(
+                503, "BUSY", "too many streams are open", hint="close a page of the dashboard", headers=headers
+            )
         channel = self._channels.get(name)
         if channel is None:
             channel = self._channels[name] = make()
@@ -197,7 +199,7 @@ class Streams:
             raise
 
     def leave(self, follower: Follower) -> None:
-        """Let somebody go, and a channel that nobody follows any more."""
+        """Remove a follower, and its channel if it was the last one."""
         name = self._followers.pop(follower, None)
         channel = None if name is None else self._channels.get(name)
         if name is None or channel is None:
@@ -207,24 +209,24 @@ class Streams:
             del self._channels[name]
 
     def drop(self, guest: Guest) -> None:
-        """End all that somebody follows who has logged out."""
+        """End all streams of a client that has logged out."""
         for each in self._followers:
             if each.guest == guest and guest.kind == "cookie":
                 each.end()
 
     def end(self) -> None:
-        """End everything: the server goes."""
+        """End all streams, because the server stops."""
         self.is_ending = True
         for each in self._followers:
             each.end()
 
     def is_welcome(self, follower: Follower) -> bool:
-        """Whether somebody may still follow: a session ends, also while it is used."""
+        """Whether the session of a follower is still valid."""
         return self._tokens.is_good(follower.guest)
 
 
 class EventStream(Response):
-    """A response that goes on until one of the two ends it."""
+    """A response that lasts until the client or the server ends it."""
 
     media_type = "text/event-stream"
 
@@ -235,7 +237,7 @@ class EventStream(Response):
         self._first = first
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send until nobody reads any more, or nothing more comes."""
+        """Send until the client disconnects or the channel ends."""
         sending = asyncio.ensure_future(self._send_all(scope["method"] == "HEAD", send))
         leaving = asyncio.ensure_future(_wait_for_leave(receive))
         try:
@@ -274,12 +276,12 @@ async def _wait_for_leave(receive: Receive) -> None:
 
 
 def render_event(kind: str, value: Any, number: int | None = None) -> bytes:  # noqa: ANN401 - any JSON value
-    """One event as it goes over the wire. JSON has no line breaks in it, so that nothing can end an event early."""
+    """An event in wire format. Rendered JSON has no line breaks, so its content can't end an event."""
     head = "" if number is None else f"id: {number}\n"
     return f"{head}event: {kind}\ndata: {render_json(value)}\n\n".encode("utf-8", "replace")
 
 
 def make_batch(number: int, parts: Iterable[tuple[str, bytes]], *, end: bytes = b"", is_last: bool = False) -> Batch:
-    """What is new, written once for all."""
+    """A batch, rendered once for all followers."""
     kept = tuple(parts)
     return Batch(number, kept, b"".join(part for _, part in kept), end, is_last)

@@ -1,7 +1,6 @@
-"""Again: requests that are sent twice and meant once.
+"""Idempotency keys: the answers of recent requests, so that a retry isn't carried out twice.
 
-Owns the answers that are kept under the key that a request came with. A browser or a program that heard no answer asks
-again with the same key, and is told what came of it the first time.
+A client that got no answer retries with the same key and gets the answer of the first request.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from remit.server.problems import ProblemError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from remit.server.endpoint import Answer
+    from remit.server.endpoint import ApiAnswer
 
 KEPT_S = 600.0
 MAX_KEY_CHARS = 200
@@ -25,22 +24,22 @@ _MOST_KEPT = 500
 class _Once(NamedTuple):
     asked: str
     until: float
-    answer: Answer | None = None
-    """None as long as nobody knows."""
+    answer: ApiAnswer | None = None
+    """None while the request is in progress."""
 
 
 class Kept:
-    """What was answered in the last minutes, by key."""
+    """The answers of the last minutes, by key."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._found: dict[str, _Once] = {}
         self._turn = Lock()
 
-    def carry_out(self, key: str | None, asked: str, act: Callable[[], Answer]) -> Answer:
-        """Do something, unless it was done under this key; `asked` tells one request from another.
+    def carry_out(self, key: str | None, asked: str, act: Callable[[], ApiAnswer]) -> ApiAnswer:
+        """Carry out a request once per key; `asked` identifies the request.
 
-        What failed was not done, and may be tried again.
+        A request that failed may be retried.
         """
         if key is None:
             return act()
@@ -60,7 +59,7 @@ class Kept:
             self._found[key] = _Once(asked, self._clock() + KEPT_S, answer)
         return answer
 
-    def _begin(self, key: str, asked: str) -> Answer | None:
+    def _begin(self, key: str, asked: str) -> ApiAnswer | None:
         with self._turn:
             now = self._clock()
             for old in [each for each, once in self._found.items() if once.until <= now]:
@@ -72,8 +71,8 @@ class Kept:
                 self._found[key] = _Once(asked, now + KEPT_S)
                 return None
         if found.asked != asked:
-            hint = "take a new key for a new request"
-            raise ProblemError(422, "KEY_TAKEN", "this Idempotency-Key came with another request", hint=hint)
+            hint = "use a new key for a new request"
+            raise ProblemError(422, "KEY_TAKEN", "another request used this Idempotency-Key", hint=hint)
         if found.answer is None:
-            raise ProblemError(409, "BUSY", "the same request is being carried out", hint="ask again in a moment")
+            raise ProblemError(409, "BUSY", "the same request is being carried out", hint="retry in a moment")
         return found.answer

@@ -1,8 +1,8 @@
 """Listening: the socket, the protocol's library and the end of a server.
 
-Owns everything that knows uvicorn. A connection that sends its request too slowly is closed; what is no HTTP is
-answered like everything else, with the headers that every answer has. When the end comes, who follows a stream is told
-so, and nobody is waited for longer than a moment.
+Everything that depends on uvicorn is here. A connection that sends its request too slowly is closed. Input that isn't
+HTTP gets an answer with the same headers as any other. At shutdown, streams are ended, and the server waits only a
+moment for clients.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Connection(H11Protocol):
             self._wait()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Nobody is there any more."""
+        """The client has disconnected."""
         self._stop_waiting()
         super().connection_lost(exc)
 
@@ -84,7 +84,7 @@ class Connection(H11Protocol):
             self.transport.close()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is no HTTP."""
+        """Answer input that isn't HTTP."""
         shaped = build_problem(ProblemError(400, "BAD_REQUEST", msg.rstrip(".").lower(), hint="speak HTTP/1.1"))
         body = render_json(shaped).encode()
         headers = [(b"content-type", CONTENT_TYPE.encode()), (b"content-length", str(len(body)).encode()),
@@ -100,14 +100,14 @@ class _Server(Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leave signals to whoever runs the server."""
+        """Leave signals to the caller of the server."""
         yield
 
 
 def serve(app: ASGIApp, listener: socket.socket, *, on_ready: Callable[[], None], on_end: Callable[[], None]) -> None:
     """Serve until a signal comes. The second one ends it at once."""
     loop = asyncio.new_event_loop()
-    loop.run_until_complete(_serve(app, listener, on_ready, on_end))  # nobody waits for threads that are still busy
+    loop.run_until_complete(_serve(app, listener, on_ready, on_end))  # don't wait for busy threads
 
 
 async def _serve(
@@ -132,7 +132,7 @@ async def _serve(
 
 
 def _tell_trouble(_: asyncio.AbstractEventLoop, told: dict[str, Any]) -> None:
-    """What nobody waits for has failed: a connection that was torn is none of our business, all else is a bug."""
+    """Handle an exception of a background task: a broken connection is ignored, anything else is a bug."""
     error = told.get("exception")
     if isinstance(error, Exception) and not isinstance(error, OSError):
         take_down(error)
@@ -140,7 +140,7 @@ def _tell_trouble(_: asyncio.AbstractEventLoop, told: dict[str, Any]) -> None:
 
 def make_server(app: ASGIApp) -> Server:
     """The library's server, set up; it is started with an open socket."""
-    logging.getLogger("uvicorn").addHandler(logging.NullHandler())  # what goes wrong is told by the answers
+    logging.getLogger("uvicorn").addHandler(logging.NullHandler())  # answers report errors
     logging.getLogger("uvicorn").propagate = False
     config = Config(
         app,
@@ -163,7 +163,7 @@ def make_server(app: ASGIApp) -> Server:
 
 
 def listen(host: str, port: int | None) -> socket.socket:
-    """An open socket; where no port is asked for, the usual one or the next that is free."""
+    """A bound socket; without a given port, on the default port or the next free one."""
     wanted = range(PORT, PORT + _NEXT_PORTS) if port is None else (port,)
     for number in wanted:
         try:
@@ -198,13 +198,13 @@ def _tell(host: str, port: int, error: OSError) -> UsageError | InputError:
     if error.errno == errno.EACCES:
         return UsageError(f"port {port} is not for everybody", hint="name one above 1023 with --port")
     reason = (error.strerror or str(error)).lower()
-    return InputError(f"nobody can listen at '{host}': {reason}", hint="name an address of this machine with --host")
+    return InputError(f"can't listen on '{host}': {reason}", hint="name an address of this machine with --host")
 
 
 def find_place(listener: socket.socket, host: str) -> Place:
-    """Where a socket is, and by which names it may be called."""
+    """The address of a socket, and the host names that it accepts."""
     address: Any = listener.getsockname()
-    is_any = address[0] in ("0.0.0.0", "::")  # noqa: S104 - it is looked at, not bound
+    is_any = address[0] in ("0.0.0.0", "::")  # noqa: S104 - compared, not bound
     own = f"[{address[0]}]" if ":" in address[0] else address[0]
     names = {"127.0.0.1", "localhost", "[::1]", host.lower(), own}
     if is_any:

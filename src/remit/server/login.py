@@ -9,7 +9,7 @@ from urllib.parse import parse_qs
 
 from starlette.responses import Response
 
-from remit.server.endpoint import Answer
+from remit.server.endpoint import ApiAnswer
 from remit.server.problems import ProblemError
 from remit.server.run_routes import check_person, name_ends
 from remit.server.security import LOGIN, make_cookie, raise_if_too_many
@@ -18,12 +18,12 @@ from remit.server.tokens import LOGIN_S, SESSION_S
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
-    from remit.server.endpoint import Asked
-    from remit.server.state import Desk
+    from remit.server.endpoint import ApiRequest
+    from remit.server.state import ServerContext
     from remit.views.run_actions import ConnectionPeer
 
 
-async def make_login(asked: Asked) -> dict[str, Any]:
+async def make_login(asked: ApiRequest) -> dict[str, Any]:
     """An address that opens a session once. Only who has the API's token can let others in."""
     if asked.guest.kind != "bearer":
         hint = "run: remit serve --open"
@@ -34,21 +34,21 @@ async def make_login(asked: Asked) -> dict[str, Any]:
     return {"url": name_login(asked.desk, token), "expires_ms": expires_ms}
 
 
-def name_login(desk: Desk, token: str) -> str:
+def name_login(desk: ServerContext, token: str) -> str:
     """The address that opens a session."""
     return f"{desk.place.url}{LOGIN}?token={token}"
 
 
-async def log_out(asked: Asked) -> Answer:
+async def log_out(asked: ApiRequest) -> ApiAnswer:
     """End the session of who asks, and what it follows."""
     asked.desk.tokens.end_session(asked.guest)
     asked.desk.streams.drop(asked.guest)
     await _keep(asked.desk)
     cookie = make_cookie(asked.desk.place, "", seconds=0, scheme="http")
-    return Answer(None, 204, {"Set-Cookie": cookie} if asked.guest.kind == "cookie" else {})
+    return ApiAnswer(None, 204, {"Set-Cookie": cookie} if asked.guest.kind == "cookie" else {})
 
 
-async def _keep(desk: Desk) -> None:
+async def _keep(desk: ServerContext) -> None:
     """Write down who is logged in; one at a time, so that the last word is the newest."""
     async with desk.keeping:
         await asyncio.to_thread(desk.keep, desk.tokens.list_sessions())
@@ -63,7 +63,7 @@ def _is_another_user(asker: ConnectionPeer) -> bool:
 class Login:
     """The page that a one-time token is taken to."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: ServerContext) -> None:
         self._desk = desk
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -71,7 +71,7 @@ class Login:
         if scope["method"] != "GET":
             raise ProblemError(405, "METHOD_NOT_ALLOWED", "nobody logs in like this", headers={"Allow": "GET"})
         asker = name_ends(self._desk, scope.get("server"), scope.get("client"))
-        if await asyncio.to_thread(_is_another_user, asker):  # it may have seen the address where it was opened
+        if await asyncio.to_thread(_is_another_user, asker):  # another user may have seen the address
             message = "another user of this machine opens this address than runs the server"
             raise ProblemError(401, "UNAUTHORIZED", message, hint="log in as who runs it: remit serve --open")
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])

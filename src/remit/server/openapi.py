@@ -12,7 +12,7 @@ from remit.server.problems import CONTENT_TYPE
 from remit.validation import build_input_schema, build_named_schemas, list_fields, list_kinds
 
 if TYPE_CHECKING:
-    from remit.server.endpoint import Asked
+    from remit.server.endpoint import ApiRequest
     from remit.server.operations import Operation
     from remit.validation import Schema
 
@@ -38,7 +38,7 @@ _ABOUT = (
 )
 
 
-def get_description(asked: Asked) -> dict[str, Any]:
+def get_description(asked: ApiRequest) -> dict[str, Any]:
     """Answer with the description."""
     del asked
     return describe()

@@ -1,7 +1,6 @@
-"""Problems: what is answered where something cannot be done.
+"""Problems: errors as HTTP answers, in the format of RFC 9457 for programs and as a small page for browsers.
 
-Owns the shape of RFC 9457 that errors have on the wire, the codes that only this door has, and the small pages that
-people get instead. The status of an error of ours is in the table of `views/render.py`.
+The table in `views/render.py` maps errors to HTTP statuses.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _MAX_CHARS = 4_000
 
 
 class ProblemError(RemitError):
-    """A request cannot be answered, for a reason that HTTP has a number for."""
+    """An error with an HTTP status of its own."""
 
     def __init__(
         self,
@@ -53,7 +52,7 @@ class ProblemError(RemitError):
 
 
 class MissingError(ProblemError):
-    """What a request names is not there."""
+    """The request names something that doesn't exist."""
 
     def __init__(self, message: str, *, code: str = "", hint: str = "", **data: object) -> None:
         super().__init__(404, "NOT_FOUND", message, hint=hint, headers=None, **data)
@@ -62,7 +61,7 @@ class MissingError(ProblemError):
 
 @contextmanager
 def missing() -> Iterator[None]:
-    """What is asked for by its name, and is not there, is missing: elsewhere that is a mistake of who asks."""
+    """Turn errors about a name in the path into 404; elsewhere they are errors of the request."""
     try:
         yield
     except (UsageError, InputError) as error:
@@ -70,12 +69,12 @@ def missing() -> Iterator[None]:
 
 
 def find_status(error: BaseException) -> int:
-    """The status that an error is answered with."""
+    """The HTTP status of an error."""
     return error.status if isinstance(error, ProblemError) else get_http_status(error)
 
 
 def build_problem(error: BaseException, interface: Interface = "http") -> ProblemObject:
-    """An error as RFC 9457 has it, without secrets, and as every interface has it."""
+    """An error in the format of RFC 9457 with the error object of all interfaces, without secrets."""
     status, known = find_status(error), build_error(error, interface)
     cleaned: ErrorObject = {
         "code": known["code"],
@@ -94,7 +93,7 @@ def build_problem(error: BaseException, interface: Interface = "http") -> Proble
 
 
 def _clean(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-    """The same without secrets; what is long is cut."""
+    """The same value without secrets; long texts are cut."""
     if isinstance(value, str):
         return redact(value[: 2 * _MAX_CHARS])[:_MAX_CHARS]
     if isinstance(value, list | tuple):
@@ -103,9 +102,9 @@ def _clean(value: Any) -> Any:  # noqa: ANN401 - any JSON value
 
 
 def answer_problem(error: BaseException, *, for_people: bool) -> Response:
-    """An error as an answer: JSON for programs, a small page for people."""
+    """An error as an answer: JSON for programs, a small page for browsers."""
     known = error if isinstance(error, RemitError) else take_down(error)
-    shaped = build_problem(known, "cli" if for_people else "http")  # who sees a page can run a command
+    shaped = build_problem(known, "cli" if for_people else "http")  # a user who sees a page can run commands
     headers = dict(known.headers) if isinstance(known, ProblemError) else {}
     if isinstance(known, BusyError):
         headers["Retry-After"] = str(_BUSY_S)
@@ -115,7 +114,7 @@ def answer_problem(error: BaseException, *, for_people: bool) -> Response:
 
 
 def take_down(bug: BaseException) -> ProblemError:
-    """Tell of a bug without telling what is in it: only a reference, by which it is found on standard error."""
+    """Report a bug without its content: only a reference to the entry on standard error."""
     reference = os.urandom(4).hex()
     told = f"remit: bug {reference}: {type(bug).__name__}\n"
     if os.environ.get("REMIT_DEBUG"):
@@ -129,7 +128,7 @@ def take_down(bug: BaseException) -> ProblemError:
 
 
 def render_page(problem: ProblemObject) -> str:
-    """What people see who are not let in, or ask for what is not there."""
+    """The error page of a browser."""
     title, detail = escape_html(problem["title"]), escape_html(problem["detail"])
     hint = escape_html(problem["error"]["hint"])
     return (

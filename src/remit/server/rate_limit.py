@@ -1,7 +1,4 @@
-"""Rates: how often somebody may ask.
-
-Owns the buckets, one for each session: full at first, refilled steadily, one taken out by each request.
-"""
+"""Rate limits: a token bucket for each session."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ _MOST_KEPT = 128
 
 
 class Rates:
-    """How much everybody has left."""
+    """The token buckets of all clients."""
 
     def __init__(
         self, *, per_second: float = PER_SECOND, burst: float = BURST, clock: Callable[[], float] = time.monotonic
@@ -27,12 +24,12 @@ class Rates:
         self._left: dict[str, tuple[float, float]] = {}
 
     def take(self, who: str) -> float:
-        """Take one request out of somebody's bucket; for how many seconds there is none left, else 0."""
+        """Count a request of a client; the seconds to wait if its bucket is empty, else 0."""
         now = self._clock()
         left, at = self._left.pop(who, (self._burst, now))
         left = min(self._burst, left + (now - at) * self._per_second)
         wait_s = 0.0 if left >= 1 else (1 - left) / self._per_second
         self._left[who] = (left if wait_s else left - 1, now)
-        if len(self._left) > _MOST_KEPT:  # who has not asked for the longest time has a full one by now
+        if len(self._left) > _MOST_KEPT:  # the bucket of the client that was silent longest is full again
             del self._left[next(iter(self._left))]
         return wait_s

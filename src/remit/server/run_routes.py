@@ -6,7 +6,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from remit.server.endpoint import Answer
+from remit.server.endpoint import ApiAnswer
 from remit.server.operations import BASE
 from remit.server.parameters import USUAL
 from remit.server.problems import missing
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
         TextPageObject,
         TreeObject,
     )
-    from remit.server.endpoint import Asked
-    from remit.server.state import Desk
+    from remit.server.endpoint import ApiRequest
+    from remit.server.state import ServerContext
     from remit.views.run_actions import ConnectionPeer, StartedRun
 
 _FILTERS = ("state", "agent", "verdict", "status", "stop_reason", "task", "q", "roots")
@@ -43,7 +43,7 @@ def open_workspace() -> closing[Home]:
 # --- what can be seen ------------------------------------------------------------------------------------------------
 
 
-def list_runs(asked: Asked) -> RunPageObject:
+def list_runs(asked: ApiRequest) -> RunPageObject:
     """List runs."""
     from remit.views import run_list
 
@@ -54,7 +54,7 @@ def list_runs(asked: Asked) -> RunPageObject:
         )
 
 
-def get_run(asked: Asked) -> RunDetailsObject:
+def get_run(asked: ApiRequest) -> RunDetailsObject:
     """Get a run."""
     from remit.views.run_details import load_run_details
 
@@ -62,7 +62,7 @@ def get_run(asked: Asked) -> RunDetailsObject:
         return load_run_details(home, asked.path["id"], result_format=asked.query.get("format", ""))
 
 
-def get_tree(asked: Asked) -> TreeObject:
+def get_tree(asked: ApiRequest) -> TreeObject:
     """Get the tree of a run."""
     from remit.views.run_tree import load_tree
 
@@ -70,7 +70,7 @@ def get_tree(asked: Asked) -> TreeObject:
         return load_tree(home, asked.path["id"])
 
 
-def get_prompt(asked: Asked) -> TextPageObject:
+def get_prompt(asked: ApiRequest) -> TextPageObject:
     """Get the first message of an agent."""
     from remit.views.run_details import load_prompt_page
 
@@ -78,7 +78,7 @@ def get_prompt(asked: Asked) -> TextPageObject:
         return load_prompt_page(home, asked.path["id"], page=asked.query.get("page", 1))
 
 
-def get_answer(asked: Asked) -> AnswerPageObject:
+def get_answer(asked: ApiRequest) -> AnswerPageObject:
     """Get an answer of an agent."""
     from remit.views.run_details import load_answer_page
 
@@ -86,7 +86,7 @@ def get_answer(asked: Asked) -> AnswerPageObject:
         return load_answer_page(home, asked.path["id"], asked.path["number"], page=asked.query.get("page", 1))
 
 
-def get_diff(asked: Asked) -> DiffObject:
+def get_diff(asked: ApiRequest) -> DiffObject:
     """Compare a file with its state when the run began."""
     from remit.views.diffs import load_diff
 
@@ -94,7 +94,7 @@ def get_diff(asked: Asked) -> DiffObject:
         return load_diff(home, asked.path["id"], asked.query["path"])
 
 
-def get_log(asked: Asked) -> LogObject:
+def get_log(asked: ApiRequest) -> LogObject:
     """Get lines of a log."""
     from remit.views.logs import load_log
 
@@ -106,7 +106,7 @@ def get_log(asked: Asked) -> LogObject:
 # --- what can be done ------------------------------------------------------------------------------------------------
 
 
-def start_run(asked: Asked) -> Answer:
+def start_run(asked: ApiRequest) -> ApiAnswer:
     """Start a run in its own process."""
     from remit.views import run_actions
 
@@ -114,7 +114,7 @@ def start_run(asked: Asked) -> Answer:
     return _begin(asked, "delegate", lambda home, asker: run_actions.delegate(home, given, asker=asker))
 
 
-def retry_run(asked: Asked) -> Answer:
+def retry_run(asked: ApiRequest) -> ApiAnswer:
     """Start a run from the request of a finished one."""
     from remit.views import run_actions
 
@@ -126,7 +126,7 @@ def retry_run(asked: Asked) -> Answer:
     )
 
 
-def resume_run(asked: Asked) -> Answer:
+def resume_run(asked: ApiRequest) -> ApiAnswer:
     """Start a run that continues the session of a finished one."""
     from remit.views import run_actions
 
@@ -136,7 +136,7 @@ def resume_run(asked: Asked) -> Answer:
     )
 
 
-def cancel_run(asked: Asked) -> CancelledObject:
+def cancel_run(asked: ApiRequest) -> CancelledObject:
     """Cancel a run and its nested runs."""
     from remit.views import run_actions
 
@@ -162,13 +162,13 @@ def _find_session(word: str) -> str:
         return load_row(home, word).session_id
 
 
-def _name_asker(asked: Asked) -> ConnectionPeer:
+def _name_asker(asked: ApiRequest) -> ConnectionPeer:
     """Who is at the other end of the connection, as far as it is of this machine."""
     ticket = asked.headers.get("remit-ticket") or ""
     return name_ends(asked.desk, asked.own, asked.peer)._replace(ticket=ticket, is_browser=asked.guest.kind == "cookie")
 
 
-def name_ends(desk: Desk, own: tuple[str, int] | None, peer: tuple[str, int] | None) -> ConnectionPeer:
+def name_ends(desk: ServerContext, own: tuple[str, int] | None, peer: tuple[str, int] | None) -> ConnectionPeer:
     """The two ends of a connection; one that was broken off before it was taken has no other."""
     from remit.storage.peers import ConnectionEnd
     from remit.views.run_actions import ConnectionPeer
@@ -178,7 +178,7 @@ def name_ends(desk: Desk, own: tuple[str, int] | None, peer: tuple[str, int] | N
     )
 
 
-def check_person(asked: Asked) -> None:
+def check_person(asked: ApiRequest) -> None:
     """Refuse what only people ask for, where an agent does."""
     from remit.views import run_actions
 
@@ -186,15 +186,15 @@ def check_person(asked: Asked) -> None:
         run_actions.check_person(home, _name_asker(asked))
 
 
-def _begin(asked: Asked, what: str, begin: Callable[[Home, ConnectionPeer], StartedRun]) -> Answer:
+def _begin(asked: ApiRequest, what: str, begin: Callable[[Home, ConnectionPeer], StartedRun]) -> ApiAnswer:
     """Begin some work, once for each key that it is asked for with."""
     from remit.views.json_objects import build_started_run
 
-    def act() -> Answer:
+    def act() -> ApiAnswer:
         with open_workspace() as home:
             begun = begin(home, _name_asker(asked))
             started = build_started_run(home, begun.session_id, begun.findings)
-        return Answer(started, 201, {"Location": f"{BASE}/runs/{quote(begun.session_id)}"})
+        return ApiAnswer(started, 201, {"Location": f"{BASE}/runs/{quote(begun.session_id)}"})
 
     fingerprint = f"{asked.guest.id} {what} {render_json(dict(asked.body))}"
     return asked.desk.kept.carry_out(asked.headers.get("idempotency-key"), fingerprint, act)

@@ -50,7 +50,7 @@ _ADDRESS = re.compile(r"(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]{2,45}\])\Z")
 
 
 class Place(NamedTuple):
-    """Where a server is, and by which names it may be called."""
+    """The address of a server, and the host names that it accepts."""
 
     host: str
     port: int
@@ -77,7 +77,7 @@ class Place(NamedTuple):
 
 
 def _split_host(host: str) -> tuple[str, int]:
-    """Name and port; the port that is meant where none is said."""
+    """Name and port, with the default port if none is given."""
     found = re.fullmatch(r"(\[[0-9a-f:.]+\]|[^:\[\]]+)(?::(\d{1,5}))?", host)
     return (found[1], int(found[2] or 80)) if found else ("", 0)
 
@@ -91,7 +91,7 @@ class Headers:
             self._found.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
 
     def get(self, name: str) -> str | None:
-        """What a header says; None where it is not there. One that is said twice says nothing."""
+        """The value of a header; None if it is missing or occurs twice."""
         found = self._found.get(name, [])
         if len(found) > 1:
             raise ProblemError(400, "BAD_REQUEST", f"{name} is given twice", hint="give it once")
@@ -137,7 +137,7 @@ class Guard:
         try:
             scope["guest"] = self._let_in(scope, Headers(scope))
             await self._app(scope, receive, send_safely)
-        except Exception as error:  # noqa: BLE001 - the outermost line: whatever it is, it is told as a problem
+        except Exception as error:  # noqa: BLE001 - the outermost handler answers every error
             answer = answer_problem(error, for_people=not scope["path"].startswith(API))
             if has_begun:  # what is half sent cannot be taken back
                 return
@@ -145,7 +145,7 @@ class Guard:
                 await answer(scope, receive, send_safely)
 
     def _let_in(self, scope: Scope, headers: Headers) -> Guest | None:
-        """Who asks; None only where somebody logs in. Raises where nobody is let in."""
+        """The client of a request; None only for a login. Raises if the request has no valid token."""
         place, method = self._place, scope["method"]
         if len(scope["raw_path"]) + len(scope["query_string"]) > MAX_URL_BYTES:
             raise ProblemError(414, "URL_TOO_LONG", "the address is too long", hint=f"at most {MAX_URL_BYTES:,} bytes")
@@ -155,7 +155,7 @@ class Guard:
             )
         _check_called(place, headers)
         _check_origin(headers)
-        if scope["path"] == LOGIN:  # held back is only who comes with a wrong token, else anybody could hold back all
+        if scope["path"] == LOGIN:  # only wrong tokens are limited, or any client could block all others
             return None
         guest = self._find_guest(place, headers)
         self._hold_back(_ANYBODY if guest is None else guest.id)
@@ -182,7 +182,7 @@ class Guard:
 
 
 def raise_if_too_many(tokens: Tokens) -> None:
-    """Take down that a token was wrong. Raises where that has happened too often."""
+    """Count a wrong token. Raises after too many."""
     _raise_if(tokens.count_failure(), "too many wrong tokens")
 
 
@@ -210,7 +210,7 @@ def _check_called(place: Place, headers: Headers) -> None:
 
 
 def _check_origin(headers: Headers) -> None:
-    """Refuse what a page of another origin asks for, as far as browsers tell."""
+    """Refuse requests of pages of another origin, by the headers of browsers."""
     origin, host = headers.get("origin"), (headers.get("host") or "").lower()
     if origin is not None and origin.lower() not in (f"http://{host}", f"https://{host}"):
         raise ProblemError(403, "FORBIDDEN", "another site asks for this", hint="open the page by its own address")

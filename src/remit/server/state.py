@@ -1,4 +1,4 @@
-"""The desk: what one server has at hand for everybody who asks."""
+"""The context of a server, which all its handlers share."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from remit.server.tokens import Tokens
 
 
-class Desk(NamedTuple):
-    """What a server has from its start to its end."""
+class ServerContext(NamedTuple):
+    """The objects that live as long as the server."""
 
     place: Place
     tokens: Tokens
@@ -24,5 +24,5 @@ class Desk(NamedTuple):
     assets: Assets
     kept: Kept
     keep: Callable[[dict[str, float]], None]
-    """Writes down who is logged in, and for how many seconds."""
+    """Stores the sessions and their remaining seconds."""
     keeping: asyncio.Lock

@@ -1,7 +1,4 @@
-"""Following: the events of the ledger and the lines that an agent prints, as streams.
-
-Owns what each of the two channels looks at, and how who comes back is told what was missed.
-"""
+"""Handlers of the streams: events of the ledger and lines of a log, with the data that a client missed."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ if TYPE_CHECKING:
     from remit.ledger.home import Home
     from remit.ledger.runs import Run
     from remit.schemas import EventObject, EventPageObject, LogLineObject
-    from remit.server.endpoint import Asked
+    from remit.server.endpoint import ApiRequest
     from remit.server.event_stream import Batch
     from remit.views.events import LedgerChanges
     from remit.views.logs import LogTail
@@ -29,14 +26,14 @@ if TYPE_CHECKING:
 _EVENTS, _LOG = "events", "log "
 _MAX_DIGITS = 15
 MOST_LINES = 5_000
-"""So many lines of before are told to who begins to follow; `/log` has the rest."""
+"""The number of earlier lines that a new follower gets; `/log` has the rest."""
 
 
 # --- events ----------------------------------------------------------------------------------------------------------
 
 
 class _Events(Channel):
-    """What happens in the ledger. It stays open: to open it for every look would cost more than the look."""
+    """Events of the ledger, which stays open: opening it for each poll would cost more than the poll."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -50,14 +47,14 @@ class _Events(Channel):
         return find_last(self._open())
 
     def look(self) -> Batch | None:
-        """What happened since."""
+        """The events since the position."""
         from remit.views.events import find_last, list_changes
 
         home = self._open()
         if find_last(home) == self.position:
             return None
         found = list_changes(home, after=self.position)
-        if found.is_reset:  # more happened at once than is told, or the ledger is another one
+        if found.is_reset:  # too many events at once, or another ledger
             return make_batch(found.last, (), end=_render_reset(found.last))
         return make_batch(found.next, ((each["root_id"] or "", _render_change(each)) for each in found.items))
 
@@ -68,14 +65,14 @@ class _Events(Channel):
             self._home = None
 
     def _open(self) -> Home:
-        """The ledger, opened again where its file is another by now."""
+        """The ledger, opened again if its file was replaced."""
         from remit.views.run_snapshots import open_home
 
         home = self._home or open_home()
         try:
             seen = Path(home.ledger_file).stat()
             file = seen.st_dev, seen.st_ino
-        except OSError:  # nothing was delegated yet
+        except OSError:  # there are no runs yet
             file = None
         if file != self._file:
             self.close()
@@ -92,8 +89,8 @@ def _render_reset(last: int) -> bytes:
     return render_event("reset", {"event": last}, last)
 
 
-async def get_events(asked: Asked) -> Response | EventPageObject:
-    """What happens: as it happens, or a page of what did."""
+async def get_events(asked: ApiRequest) -> Response | EventPageObject:
+    """Follow events, or list them."""
     session = asked.query.get("session", "")
     root_id = (await asyncio.to_thread(_find_row, session)).root_id if session else ""
     if _wants_page(asked):
@@ -107,12 +104,12 @@ async def get_events(asked: Asked) -> Response | EventPageObject:
     return EventStream(streams, follower, _catch_up(start, position, root_id))
 
 
-def _wants_page(asked: Asked) -> bool:
+def _wants_page(asked: ApiRequest) -> bool:
     accepted = asked.headers.get_list("accept").lower()
     return "application/json" in accepted and "text/event-stream" not in accepted
 
 
-def _find_start(asked: Asked) -> int | None:
+def _find_start(asked: ApiRequest) -> int | None:
     """The number after which somebody wants to be told: a browser that comes back knows better than the address."""
     told = asked.headers.get("last-event-id") or ""
     if told.isascii() and told.isdecimal() and len(told) <= _MAX_DIGITS:
@@ -136,7 +133,7 @@ def _load_changes(after: int, root_id: str, limit: int = 500) -> LedgerChanges:
 
 
 async def _catch_up(after: int | None, position: int, root_id: str) -> AsyncIterator[bytes]:
-    """The beginning of a stream: where it begins, and what was missed since."""
+    """The start of a stream: its position, and the events that the client missed."""
     start = position if after is None else after
     yield render_event("hello", {"event": position}, start)
     if start > position:  # of another ledger, which is gone
@@ -147,7 +144,7 @@ async def _catch_up(after: int | None, position: int, root_id: str) -> AsyncIter
         if found.is_reset:
             yield _render_reset(position)
             return
-        # What comes after the position is told by the channel.
+        # The channel sends what comes after the position.
         yield b"".join(_render_change(each) for each in found.items if each["number"] <= position)
         start = max(found.next, start + 1)
 
@@ -156,7 +153,7 @@ async def _catch_up(after: int | None, position: int, root_id: str) -> AsyncIter
 
 
 class _Log(Channel):
-    """What one agent prints."""
+    """The output of one agent."""
 
     quick_s, idle_s, patience = 0.2, 0.5, 150
 
@@ -177,7 +174,7 @@ class _Log(Channel):
         return found["next"]
 
     def look(self) -> Batch | None:
-        """The lines that are new."""
+        """The lines since the position."""
         if self._tail is None:
             return None
         found = self._tail.read()
@@ -192,8 +189,8 @@ def _render_line(line: LogLineObject) -> bytes:
     return render_event("line", line, line["number"])
 
 
-async def stream_log(asked: Asked) -> Response:
-    """What an agent prints, as it comes."""
+async def stream_log(asked: ApiRequest) -> Response:
+    """Follow the output of an agent."""
     session_id = (await asyncio.to_thread(_find_row, asked.path["id"])).session_id
     start = _find_start(asked) or 0
     follower = Follower(asked.guest)
@@ -203,7 +200,7 @@ async def stream_log(asked: Asked) -> Response:
 
 
 async def _catch_up_lines(session_id: str, after: int, position: int) -> AsyncIterator[bytes]:
-    """The lines before those that the channel tells."""
+    """The lines before those that the channel sends."""
     from remit.views.logs import LogTail
 
     skipped = max(0, position - after - MOST_LINES)

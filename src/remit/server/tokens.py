@@ -1,4 +1,4 @@
-"""Tokens: what opens the door.
+"""Tokens and sessions of clients.
 
 Owns the API's token, the tokens that are good for one login, and the sessions that browsers get for them. Of each only
 a hash is kept, and compared without telling by the time it takes how much of it was right. The clock is passed in.
@@ -32,7 +32,7 @@ class Guest(NamedTuple):
 
     kind: Literal["bearer", "cookie"]
     id: str
-    """Tells one from another, and opens nothing."""
+    """Identifies the client; not a secret."""
 
 
 class Tokens:
@@ -54,7 +54,7 @@ class Tokens:
         return self._issue(self._logins, LOGIN_S, most=_MOST_LOGINS)
 
     def redeem(self, login: str) -> str | None:
-        """The token of a session for one that was issued for it; None where that is wrong, used or too old."""
+        """The token of a new session in exchange for a login token; None if that is wrong, used or expired."""
         found = self._find(self._logins, login)
         if found is None:
             return None
@@ -71,11 +71,11 @@ class Tokens:
         return None if found is None else Guest("cookie", found)
 
     def is_good(self, guest: Guest) -> bool:
-        """Whether somebody may still be here."""
+        """Whether the session of a client is still valid."""
         return guest.kind == "bearer" or self._sessions.get(guest.id, 0.0) > self._clock()
 
     def end_session(self, guest: Guest) -> None:
-        """Log somebody out."""
+        """End a session."""
         self._sessions.pop(guest.id, None)
 
     def list_sessions(self) -> dict[str, float]:
@@ -113,7 +113,7 @@ class Tokens:
 
 
 def make_token() -> str:
-    """A token that nobody guesses."""
+    """A random token."""
     return urlsafe_b64encode(os.urandom(RANDOM_BYTES)).rstrip(b"=").decode("ascii")
 
 

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
         TaskDetailsObject,
         WorkspaceStatusObject,
     )
-    from remit.server.endpoint import Asked
+    from remit.server.endpoint import ApiRequest
 
 
-def list_agents(asked: Asked) -> AgentsObject:
+def list_agents(asked: ApiRequest) -> AgentsObject:
     """List agent files with the graph of calls."""
     from remit.views.agents import load_agents
 
@@ -32,7 +32,7 @@ def list_agents(asked: Asked) -> AgentsObject:
     return load_agents()
 
 
-def get_compliance(asked: Asked) -> CompliancePageObject:
+def get_compliance(asked: ApiRequest) -> CompliancePageObject:
     """Count how runs ended."""
     from remit.views.compliance import load_compliance
 
@@ -43,7 +43,7 @@ def get_compliance(asked: Asked) -> CompliancePageObject:
 # --- work ------------------------------------------------------------------------------------------------------------
 
 
-def list_tasks(asked: Asked) -> TaskBoardObject:
+def list_tasks(asked: ApiRequest) -> TaskBoardObject:
     """List tasks."""
     from remit.views.tasks import load_board
 
@@ -51,7 +51,7 @@ def list_tasks(asked: Asked) -> TaskBoardObject:
     return load_board()
 
 
-def get_task(asked: Asked) -> TaskDetailsObject | OutsideTaskObject:
+def get_task(asked: ApiRequest) -> TaskDetailsObject | OutsideTaskObject:
     """Get a task."""
     from remit.runs.tasks.task_numbers import parse_number
     from remit.views.tasks import load_outside_task, load_task
@@ -61,7 +61,7 @@ def get_task(asked: Asked) -> TaskDetailsObject | OutsideTaskObject:
         return load_outside_task(task_id) or load_task(parse_number(task_id))
 
 
-def move_task(asked: Asked) -> MovedTaskObject:
+def move_task(asked: ApiRequest) -> MovedTaskObject:
     """Set the marker of a task."""
     from remit.runs.tasks.task_numbers import parse_number
     from remit.views import tasks
@@ -71,14 +71,14 @@ def move_task(asked: Asked) -> MovedTaskObject:
     return tasks.move_task(number, asked.body["marker"], reason=asked.body.get("reason", ""))
 
 
-def list_findings(asked: Asked) -> FindingPageObject:
+def list_findings(asked: ApiRequest) -> FindingPageObject:
     """List findings."""
     from remit.views.findings import find_entries
 
     return find_entries(**asked.query)
 
 
-def get_finding(asked: Asked) -> FindingDetailsObject:
+def get_finding(asked: ApiRequest) -> FindingDetailsObject:
     """Get a finding."""
     from remit.views.findings import load_entry
 
@@ -86,7 +86,7 @@ def get_finding(asked: Asked) -> FindingDetailsObject:
         return load_entry(asked.path["id"])
 
 
-def list_errors(asked: Asked) -> ErrorGroupsObject:
+def list_errors(asked: ApiRequest) -> ErrorGroupsObject:
     """List errors by cause."""
     from remit.errorlog.workspace_errors import load_errors
     from remit.storage.settings import find_workspace
@@ -98,7 +98,7 @@ def list_errors(asked: Asked) -> ErrorGroupsObject:
 # --- all of it -------------------------------------------------------------------------------------------------------
 
 
-def get_cluster(asked: Asked) -> ClusterObject:
+def get_cluster(asked: ApiRequest) -> ClusterObject:
     """Get workers, queues and leases."""
     from remit.views.workers import load_cluster
 
@@ -107,7 +107,7 @@ def get_cluster(asked: Asked) -> ClusterObject:
         return load_cluster(home)
 
 
-def get_status(asked: Asked) -> WorkspaceStatusObject:
+def get_status(asked: ApiRequest) -> WorkspaceStatusObject:
     """Get the workspace at a glance."""
     from remit.views.status import load_workspace_status
 

@@ -46,7 +46,7 @@ INSPECT = r"""() => {
   if (document.cookie.includes("x6") || document.baseURI !== location.href) wrong.push("the document was turned");
   return wrong;
 }"""
-"""What is in the page that is not a cursor."""
+"""What is in the page that does not belong there."""
 
 
 def escape(text: str) -> str:
