@@ -1,4 +1,4 @@
-"""The kit for tests: agents and models that do what a script tells them to, and the real harnesses that are run."""
+"""Test tools: scripted agents and models, and the real harnesses."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""ScriptedAgent: an agent that does what a script tells it to, for tests of whatever delegates.
+"""ScriptedAgent: an agent that follows a script, for tests of programs that run agents.
 
-Owns the vocabulary of its faults. It is a real program, one file with the standard library alone, and is handed over as
-a command: obedient, or lying, hanging, flooding, forking, replaying. What it really did stands in its log.
+It is a real program in one file that needs only the standard library. It can obey, lie, hang, flood, fork and replay.
+Its log records what it really did.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 How = Literal["child", "setsid", "double fork", "nohup"]
-"""How a process is left behind: as a child, with a session of its own, as a daemon, as a program that was told to
-ignore that its terminal is gone."""
+"""How a process is left behind: as a child, in a separate session, as a daemon, or as a program that ignores SIGHUP."""
 HOWS: tuple[How, ...] = ("child", "setsid", "double fork", "nohup")
 FLOOD_BYTES = 100_000_000
 _REPORT = "report.md"
@@ -30,7 +29,7 @@ _PROSE = "I looked into it and everything is fine. The report is written and all
 
 
 class Act(NamedTuple):
-    """Something that a scripted agent did."""
+    """One recorded act of a scripted agent."""
 
     act: str
     """began, wrote, printed, slept, waited, hung, ignored, flooded, forked, ran, returned, crashed, ended."""
@@ -38,7 +37,7 @@ class Act(NamedTuple):
     run: int
     """Which run of its session, from 1."""
     pid: int
-    """In the namespace of the agent: outside, `list_living` tells."""
+    """In the PID namespace of the agent; `list_living` returns the ids outside."""
     at: float
     details: Mapping[str, Any]
 
@@ -50,10 +49,10 @@ class ScriptedAgent:
         result = await ws.delegate(None, "Write a report.", command=agent.command)
         assert agent.did("wrote")
 
-    Methods add acts, in the order in which they are called: `agent.sleeps(1).lies()` is slow and then lies. `then()`
-    begins what is played when the same session is run again; without one, every run is the same. Paths are seen from
-    the folder that the agent works in. In texts `${session}`, `${agent}`, `${depth}`, `${path}`, `${run}` and `${root}`
-    stand for what they say. Keep the folder outside the workspace, or its log is a change that nobody claims.
+    Methods add acts in the order of the calls: `agent.sleeps(1).lies()` is slow and then lies. `then()`
+    starts the script of the next run of the same session; without it, every run is the same. Paths are relative to the
+    agent's working directory. Texts can have `${session}`, `${agent}`, `${depth}`, `${path}`, `${run}` and `${root}`.
+    Keep the folder outside the workspace, or its log is an unclaimed change.
     """
 
     def __init__(self, folder: str | os.PathLike[str], name: str = "agent", *, format: str = "standard") -> None:
@@ -64,11 +63,11 @@ class ScriptedAgent:
         self.log = str(base / f"{name}.log")
         self._scripts: list[list[list[Any]]] = [[]]
 
-    # --- how it is used -----------------------------------------------------------------------------------------------
+    # --- use ----------------------------------------------------------------------------------------------------------
 
     @property
     def command(self) -> str:
-        """The command line, for `--command`. The program is written now, with the acts so far."""
+        """Write the program with the acts so far, and return its command line for `--command`."""
         source = Path(player.__file__).read_text("utf-8")
         script = json.dumps(self._scripts)
         call = f"Player({self.log!r}, {self.program!r}, {sys.executable!r}).play(json.loads({script!r}))"
@@ -77,7 +76,7 @@ class ScriptedAgent:
 
     @property
     def acts(self) -> tuple[Act, ...]:
-        """All that it did so far, in all of its runs."""
+        """Return all acts so far, of all runs."""
         try:
             lines = Path(self.log).read_text("utf-8").splitlines()
         except FileNotFoundError:
@@ -85,21 +84,21 @@ class ScriptedAgent:
         return tuple(_read_act(json.loads(line)) for line in lines)
 
     def did(self, act: str, *, session: str | None = None) -> tuple[Act, ...]:
-        """What it did of one kind, such as `wrote`."""
+        """Return the acts of one kind, such as `wrote`."""
         return tuple(each for each in self.acts if each.act == act and session in (None, each.session))
 
     def list_living(self) -> list[int]:
-        """The processes of it that are alive, with all that it left behind, whatever namespace they are in."""
+        """Return its living processes, including those left behind, in any PID namespace."""
         if not Path("/proc/self/stat").exists():
             return sorted({each.pid for each in self.acts if _is_there(each.pid)})
         own = self.program.encode()
         found = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit() and _is_of(entry, own)]
         return sorted(found)
 
-    # --- those that do their work -------------------------------------------------------------------------------------
+    # --- honest acts --------------------------------------------------------------------------------------------------
 
     def obeys(self, files: Mapping[str, str] | None = None, *, status: str = "completed") -> Self:
-        """Write the files and return them; without any, a report. What each is called follows from its folder."""
+        """Write the files and return them; by default, a report. Their types follow from their folders."""
         wanted = {_REPORT: _TEXT} if files is None else files
         for path, text in wanted.items():
             self.writes(path, text)
@@ -111,11 +110,11 @@ class ScriptedAgent:
         return self
 
     def sleeps(self, seconds: float) -> Self:
-        """Be slow."""
+        """Sleep."""
         return self._add("sleep", seconds=seconds)
 
     def waits_for(self, path: str) -> Self:
-        """Go on when a file is there: a test says when."""
+        """Wait until a file exists, which a test creates."""
         return self._add("wait_for", path=path)
 
     def writes(self, path: str, text: str) -> Self:
@@ -129,7 +128,7 @@ class ScriptedAgent:
     def returns(
         self, *paths: str, status: str = "completed", changes: Mapping[str, Any] | None = None, keep: float = 1.0
     ) -> Self:
-        """Print a return that claims files, which nothing but other acts have written.
+        """Print a return that claims files, without writing them.
 
         `changes` sets other values by their names on the wire (`metadata.session_id`; None takes one out), and `keep`
         says which share of the text is printed.
@@ -142,34 +141,34 @@ class ScriptedAgent:
         self, agent: str | None, prompt: str = "Do it for me.", *, command: str | None = None, ticket: bool = True,
         options: tuple[str, ...] = (),
     ) -> Self:  # fmt: skip
-        """Hand work on with `remit run`: to this program again, or to the one of another command line.
+        """Start a nested run with `remit run`: of this program or another command.
 
-        Without the ticket it pretends to be a person.
+        Without the ticket, it pretends to be a user.
         """
         own = shlex.join((sys.executable, "-I", "-S", "-B", self.program))
         return self._add("run", agent=agent, prompt=prompt, command=command or own, ticket=ticket, options=options)
 
     def then(self) -> Self:
-        """What follows is played when its session is run again."""
+        """Start the script for the next run of its session."""
         self._scripts.append([])
         return self
 
-    # --- those that do not --------------------------------------------------------------------------------------------
+    # --- dishonest acts -----------------------------------------------------------------------------------------------
 
     def lies(self, *paths: str) -> Self:
-        """Claim files that it did not write: they are not there, or were there before."""
+        """Claim files that it didn't write: missing ones, or ones that existed before."""
         return self.returns(*(paths or (_REPORT,)))
 
     def hangs(self) -> Self:
-        """Go on for ever, and ignore SIGTERM."""
+        """Never end, and ignore SIGTERM."""
         return self._add("hang")
 
     def floods(self, size: int = FLOOD_BYTES, *, stream: Literal["out", "err"] = "out") -> Self:
-        """Print so many bytes."""
+        """Print a number of bytes."""
         return self._add("flood", size=size, stream=stream)
 
     def forks(self, how: How = "double fork", *, holds: bool = False) -> Self:
-        """Leave a process behind that ignores SIGTERM; `holds`: it keeps the agent's output open."""
+        """Leave a process behind that ignores SIGTERM; with `holds`, it keeps the agent's output open."""
         return self._add("fork", how=how, acts=[], holds=holds)
 
     def edits_later(self, path: str = _REPORT, text: str = "changed afterwards\n", *, after_s: float = 0.0) -> Self:
@@ -178,7 +177,7 @@ class ScriptedAgent:
         return self._add("fork", how="setsid", acts=acts, holds=False)
 
     def truncates(self, *paths: str, keep: float = 0.6) -> Self:
-        """Begin a return and stop in the middle."""
+        """Print only the beginning of a return."""
         return self.returns(*(paths or (_REPORT,)), keep=keep)
 
     def rambles(self, text: str = _PROSE) -> Self:
@@ -198,7 +197,7 @@ class ScriptedAgent:
         return self._add("crash", exit_code=exit_code, number=signal)
 
     def load_answer(self, session: str) -> str:
-        """What it printed in its last run of a session, without floods."""
+        """Return its output in the last run of a session, without floods."""
         ended = [each for each in self.acts if each.act in ("ended", "crashed") and each.session == session]
         return str(ended[-1].details["printed"])
 
@@ -218,7 +217,7 @@ def _is_of(entry: Path, program: bytes) -> bool:
         is_own = program in (entry / "cmdline").read_bytes().split(b"\0")
         mark = f"{player.MARK}=".encode() + program
         return (is_own or mark in (entry / "environ").read_bytes().split(b"\0")) and _is_running(entry)
-    except OSError:  # it has just ended, or is not ours to look at
+    except OSError:  # it has just ended, or belongs to another user
         return False
 
 

@@ -1,4 +1,4 @@
-"""What every backend must do, as tests to run on one's own.
+"""The conformance suite of backends (`remit.runs.backend`).
 
     class TestMyBackend(BackendSuite):
         def open(self, root):
@@ -6,9 +6,8 @@
             ws.backend = Mine(ws.supervisor)
             return ws
 
-Owns the conformance suite of the port `remit.runs.backend`. pytest collects the methods of a subclass whose name
-begins with Test; nothing here imports pytest. Agents are real programs, and so are the other processes that use the
-same workspace: they load the subclass from its file.
+pytest collects the methods of a subclass whose name starts with Test; this module doesn't import pytest. Agents are
+real programs. Other processes of the same workspace are real, too: they load the subclass from its file.
 """
 
 from __future__ import annotations
@@ -45,22 +44,22 @@ delegation:
 
 # {name}
 """
-"""An agent that may hand work to any other, by its name."""
+"""An agent that may call any other, by name."""
 NAMES = ("first", "second", "third", "fourth")
 _PATIENCE_S = 60.0
 
 
 class BackendSuite:
-    """Tests of a backend. Say in `open` how a workspace is opened that uses it."""
+    """Tests of a backend. Implement `open` to open a workspace with the backend."""
 
     def open(self, root: str) -> Workspace:
-        """A workspace whose `backend` is the one that is tested."""
+        """Return a workspace with the tested backend."""
         raise NotImplementedError
 
     # --- once ---------------------------------------------------------------------------------------------------------
 
     def test_one_that_is_submitted_twice_runs_once(self, tmp_path: Path) -> None:
-        """Submit once though called twice."""
+        """A second submit of the same run has no effect."""
         agent = make_agent(tmp_path).obeys()
 
         async def act(ws: Workspace) -> Result:
@@ -91,7 +90,7 @@ class BackendSuite:
         _check(len(agent.did("began")) == 1, agent.acts)
 
     def test_who_asks_later_is_told_what_came_of_it(self, tmp_path: Path) -> None:
-        """A result is kept; what is not there is refused."""
+        """Results are kept; unknown runs are refused."""
         agent = make_agent(tmp_path).obeys()
         first = self._run(tmp_path, lambda ws: ws.run(_ask(agent)))
 
@@ -116,14 +115,14 @@ class BackendSuite:
         _check(bool(agent.did("hung")) and not agent.list_living(), agent.acts)
 
     def test_a_crash_is_told(self, tmp_path: Path) -> None:
-        """A program that fails is no result, and no reason to try again."""
+        """A program that fails gives no result and isn't retried."""
         agent = make_agent(tmp_path).crashes(3)
         result = self._run(tmp_path, lambda ws: ws.run(_ask(agent)))
         _check((result.status, result.stop_reason) == ("failed", "crashed"), result)
         _check(len(agent.did("crashed")) == 1, agent.acts)
 
     def test_one_that_runs_is_cancelled(self, tmp_path: Path) -> None:
-        """Nothing is alive when cancel returns, whatever the agent has forked or ignores."""
+        """No process is alive when cancel returns, even if the agent forks or ignores signals."""
         agent = make_agent(tmp_path).forks("double fork").hangs()
 
         async def act(ws: Workspace) -> Result:
@@ -137,7 +136,7 @@ class BackendSuite:
         _check((result.status, result.stop_reason) == ("failed", "cancelled"), result)
 
     def test_one_that_is_cancelled_at_once_ends(self, tmp_path: Path) -> None:
-        """Also where its program is only about to be started."""
+        """Cancel also works shortly before the program starts."""
         agent = make_agent(tmp_path).hangs()
 
         async def act(ws: Workspace) -> Result:
@@ -150,7 +149,7 @@ class BackendSuite:
         _check(not agent.list_living(), agent.acts)
 
     def test_one_that_waits_for_a_slot_is_cancelled(self, tmp_path: Path) -> None:
-        """It never begins, and the one that runs goes on."""
+        """The queued run never starts, and the active run continues."""
         agent = make_agent(tmp_path).waits_for(str(tmp_path / "gate")).obeys()
         queued = make_agent(tmp_path, "queued").obeys({"other.md": "x"})
 
@@ -169,7 +168,7 @@ class BackendSuite:
         _check(not queued.acts, queued.acts)
 
     def test_all_below_one_are_cancelled_with_it(self, tmp_path: Path) -> None:
-        """Whoever was handed work ends too, whichever process drives it."""
+        """Nested runs end, too, whichever process supervises them."""
         below = make_agent(tmp_path, "below").forks("setsid").hangs()
         above = make_agent(tmp_path, "above").recurses("second", command=below.command)
 
@@ -181,12 +180,12 @@ class BackendSuite:
             return await ws.wait(session)
 
         _check(self._run(tmp_path, act).stop_reason == "cancelled", above.acts)
-        self._run(tmp_path, self._wait_for_all)  # what another process drove is settled by whoever comes next
+        self._run(tmp_path, self._wait_for_all)  # the next process finishes the runs of a dead one
 
     # --- slots --------------------------------------------------------------------------------------------------------
 
     def test_a_parent_that_waits_gives_its_slot_back(self, tmp_path: Path) -> None:
-        """With one slot three levels come to an end."""
+        """With one slot, three levels of nested runs end."""
         third = make_agent(tmp_path, "third").obeys({"third.md": "3"})
         second = make_agent(tmp_path, "second").recurses("third", command=third.command).obeys({"second.md": "2"})
         first = make_agent(tmp_path, "first").recurses("second", command=second.command).obeys({"first.md": "1"})
@@ -196,7 +195,7 @@ class BackendSuite:
         _check(bool(third.did("ended")), third.acts)
 
     def test_a_fourth_level_is_refused(self, tmp_path: Path) -> None:
-        """Three are allowed, and whoever hides the ticket is no person."""
+        """Three levels are allowed, and an agent without its ticket isn't taken for a user."""
         fourth = make_agent(tmp_path, "fourth").obeys({"fourth.md": "4"})
         third = make_agent(tmp_path, "third").recurses("fourth", command=fourth.command)
         third.recurses("fourth", command=fourth.command, ticket=False).obeys({"third.md": "3"})
@@ -208,7 +207,7 @@ class BackendSuite:
         _check(not fourth.acts, fourth.acts)
 
     def test_slots_hold_across_processes(self, tmp_path: Path) -> None:
-        """With one slot no two agents run at a time, whoever started them."""
+        """With one slot, no two agents run at a time, whichever process started them."""
         agent = make_agent(tmp_path).sleeps(0.1).writes("out/${session}.md", "x").returns("out/${session}.md")
         command = agent.command
 
@@ -227,7 +226,7 @@ class BackendSuite:
         _check(all(earlier[1] <= later[0] for earlier, later in pairwise(spans)), spans)
 
     async def run_some(self, root: str, command: str) -> None:
-        """Run three, in a process of their own."""
+        """Run three agents in a separate process."""
         async with self.open(root) as ws:
             sessions = [(await ws.start(Request(None, "Do it.", command=command))).row.session_id for _ in range(3)]
             for session in sessions:
@@ -236,7 +235,7 @@ class BackendSuite:
     # --- recovery -----------------------------------------------------------------------------------------------------
 
     def test_what_a_dead_process_left_is_brought_to_its_end_once(self, tmp_path: Path) -> None:
-        """Killed while agents run: two take over at once, and each agent has run once and is settled once."""
+        """After a kill while agents run, two processes take over, and each run ends exactly once."""
         agent = make_agent(tmp_path).waits_for(str(tmp_path / "gate"))
         agent.writes("out/${session}.md", "x").returns()  # what it claims beside others could be unproven
         command = agent.command
@@ -261,7 +260,7 @@ class BackendSuite:
         _check(len(agent.did("began")) == 3 and not agent.list_living(), agent.acts)
 
     def test_agents_go_on_when_their_process_closes(self, tmp_path: Path) -> None:
-        """Whoever comes next takes them up."""
+        """The next process takes them over."""
         agent = make_agent(tmp_path).waits_for(str(tmp_path / "gate")).obeys()
 
         async def begin(ws: Workspace) -> str:
@@ -276,7 +275,7 @@ class BackendSuite:
         _check(result.status == "completed" and len(agent.did("began")) == 1, result)
 
     def test_what_was_admitted_and_never_begun_is_begun(self, tmp_path: Path) -> None:
-        """By whoever comes after the process that admitted it."""
+        """The next process takes over a run whose process died after admission."""
         agent = make_agent(tmp_path).obeys()
 
         async def admit(ws: Workspace) -> str:
@@ -318,7 +317,7 @@ class BackendSuite:
 
 
 def run_method(file: str, name: str, method: str, *given: str) -> None:
-    """Call a method of a suite, in the process that was started for it."""
+    """Call a method of a suite in the process that was started for it."""
     spec = importlib.util.spec_from_file_location("remit_backend_suite", file)
     if spec is None or spec.loader is None:
         raise ImportError(file)
@@ -329,7 +328,7 @@ def run_method(file: str, name: str, method: str, *given: str) -> None:
 
 
 def make_agent(tmp_path: Path, name: str = "agent") -> ScriptedAgent:
-    """An agent whose program and log lie outside the workspace."""
+    """Return an agent whose program and log are outside the workspace."""
     return ScriptedAgent(os.fspath(tmp_path / "agents"), name)
 
 

@@ -1,7 +1,7 @@
-"""Harnesses for tests: where the real programs are, and an environment in which they reach nothing but one model.
+"""Real harnesses for tests, and an environment in which they reach only one model.
 
-Owns both. `make agents` puts the programs into a folder of their own; tests that need one ask `find_cli` and skip
-without it.
+`make agents` installs the programs into a separate folder. A test that needs a program calls `find_cli`, and is skipped
+if there is none.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from remit.storage import files
 CliName = Literal["claude", "opencode", "codex", "gemini"]
 
 SCRIPTED = "scripted"
-"""The model's name, unless another one is wanted."""
+"""The default name of the model."""
 FOLDER = ".agents"
-"""Where `make agents` puts the programs, in the project; the variable REMIT_AGENTS names another place."""
+"""The folder of `make agents` in the project; the variable REMIT_AGENTS names another one."""
 
 _SYSTEM = f"{sys.platform}-{({'x86_64': 'x64', 'aarch64': 'arm64'}).get(os.uname().machine, os.uname().machine)}"
 _MODULES = {"claude": claude, "opencode": opencode, "codex": codex, "gemini": gemini}
-_NOWHERE = "http://127.0.0.1:9"  # the discard port, closed everywhere: what a proxy there is asked for fails at once
+_NOWHERE = "http://127.0.0.1:9"  # the discard port, which is closed: requests to a proxy there fail at once
 
 
 def find_cli(name: CliName, folder: str | None = None) -> str | None:

@@ -1,11 +1,11 @@
-"""What every format must do, as tests to run on one's own.
+"""The conformance suite of return formats (`remit.returns.formats`).
 
     class TestMyFormat(FormatSuite):
         return_format = MINE
         samples = ({"state": "done", "files": ["a.md"]}, {"state": "gave up", "why": "no access"})
 
-Owns the conformance suite of `remit.returns.formats`. pytest collects the methods of a subclass whose name begins
-with Test; nothing here imports pytest. The samples are clean objects of the format, one for each of its status words.
+pytest collects the methods of a subclass whose name starts with Test; this module doesn't import pytest. The samples
+are valid objects of the format, one for each status word.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _GARBAGE: tuple[Any, ...] = (None, True, 7, 1.5, "", "text", [], [None], {}, {"a
 
 
 class FormatSuite:
-    """Tests of a format: set `return_format` to it, and `samples` to what its agents send, one for each status word."""
+    """Tests of a format: set `return_format` to the format, and `samples` to one return for each status word."""
 
     return_format: Format
     samples: tuple[dict[str, Any], ...] = ()
@@ -36,19 +36,19 @@ class FormatSuite:
     # --- words --------------------------------------------------------------------------------------------------------
 
     def test_its_words_mean_one_of_the_four_statuses(self) -> None:
-        """And completed can be said."""
+        """One word means completed."""
         _check(set(self.return_format.statuses.values()) <= set(STATUSES), self.return_format.statuses)
         _check("completed" in self.return_format.statuses.values(), self.return_format.statuses)
 
     def test_there_is_a_sample_for_each_word(self) -> None:
-        """The suite proves nothing about a word that nobody says."""
+        """The suite can't test a word without a sample."""
         said = {self.return_format.word(sample) for sample in self.samples}
         _check(said == set(self.return_format.statuses), (said, set(self.return_format.statuses)))
 
     # --- there and back -----------------------------------------------------------------------------------------------
 
     def test_nothing_is_lost_on_the_way_there_and_back(self) -> None:
-        """Reading and writing gives the same object, with what the format does not know."""
+        """Reading and writing preserves the object, including unknown keys."""
         for sample in (*self.samples, *(each | dict(_ODD) for each in self.samples)):
             before = deepcopy(sample)
             again = self.return_format.write(self.return_format.read(sample))
@@ -57,7 +57,7 @@ class FormatSuite:
             _check(json.loads(json.dumps(again)) == before, again)
 
     def test_what_is_read_means_what_was_said(self) -> None:
-        """The status word, whose format it is, and every file that is claimed."""
+        """The status, the format and every reported file are read correctly."""
         for sample in self.samples:
             returned = self.return_format.read(sample)
             _check(returned.status == self.return_format.statuses[str(self.return_format.word(sample))], returned)
@@ -69,7 +69,7 @@ class FormatSuite:
             _check(returned.status == "completed" or bool(returned.faults), "it did not end well, and says not why")
 
     def test_pointers_lead_to_the_paths(self) -> None:
-        """So that a finding can show where a path stands."""
+        """Diagnostics need them for the position of a path."""
         for sample in self.samples:
             for pointer, path in self.return_format.paths(sample):
                 _check(_follow(sample, pointer) == path, (pointer, path))
@@ -77,7 +77,7 @@ class FormatSuite:
     # --- what is not one ----------------------------------------------------------------------------------------------
 
     def test_its_own_is_told_from_anything_else(self) -> None:
-        """A sample is like a return, and an object with none of its keys is not."""
+        """A sample looks like a return; an object without its keys doesn't."""
         for sample in self.samples:
             _check(self.return_format.is_like(sample), sample)
             _check(not any(True for _ in find_placeholders(sample, self.return_format.shape)), sample)
@@ -85,7 +85,7 @@ class FormatSuite:
             _check(not self.return_format.is_like(other), other)
 
     def test_no_object_makes_it_fail(self) -> None:
-        """Paths and words are looked for in objects of any shape."""
+        """Paths and words are read from objects of any shape."""
         for sample in self.samples:
             for broken in _break(sample):
                 _check(all(isinstance(path, str) for _, path in self.return_format.paths(broken)), broken)
@@ -93,11 +93,11 @@ class FormatSuite:
                 self.return_format.is_like(broken)
 
     def test_the_status_is_essential(self) -> None:
-        """Cut off there, an object says nothing."""
+        """Without the status, a truncated object means nothing."""
         _check(self.return_format.status_at[0] in self.return_format.essential, self.return_format.essential)
 
     def test_its_schema_is_one(self) -> None:
-        """Plain JSON, with every key that is required, and the words of the status."""
+        """It is plain JSON with every required key and the status words."""
         schema = render_schema(self.return_format)
         _check(json.loads(json.dumps(schema)) == schema, "it is not plain JSON")
         _check(set(schema["required"]) >= set(self.return_format.shape.required), schema["required"])
@@ -115,7 +115,7 @@ def _follow(payload: Any, pointer: str) -> Any:  # noqa: ANN401 - any value of J
 
 
 def _break(sample: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The object with garbage in the place of each of its values, one level down too, or without them."""
+    """Yield the object with each value replaced by garbage or removed, also one level down."""
     for key, value in sample.items():
         yield {name: each for name, each in sample.items() if name != key}
         for garbage in _GARBAGE:

@@ -1,4 +1,4 @@
-"""Liar: a scripted model for `remit hooks check NAME`, as a program of its own.
+"""A scripted model with a lying subagent for `remit hooks check NAME`, as a separate program.
 
     python -m remit.testing.liar HARNESS HOME FILE MODEL
 
@@ -58,13 +58,13 @@ def make_scripts(cli: CliName, model: str) -> dict[str, list[ScriptedTurn]]:
 
 
 def _start(script: str, **more: object) -> ScriptedTurn:
-    """A turn that starts a subagent; only Codex's multi-agent v2 wants a name of the task."""
+    """Return a turn that starts a subagent; only Codex's multi-agent v2 requires a task name."""
     name = script.replace("-", "_")
     return call("task", agent=AGENT, prompt=f"[[play {script}]] Write the report.", **{codex.TASK_KEY: name}, **more)
 
 
 def _give(summary: str, path: str) -> ScriptedTurn:
-    """A turn that sends a return with the id of its session; without artifacts if the path is empty."""
+    """Return a turn with a return that has its session's id, and no artifacts if the path is empty."""
     returned = {
         "status": "completed",
         "summary": summary,

@@ -1,7 +1,7 @@
-"""ScriptedModel: a model's server that says what a script tells it to, for tests with real harnesses.
+"""ScriptedModel: a model server that follows a script, for tests with real harnesses.
 
-Owns the server. It listens on loopback, speaks Anthropic Messages, OpenAI chat, OpenAI Responses and Gemini, whole and
-as a stream, and keeps what it was asked.
+The server listens on loopback, supports Anthropic Messages, OpenAI chat, OpenAI Responses and Gemini, with and without
+streaming, and records the requests.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ _BYTES_PER_TOKEN = 4
 
 
 class ModelRequest(NamedTuple):
-    """What the model was asked, and what it answered."""
+    """A request to the model, and the reply."""
 
     wire: str
     path: str
     script: str | None
     step: int
     tools: tuple[str, ...]
-    """The names of the tools that were offered."""
+    """The names of the offered tools."""
     body: Mapping[str, Any]
     reply: Reply
     tokens: int
@@ -50,14 +50,14 @@ class ModelRequest(NamedTuple):
 
 
 class ScriptedModel:
-    """A model's server on loopback that plays scripts.
+    """A model server on loopback that plays scripts.
 
         with ScriptedModel({"plan": [call("write", path="plan.md", content="# Plan"), say("Done.")]}) as model:
             environ = model.environ("claude", home)
             prompt = f"{model.mark('plan')} Make a plan."
 
-    Which script is played is said by its marker in the prompt (`mark`), and each answer since takes it one turn on;
-    the last turn is repeated. A text may have `${name}`, filled from the marker's values and from `ScriptedTurn.grab`.
+    A marker in the prompt (`mark`) chooses the script. Each answer since the marker advances it by one turn, and the
+    last turn is repeated. A text may have `${name}`, filled from the marker's values and from `ScriptedTurn.grab`.
     """
 
     def __init__(self, scripts: Mapping[str, Iterable[ScriptedTurn]]) -> None:
@@ -80,19 +80,19 @@ class ScriptedModel:
 
     @property
     def url(self) -> str:
-        """Where it listens, without a path."""
+        """Return the address of the server, without a path."""
         if self._server is None:
             raise RuntimeError("a ScriptedModel listens inside its `with` block only")
         return f"http://127.0.0.1:{self._server.server_port}"
 
     @property
     def requests(self) -> tuple[ModelRequest, ...]:
-        """Everything it was asked so far, in the order of the answers."""
+        """Return all requests so far, in the order of the replies."""
         with self._news:
             return tuple(self._requests)
 
     def mark(self, script: str, **values: object) -> str:
-        """The marker that a prompt has to contain for a script to be played, with values for its `${name}`s."""
+        """Return the marker for a prompt that chooses a script, with values for its `${name}`s."""
         return render_marker(script, self._scripts, values)
 
     def environ(self, cli: CliName, home: str | os.PathLike[str], model: str = SCRIPTED) -> dict[str, str]:
@@ -106,7 +106,7 @@ class ScriptedModel:
         return make_environ(cli, home, self.url, model)
 
     def wait(self, script: str, step: int = 0, *, timeout_s: float = 30) -> ModelRequest:
-        """Wait until a turn of a script has been asked for. Raises `TimeoutError` when it is not."""
+        """Wait until a turn of a script was requested. Raises `TimeoutError` otherwise."""
 
         def find() -> ModelRequest | None:
             asked = (one for one in self._requests if (one.script, one.step) == (script, step) and one.tools)
@@ -166,14 +166,14 @@ class _ModelServer(ThreadingHTTPServer):
         super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as the library has it
-        """A harness that was killed in the middle of an answer is no error here; anything else is a bug."""
+        """Ignore harnesses that were killed during an answer; any other error is a bug."""
         import sys  # noqa: PLC0415 - needed only then
 
         if not isinstance(sys.exception(), OSError):
             super().handle_error(request, client_address)
 
     def end(self) -> None:
-        """Stop listening and let go of everybody who still waits for an answer."""
+        """Stop listening, and close the connections that still wait for a reply."""
         self.ended.set()
         self.shutdown()
         with self._lock:

@@ -1,8 +1,7 @@
-"""The player: what a scripted agent is as a program.
+"""The program of a scripted agent.
 
-Owns the acts. `ScriptedAgent` copies this file beside its log and puts the script at its end; the copy runs by itself,
-with the standard library alone. Each act is written down with the number of its process once it has happened, so that
-a test can tell a fault that was survived from one that never was.
+`ScriptedAgent` copies this file beside its log and appends the script; the copy needs only the standard library. Each
+act is logged after it has happened, so that a test can distinguish a survived failure from one that never happened.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import time
 from typing import Any
 
 MARK = "REMIT_SCRIPTED_AGENT"
-"""The variable by which a process is known that no longer runs this file."""
+"""The variable that identifies processes of the agent that run another program."""
 _FOREVER_S = 3600.0
 _PIECE_BYTES = 1 << 16
 _TOLD = re.compile(r"You are ([^\n]{1,200})\. Session (\S+), depth (\d+) of \d+ \(([^\n)]{1,800})\)\.")
@@ -116,7 +115,7 @@ class Player:
             time.sleep(0.05)
 
     def do_hang(self) -> None:
-        """Do nothing for ever, whoever asks to end."""
+        """Never end, and ignore all requests to end."""
         numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
         for number in numbers:
             signal.signal(number, lambda number, _: self.record("ignored", signal=number))
@@ -270,7 +269,7 @@ class Player:
 
 
 def _name_kind(path: str) -> str:
-    """What a file is, by where it lies."""
+    """Return the type of a file by its folder."""
     folder, _, name = path.rpartition("/")
     kinds = {"plans": "plan", "reports": "report", "summaries": "summary"}
     usual = "implementation" if name.endswith(".py") else "report"

@@ -1,4 +1,4 @@
-"""The plugin for pytest: a workspace, scripted agents and models, and one call that delegates.
+"""The pytest plugin: fixtures for a workspace, scripted agents and models, and runs.
 
     pytest_plugins = ["remit.testing.plugin"]   # in conftest.py
 
@@ -6,8 +6,8 @@
         result = delegate(None, "Write a report.", command=scripted_agent().obeys().command)
         assert result.status == "completed"
 
-Owns the fixtures. The plugin is named where it is wanted and not loaded everywhere: pytest would import it in every
-project of an environment that has Remit.
+Name the plugin in conftest.py. It isn't an entry point, because pytest would then import it in every project of the
+environment.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class MakeAgent(Protocol):
-    """Makes scripted agents, each with a name of its own."""
+    """Creates scripted agents with unique names."""
 
     def __call__(self, name: str = ..., *, format: str = ...) -> ScriptedAgent:
         """A new one."""
@@ -49,10 +49,10 @@ class MakeModel(Protocol):
 
 
 class Delegate(Protocol):
-    """Delegates in the test's workspace, and waits."""
+    """Runs an agent in the test's workspace, and waits."""
 
     def __call__(self, agent: str | None, prompt: str, **options: Unpack[RequestOptions]) -> Result:
-        """What came of it; the options are those of `Workspace.delegate`."""
+        """Return the result; the options are those of `Workspace.delegate`."""
         ...
 
 
@@ -72,7 +72,7 @@ def remit_workspace(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def scripted_agent(tmp_path: Path) -> MakeAgent:
-    """A function that makes scripted agents; their programs and logs lie outside the workspace."""
+    """A function that creates scripted agents; their programs and logs are outside the workspace."""
 
     def make(name: str = "agent", *, format: str = "standard") -> ScriptedAgent:
         return ScriptedAgent(tmp_path / "agents", name, format=format)
@@ -96,7 +96,7 @@ def scripted_model() -> Iterator[MakeModel]:
 
 @pytest.fixture
 def delegate(remit_workspace: Path) -> Delegate:
-    """A function that runs one delegation in the workspace, without async."""
+    """A synchronous function that runs one agent in the workspace."""
 
     def run(agent: str | None, prompt: str, **options: Unpack[RequestOptions]) -> Result:
         async def walk() -> Result:

@@ -1,4 +1,4 @@
-r"""What every runner must do, as tests to run on one's own.
+r"""The conformance suite of runners (`remit.runners`).
 
     class TestMyRunner(RunnerSuite):
         samples = (Sample(b'{"text": "Done."}\n', text="Done."),)
@@ -6,8 +6,8 @@ r"""What every runner must do, as tests to run on one's own.
         def make_runner(self):
             return Mine()
 
-Owns the conformance suite of the protocol `remit.runners`. pytest collects the methods of a subclass whose name begins
-with Test; nothing here imports pytest. No harness is run: what one prints is given as samples.
+pytest collects the methods of a subclass whose name starts with Test; this module doesn't import pytest. No harness is
+run: samples contain its output.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from remit.runners import Runner
 
 _MAX_ARGUMENT_BYTES = 131_071
-"""The kernel takes no longer one."""
+"""The limit of the kernel."""
 _PROMPTS = ("Do it.", "-h", "--help", "/quit", "@file", "!ls", "$(id)", "{prompt}", "a\nb", "ünï ☃", "x" * 200_000)
 _SESSION = "sess_1763200000_k3x9qz"
 _SEED = 5
@@ -36,25 +36,25 @@ _COUNTED = {"turns", "tokens", "usd"}
 
 
 class Sample(NamedTuple):
-    """What a harness prints in one run, and what is to be heard of it."""
+    """The output of a harness in one run, and the expected values."""
 
     out: bytes
     errors: bytes = b""
     exit_code: int | None = 0
     text: str | None = None
-    """The final message; None where there is none."""
+    """The final message; None if there is none."""
     tools: tuple[str, ...] | None = None
-    """The names of the tools that were used; None where the harness does not tell."""
+    """The names of the used tools; None if the harness doesn't report them."""
     usage: Usage = Usage()
-    """What was used, as far as the harness tells."""
+    """The usage, as far as the harness reports it."""
 
 
 class RunnerSuite:
-    """Tests of a runner. Say in `make_runner` which, and in `samples` what its harness prints."""
+    """Tests of a runner. Implement `make_runner`, and set `samples` to outputs of its harness."""
 
     samples: tuple[Sample, ...] = ()
     program: str | None = None
-    """The name of the program that the runner looks for on the path, where it does."""
+    """The name of the program that the runner searches on the path, if it does."""
 
     def make_runner(self) -> Runner:
         """The runner that is tested."""
@@ -81,7 +81,7 @@ class RunnerSuite:
         _check(all(isinstance(fact, bool) for fact in facts), facts)
 
     def test_it_says_what_it_tells_of_its_usage(self) -> None:
-        """So that nobody counts on a limit that cannot be held; and what it holds itself."""
+        """It declares which limits the harness enforces, and which it can't enforce."""
         runner = self.make_runner()
         text = dict(runner.reports_usage)
         _check(text.keys() <= _COUNTED and set(text.values()) <= {"live", "end"}, text)
@@ -97,7 +97,7 @@ class RunnerSuite:
         _check(dict(os.environ) == before, "it changed the environment of this process")
 
     def test_the_prompt_reaches_the_agent_word_for_word(self, tmp_path: Path) -> None:
-        """Whatever it looks like: an option, a command of the harness, a blank, or very long."""
+        """Also if it looks like an option or a command of the harness, is blank, or is very long."""
         order = self._prepare(tmp_path)
         for prompt in _PROMPTS:
             launch = self.make_runner().start(order._replace(prompt=prompt))
@@ -137,7 +137,7 @@ class RunnerSuite:
             _check(heard.text is not None or bool(heard.cause and heard.trouble), heard)
 
     def test_usage_is_told_as_it_says(self, tmp_path: Path) -> None:
-        """Each of turns, tokens and usd in some sample, if it is told; before the last line, if it is told live."""
+        """Each declared kind of usage is in some sample; live usage is reported before the last line."""
         order, runner = self._prepare(tmp_path), self.make_runner()
         for sample in self.samples:
             heard = self._read_output(order, sample, [sample.out])
@@ -154,7 +154,7 @@ class RunnerSuite:
             _check(late and (known or telling == "end"), f"no sample reports {counted} ({telling})")
 
     def _list_live(self, order: AttemptOrder, sample: Sample) -> set[str]:
-        """What is counted before the last line is heard."""
+        """Return the usage that is reported before the last line."""
         listener = self.make_runner().listen(order)
         listener.feed(b"".join(sample.out.splitlines(keepends=True)[:-1]))
         return _list_counted(listener.report())
@@ -169,7 +169,7 @@ class RunnerSuite:
                 _check(self._read_output(order, sample, pieces) == whole, (size, sample))
 
     def test_no_output_makes_it_fail(self, tmp_path: Path) -> None:
-        """Garbage, halves and floods are heard as what they are; nothing is raised."""
+        """Garbage, truncated lines and floods raise no exception."""
         order = self._prepare(tmp_path)
         for out, code in zip(_list_garbage(self.samples), cycle((0, 1, 137, None)), strict=False):
             heard = self._read_output(order, Sample(out, b"\xff\0oops\n" * 50, code), [out])
@@ -225,7 +225,7 @@ def _check_launch(launch: Launch) -> None:
 
 
 def _gather(launch: Launch) -> str:
-    """All that a program gets to see."""
+    """Return everything that a program can see."""
     data = (launch.stdin, *launch.files.values())
     texts = [each.decode("utf-8", "replace") for each in data]
     return "\n".join((*launch.argv, *launch.environ.values(), *texts))

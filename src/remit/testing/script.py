@@ -1,8 +1,7 @@
-"""Scripts: what a scripted model says, turn by turn, and which of its turns is due.
+"""Scripts of a scripted model: its turns, and the choice of the next turn.
 
-Owns the vocabulary of a script and the marker that chooses one. A model remembers nothing: the marker in the last
-user text that has one names the script, and the number of answers since then is the step. Retries, resumed sessions,
-subagents and messages that hooks put in between therefore all come out right.
+The model is stateless: the last marker in the user texts names the script, and the number of answers since the marker
+is the step. So retries, resumed sessions, subagents and messages of hooks get the right turn.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ SESSION_ID = r"sess_\d+_[a-z0-9]{6}"
 
 
 class ScriptedCall(NamedTuple):
-    """One use of a tool, by the standard's name of it: read, write, edit, bash, grep, glob, task."""
+    """One tool call, by the standard's name of the tool: read, write, edit, bash, grep, glob, task."""
 
     tool: str
     args: Mapping[str, Any]
@@ -49,18 +48,18 @@ class ScriptedTurn(NamedTuple):
     grabs: tuple[tuple[str, str], ...] = ()
 
     def also(self, tool: str, **args: Any) -> ScriptedTurn:  # noqa: ANN401 - a tool takes anything
-        """The same turn with one more call, at the same time."""
+        """Return the turn with one more parallel call."""
         return self._replace(calls=(*self.calls, ScriptedCall(tool, args)))
 
     def after(self, seconds: float) -> ScriptedTurn:
-        """The same turn, given later."""
+        """Return the turn with a delay."""
         return self._replace(wait_s=seconds)
 
     def grab(self, **patterns: str) -> ScriptedTurn:
-        """The same turn, with `${name}` filled from what the conversation says so far.
+        """Return the turn with `${name}` filled from the conversation so far.
 
-        The last match counts, its first group where the pattern has one. What a tool gave back can be used this way,
-        or the session's id: `say('{"session_id": "${id}"}').grab(id=SESSION_ID)`.
+        The last match counts, or its first group if the pattern has one. Use it for results of tools or for the
+        session's id: `say('{"session_id": "${id}"}').grab(id=SESSION_ID)`.
         """
         for pattern in patterns.values():
             re.compile(pattern)
@@ -68,12 +67,12 @@ class ScriptedTurn(NamedTuple):
 
 
 def say(text: str) -> ScriptedTurn:
-    """A turn with text and nothing else: the end of the agent's work, unless somebody answers."""
+    """Return a turn with only text, which ends the agent's attempt unless it gets another message."""
     return ScriptedTurn(text)
 
 
 def call(tool: str, **args: Any) -> ScriptedTurn:  # noqa: ANN401 - a tool takes anything
-    """A turn that uses a tool.
+    """Return a turn that calls a tool.
 
     The standard's names become those that the harness offers: `call("write", path="a.md", content="…")`,
     `call("bash", command="…")`, `call("task", agent="…", prompt="…")`. Any other name is taken as it is, or for the
@@ -88,12 +87,12 @@ def fail(status: int, message: str = "scripted error", *, kind: str = "api_error
 
 
 def hang() -> ScriptedTurn:
-    """The answer begins and never goes on."""
+    """Return a turn whose answer starts and never ends."""
     return ScriptedTurn(ending="hang")
 
 
 def drop() -> ScriptedTurn:
-    """The answer begins and the connection is closed."""
+    """Return a turn whose connection closes after the start of the answer."""
     return ScriptedTurn(ending="drop")
 
 
@@ -159,7 +158,7 @@ class Reply(NamedTuple):
 def choose_reply(
     scripts: Mapping[str, tuple[ScriptedTurn, ...]], conversation: Conversation, ids: Iterator[str]
 ) -> Reply:
-    """The turn that is due. Past the last turn of a script the last one is repeated."""
+    """Return the next turn. After the end of a script, the last turn is repeated."""
     name, values, step = find_place(conversation)
     if conversation.refusal:
         return Reply(name, step, fail(400, conversation.refusal, kind="invalid_request_error"))

@@ -1,4 +1,4 @@
-"""Tools: the standard's names for them, and what the harnesses call the same.
+"""The standard's names of tools, and the harnesses' names of the same tools.
 
 A script says `write` with a `path`; one harness knows that as `Write` with a `file_path`, the next one
 as `write` with a `filePath`, and the third has no such tool and goes through its shell.
@@ -56,7 +56,7 @@ def read_offer(name: str, schema: object, namespace: str | None = None) -> Offer
 
 
 def translate_call(tool: str, args: Mapping[str, Any], offers: Mapping[str, Offer]) -> tuple[Offer, dict[str, Any]]:
-    """A call as the harness knows the tool; as it was written where the harness offers nothing like it."""
+    """Translate a call to the harness's tool; return the call unchanged if the harness has no such tool."""
     for name in NAMES.get(tool, ()):
         if name in offers:
             return offers[name], _spell(args, offers[name])

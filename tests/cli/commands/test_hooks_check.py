@@ -219,4 +219,4 @@ def test_a_model_that_does_not_start_is_one_sentence(ready: Inside, monkeypatch:
     put_harness("")
     monkeypatch.setattr(probe, "_MODEL_SECONDS", 0.0)
     ended = check(ready)
-    assert (ended.code, b"scripted model" in ended.err) == (2, True)
+    assert (ended.code, b"the scripted model doesn't start" in ended.err) == (2, True)
