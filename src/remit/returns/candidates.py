@@ -193,7 +193,7 @@ def _add_opening(scan: MessageScan, text: str, at: int, formats: tuple[Format, .
 
 
 def _attempt(scan: MessageScan, text: str, start: int, key: int) -> tuple[int, ParsedObject | None]:
-    """Read one object: where to go on, and the object if there is one."""
+    """Read one object; return where the scan continues, and the object if there is one."""
     scan.tries += 1
     try:
         parsed = parse_object(text, start)
@@ -213,9 +213,9 @@ def _attempt(scan: MessageScan, text: str, start: int, key: int) -> tuple[int, P
 def _pass_over(
     text: str, start: int, formats: tuple[Format, ...], session_id: str | None, seen: set[str]
 ) -> int | None:
-    """The end of a small well-formed object that cannot be meant, at C speed; None where it takes a closer look.
+    """Return the end of a small well-formed object that can't be the return; None if the scan has to parse it.
 
-    It cannot be meant when it is like no return, repeats an earlier one, or carries somebody else's session.
+    It can't be the return if it resembles none, repeats an earlier object, or has another session id.
     """
     for size in _WINDOWS:
         try:
@@ -244,7 +244,7 @@ def _is_like(return_format: Format, value: dict[str, Any], session_id: str | Non
 def _recognise(
     parsed: ParsedObject, text: str, formats: tuple[Format, ...], session_id: str | None
 ) -> ReturnCandidate | None:
-    """The object as a candidate; also where a small wrapper holds it."""
+    """Return the object, or the one in its small wrapper, as a candidate; None if it isn't one."""
     like = [return_format for return_format in formats if _is_like(return_format, parsed.value, session_id)]
     if like:
         best = max(
@@ -261,7 +261,7 @@ def _recognise(
 
 
 def _find_wrapped(value: dict[str, Any]) -> str | None:
-    """The key under which a small wrapper holds an object, besides plain values and no error."""
+    """Return the key of the only object in a small wrapper with plain values and no error; None if there is none."""
     if _WRAPPERS.isdisjoint(value):
         return None
     names = [name for name in value if name in _WRAPPERS and isinstance(value[name], dict)]

@@ -1,6 +1,6 @@
 """Hidden text: parts of a message in which a return doesn't count, by structure alone.
 
-Thinking tags and quoted lines. What sentences say about a block is never read.
+These are thinking tags and quoted lines. Sentences about a block are never read.
 """
 
 from __future__ import annotations

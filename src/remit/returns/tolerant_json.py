@@ -57,7 +57,7 @@ REPAIRS = {
     "lifted_keys": "moved keys after a missing bracket back to the top",
     "json_string": "decoded JSON inside a string",
     "escaped": "removed backslashes before quotes",
-    "envelope": "extracted the message from an envelope",
+    "envelope": "extracted the message from a wrapper object",
     "html": "decoded HTML entities",
     "colors": "removed terminal color codes",
     "status_case": "read a status word in another case",

@@ -130,7 +130,7 @@ def _find_answers(value: object, is_return: IsReturn, depth: int) -> Iterator[st
 def _last_turn(items: list[object]) -> list[object]:
     """Of the turns of a conversation only the agent's last; of parts of one message, all.
 
-    A text among others in a plain list is no part of a message: nobody knows which of them is the answer.
+    A text among others in a plain list isn't part of a message: it is unclear which of them is the answer.
     """
     if len(items) > 1 and not all(isinstance(item, dict) for item in items):
         return []
@@ -155,7 +155,7 @@ def _find_carriers(value: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _is_other_speech(value: Mapping[str, Any]) -> bool:
-    """Whether the object reports an error, or hands on what somebody else said or a tool did."""
+    """Whether the object reports an error, another speaker's message or the action of a tool."""
     if value.get("thought") or not _OTHER_SPEECH.isdisjoint(value) or any(find_denials(value)):
         return True
     kind, role = value.get("type"), value.get("role")
@@ -164,7 +164,7 @@ def _is_other_speech(value: Mapping[str, Any]) -> bool:
 
 
 def _parse(text: str) -> Any:  # noqa: ANN401 - any JSON value
-    if text.count('":') > MAX_KEYS:  # no envelope has so many, and looking for repeated ones takes its time
+    if text.count('":') > MAX_KEYS:  # no wrapper has so many keys, and the check for repeated keys is slow
         return None
     try:
         return jiter.from_json(text.encode(), allow_inf_nan=False, catch_duplicate_keys=True)

@@ -163,7 +163,7 @@ def _load(source: Any) -> ChosenAgent | None:  # noqa: ANN401 - a Source of the 
     content = load_agent_file(source.file)
     if not isinstance(content, bytes):
         return None
-    from remit.agents.document import parse_document  # noqa: PLC0415 - YAML, only where there is a file
+    from remit.agents.document import parse_document  # noqa: PLC0415 - loads YAML, only for a file
 
     document = parse_document(source.path, content)
     definition = read_definition(document)

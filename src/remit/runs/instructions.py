@@ -173,8 +173,8 @@ def _render_delegation(work: InstructionFacts) -> str:
 def _render_blanks(work: InstructionFacts) -> str:
     if not work.blanks:
         return ""
-    told = ", ".join(f"{{{{{show(name)}}}}} is {show(value) or 'empty'}" for name, value in work.blanks.items())
-    return f"\nIn your instructions, {told}."
+    values = ", ".join(f"{{{{{show(name)}}}}} is {show(value) or 'empty'}" for name, value in work.blanks.items())
+    return f"\nIn your instructions, {values}."
 
 
 def name_targets(work: InstructionFacts) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class RequestOptions(TypedDict, total=False):
-    """The options of a run, besides agent and prompt. Each is a field of `Request`."""
+    """The options of a run in addition to agent and prompt. Each is a field of `Request`."""
 
     inputs: Mapping[str, str]
     runner: str | None

@@ -10,6 +10,8 @@ from remit.errors import ConfigError
 from remit.storage.settings import find_workspace, load_settings
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from remit.config import Settings
     from remit.model import Diagnostic
 
@@ -53,16 +55,20 @@ class TrustRequest(NamedTuple):
         return bool(self.executing.commands)
 
 
+def list_outside_commands(settings: Settings, *, root: str) -> Mapping[str, str]:
+    """Return the commands of an outside task system; empty if the workspace keeps its own tasks (C24)."""
+    from remit.storage.spec_root import find_folder  # noqa: PLC0415
+    from remit.tasks.outside_system import CLEO  # noqa: PLC0415 - only for task systems
+
+    if settings.tasks.commands:
+        return settings.tasks.commands
+    return CLEO if os.path.isdir(f"{root}/.cleo") and find_folder(root, settings.tasks.folder) is None else {}
+
+
 def get_executing(settings: Settings, *, root: str) -> ConfiguredCommands:
     """Return the commands in the settings, and those of an outside task system that a folder implies."""
-    from remit.storage.spec_root import find_folder  # noqa: PLC0415
-    from remit.tasks.outside_system import CLEO  # noqa: PLC0415 - only for this
-
-    commands = settings.tasks.commands
-    has_cleo = os.path.isdir(f"{root}/.cleo")
-    if not commands and has_cleo and find_folder(root, settings.tasks.folder) is None:
-        commands = CLEO
-    listed = [(f"tasks.{name}", command) for name, command in commands.items()]
+    outside = list_outside_commands(settings, root=root)
+    listed = [(f"tasks.{name}", command) for name, command in outside.items()]
     for runner, table in settings.runs.runners.items():
         listed += [(f"runners.{runner}.{name}", command) for name, command in table.executes.items()]
     listed += [(f"checks.{name}", check.run) for name, check in settings.checks.items()]

@@ -29,7 +29,7 @@ SHAPE = ObjectShape(
         "title": TextShape("The topic, for people."),
         "date": TextShape("The day, YYYY-MM-DD."),
         "status": WordShape(tuple(STATUSES), "How the work ended."),
-        "key_findings": ListShape(TextShape(), "Three to seven findings, one sentence each, that somebody can act on."),
+        "key_findings": ListShape(TextShape(), "Three to seven findings, one sentence each, that a reader can act on."),
         "actionable": FlagShape("Whether the findings ask for action."),
     },
     expected={

@@ -50,12 +50,12 @@ METADATA = ObjectShape(
     required={},
     expected={
         "agent_type": TextShape("The name of the agent that answers."),
-        "delegation_depth": NumberShape("How deep in the chain of delegations it ran.", whole=True),
+        "delegation_depth": NumberShape("How deep in the call chain it ran.", whole=True),
         "delegation_path": ListShape(TextShape(), "The agents from the orchestrator to this one."),
         "duration_seconds": NumberShape("How long the work took."),
     },
     optional={
-        "session_id": TextShape("The id that the caller issued for this delegation."),
+        "session_id": TextShape("The id that the caller issued for this run."),
         "phase_count": AnyShape("Phases of a plan."),
         "estimated_hours": AnyShape("Effort of a plan."),
         "findings_count": AnyShape("Findings of a research."),

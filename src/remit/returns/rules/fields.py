@@ -228,7 +228,7 @@ def summary_above_target(parsed: ParsedMessage) -> Iterator[ReturnViolation]:
 def count_excess(summary: str) -> int:
     """How many tokens a summary has that has too many of them; 0 if it hasn't, or if no tokenizer is installed.
 
-    A token is at least one byte; no other bound holds for every text. So a short text costs no tokenizer.
+    A token has at least one byte, so a short text needs no tokenizer.
     """
     tokens = count_tokens(summary) if len(summary.encode("utf-8", "replace")) > MAX_TOKENS else None
     return tokens if tokens is not None and tokens > MAX_TOKENS else 0

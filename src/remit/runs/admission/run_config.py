@@ -139,7 +139,7 @@ class RunConfig(NamedTuple):
     check_seal: str = ""
     """A keyed hash of the environment that they were to run in; empty if another machine runs them."""
 
-    # Where it comes from
+    # Origin
     is_harness_run: bool = False
     """Whether a harness started the agent: Remit can neither end it nor start another attempt."""
     resume_of: str = ""

@@ -24,17 +24,15 @@ if TYPE_CHECKING:
     from remit.runs.judging.conclusion import Conclusion
 
 OUTSIDE = "outside"
-_PREFIX = "tasks."
 _MAX_SHOWN = 20_000
 _DONE = ("done", "completed")
 
 
 def list_outside(root: str, settings: Settings) -> dict[str, str]:
-    """The commands of an outside task system; none where the workspace keeps its own tasks (C24)."""
-    from remit.runs.workspace_trust import get_executing  # noqa: PLC0415 - as above
+    """Return the commands of an outside task system by name; empty if the workspace keeps its own tasks (C24)."""
+    from remit.runs.workspace_trust import list_outside_commands  # noqa: PLC0415 - not for a workspace without tasks
 
-    told = get_executing(settings, root=root).commands
-    return {name.removeprefix(_PREFIX): command for name, command in told if name.startswith(_PREFIX)}
+    return dict(list_outside_commands(settings, root=root))
 
 
 def show_outside(root: str, settings: Settings, task_id: str) -> TaskFacts:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from remit.errors import InputError, RefusedError, RemitError, UsageError
@@ -59,13 +58,10 @@ class Tasks:
 
     @property
     def outside(self) -> Mapping[str, str]:
-        """The commands of an outside task system; none where the workspace keeps its own tasks (C24)."""
-        from remit.tasks.outside_system import CLEO  # noqa: PLC0415
+        """The commands of an outside task system; empty if the workspace keeps its own tasks (C24)."""
+        from remit.runs.workspace_trust import list_outside_commands  # noqa: PLC0415 - only for task systems
 
-        given = self.settings.tasks.commands
-        if given:
-            return given
-        return CLEO if not self.is_begun and os.path.isdir(f"{self.root}/.cleo") else {}
+        return list_outside_commands(self.settings, root=self.root)
 
     def ask_outside(self, name: str, task_id: str, *, research: str = "") -> CommandOutput | None:
         """Run a command of the outside task system; None if the workspace keeps its own tasks."""
