@@ -210,6 +210,6 @@ def test_limits_have_the_same_names_everywhere() -> None:
 
     assert {*list_fields(LimitFields)} == {"timeout", *Budget._fields}
     options = {option.removeprefix("--").replace("-", "_") for param in run.params for option in param.opts}
-    fields = {*list_fields(RunRequest)} - {"prompt", "agent", "inputs"}
+    fields = {*list_fields(RunRequest)} - {"prompt", "agent", "inputs", "checks"}
     assert fields <= options
     assert "confine" in fields

@@ -44,7 +44,7 @@ _INSTEAD: dict[str, dict[Interface, str]] = {
     "return submit": {"mcp": "the tool submit_return submits a return"},
 }
 _FIELDS = {
-    "input": "inputs", "runner": "runner", "command": "runner", "task": "task", "timeout": "timeout",
+    "input": "inputs", "check": "checks", "runner": "runner", "command": "runner", "task": "task", "timeout": "timeout",
     "format": "format", "return-format": "return_format", "worktree": "worktree", "confine": "confine",
     "max-seconds": "max_seconds", "max-turns": "max_turns", "max-tokens": "max_tokens", "max-usd": "max_usd",
     "max-delegations": "max_delegations",
