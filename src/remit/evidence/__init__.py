@@ -6,5 +6,5 @@
 - `tree_comparison.py` lists the changes between two trees, and `artifact_grades.py` grades reported files by them.
 - `artifacts.py` finds reported paths and the files that tools wrote; `return_facts.py` loads all facts that checking a
   return needs; `workspace_root.py` finds the root of `hyper` paths.
-- `cleanup.py` removes unused repositories and trees.
+- `references.py` checks files that a return refers to; `cleanup.py` removes unused repositories and trees.
 """

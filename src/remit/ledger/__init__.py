@@ -7,7 +7,8 @@ their files and can be rebuilt.
 - `runs.py` and `slots.py` change runs, `hook_runs.py` those that a harness started; `queries.py` and `history.py` read
   them.
 - `events.py` has the event log and the file activity; `followers.py` reads it for telemetry.
-- `journal.py` changes several files atomically; `texts.py` stores prompts and answers.
+- `journal.py` changes several files atomically; `texts.py` stores prompts and answers; `check_results.py` the
+  results of acceptance checks.
 - `retention.py` deletes old runs; `integrity_check.py` checks the file without changing it.
 """
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["VERSION", "Ledger"]
 
-VERSION = 14
+VERSION = 15
 """The version of the tables in `schema.py`. It is defined here because hooks compare it and load nothing else."""
 
 
