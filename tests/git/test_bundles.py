@@ -12,7 +12,8 @@ from remit.git.branches import keep_branch
 from remit.git.bundles import AgentChanges, BundledFile, pack
 from remit.git.clones import check_out, collect, has_base, remove
 from remit.git.tree_snapshot import snapshot_tree
-from tests.support.git_bundles import Trip, come_back, list_files, send
+from tests.support.file_trees import list_files
+from tests.support.git_bundles import Trip, come_back, send
 from tests.support.git_checkout import Checkout, make_checkout
 
 

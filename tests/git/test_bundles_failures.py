@@ -14,7 +14,8 @@ from remit.git.bundles import BaseTree, pack
 from remit.git.clones import check_out, collect
 from remit.git.tree_snapshot import snapshot_tree
 from remit.storage import safe_path
-from tests.support.git_bundles import Trip, come_back, list_files, send
+from tests.support.file_trees import list_files
+from tests.support.git_bundles import Trip, come_back, send
 from tests.support.git_checkout import Checkout
 from tests.support.sample_sizes import choose
 

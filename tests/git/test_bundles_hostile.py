@@ -14,7 +14,8 @@ from remit.git.apply_changes import AppliedChanges, apply_agent_changes, fetch
 from remit.git.bundles import AgentChanges, BundledFile, pack
 from remit.git.clones import collect
 from remit.git.tree_snapshot import snapshot_tree
-from tests.support.git_bundles import Trip, come_back, list_files, send
+from tests.support.file_trees import list_files
+from tests.support.git_bundles import Trip, come_back, send
 from tests.support.git_checkout import ENVIRONMENT, Checkout
 
 NAMES = (

@@ -41,6 +41,12 @@ def unprivileged() -> Iterator[None]:
 
 
 def list_files(folder: Path) -> dict[str, bytes]:
-    """Every file but Remit's own and git's, with its content."""
-    found = (file for file in folder.rglob("*") if file.is_file() and not {".git", ".remit"} & set(file.parts))
-    return {file.relative_to(folder).as_posix(): file.read_bytes() for file in found}
+    """All files with their content and all links with their targets, except those of git and Remit."""
+    found = {}
+    for here, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if name not in (".git", ".remit")]
+        for file in (Path(here, name) for name in (*names, *folders)):
+            if file.is_symlink() or file.is_file():
+                data = os.fsencode(file.readlink()) if file.is_symlink() else file.read_bytes()
+                found[str(file.relative_to(folder))] = data
+    return found

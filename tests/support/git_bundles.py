@@ -1,6 +1,5 @@
 """A way there and back for tests of parcels."""
 
-import os
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,15 +31,3 @@ def come_back(trip: Trip, *also: str) -> tuple[AgentChanges, AppliedChanges]:
     bundle = pack(str(trip.clone), made.commit, without=trip.base.commit)
     fetched = fetch(trip.root, trip.base, made, bundle=bundle)
     return made, apply_agent_changes(trip.root, trip.base, made, fetched=fetched)
-
-
-def list_files(folder: Path) -> dict[str, bytes]:
-    """All files and links but those of git and Remit."""
-    found = {}
-    for here, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if name not in (".git", ".remit")]
-        for file in (Path(here, name) for name in (*names, *folders)):
-            if file.is_symlink() or file.is_file():
-                data = os.fsencode(file.readlink()) if file.is_symlink() else file.read_bytes()
-                found[str(file.relative_to(folder))] = data
-    return found
