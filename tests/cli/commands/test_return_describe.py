@@ -76,7 +76,7 @@ def test_all_codes_can_be_explained_at_once(inside: Inside) -> None:
 @pytest.mark.parametrize(
     ("code", "meaning"),
     [
-        ("BUSY", "Another process holds a lock for longer than it is worth waiting."),
+        ("BUSY", "Another process has held a lock for longer than Remit waits."),
         ("FABRICATED", "In a return: A claim in the return is false."),
         ("BUDGET_EXCEEDED", "When a run is not admitted: The budget of the call chain is used up."),
         ("KEY_TAKEN", "Over HTTP: Another request used this `Idempotency-Key`."),
