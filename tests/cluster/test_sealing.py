@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.cluster.database.key_file import KEY, KEY_FILE, find_fingerprint, load_key, make_key
+from remit.cluster.keys import KEY, KEY_FILE, find_fingerprint, load_key, make_key
 from remit.cluster.orders import (
     OrderSource,
     Packed,

@@ -16,7 +16,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from remit.cluster.database import leases, output, session_rows, submissions
-from remit.cluster.database.meta import set_meta_once
+from remit.cluster.database.schema import set_meta_once
 from remit.cluster.database.store import Database
 from remit.cluster.database.submissions import Posted
 from remit.cluster.database.workers import RegisteredWorker, enter, set_draining
@@ -170,7 +170,8 @@ def test_what_nobody_here_follows_is_asked_of_the_database(stage: Stage) -> None
 
     found = stage.ask("ps")["items"]
     own_told = next(each for each in found if each["session_id"] == OWN)
-    assert own_told["machine"]["state"] == own_told["state"] == "running"
+    assert own_told["machine"]["state"] == "running"
+    assert own_told["state"] == "waiting", "its agent waits for the nested run"
     assert (own_told["worker"], own_told["said"], own_told["driven"]) == ("alpha", "reading on", False)
     assert 0 < own_told["machine"]["lease_left_s"] <= 30
     cluster = stage.ask("worker", "list")

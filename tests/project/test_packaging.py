@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from remit.cli.group import root
-from remit.cluster.database.key_file import KEY, KEY_FILE
+from remit.cluster.keys import KEY, KEY_FILE
 from remit.config import BACKEND, fill_backend, parse_settings
 from tests.support.paths import ROOT, SOURCE
 

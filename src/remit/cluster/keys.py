@@ -3,17 +3,75 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from remit.cluster.database.key_file import KEY, KEY_FILE, find_fingerprint, load_key, make_key
-from remit.cluster.database.meta import load_meta, set_meta_once
+from remit.cluster.database.schema import load_meta, set_meta_once
 from remit.errors import ClusterError
+from remit.lazy_regex import lazy
+from remit.storage.files import storage_error
 from remit.storage.trust import find_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from remit.cluster.database.store import Database
+
+
+KEY = "REMIT_CLUSTER_KEY"
+KEY_FILE = "cluster.key"
+KEY_BYTES = 32
+_HEX = lazy(r"[0-9a-f]{64}")
+
+
+def load_key(environ: Mapping[str, str], folder: str) -> bytes | None:
+    """The cluster's key, from the environment or the user's own folder; None where this machine has none yet."""
+    text = environ.get(KEY, "").strip()
+    if not text:
+        text = _load(os.path.join(folder, KEY_FILE))
+    if not text:
+        return None
+    if not _HEX.fullmatch(text.lower()):
+        raise ClusterError(f"the cluster's key is not {KEY_BYTES} bytes in hex", hint=f"copy it whole: {KEY_FILE}")
+    return bytes.fromhex(text)
+
+
+def _load(file: str) -> str:
+    try:
+        with open(file, encoding="ascii", errors="replace") as text:
+            if os.fstat(text.fileno()).st_mode & 0o077:
+                raise ClusterError(f"others can read '{file}'", hint=f"chmod 600 {file}, or make another key")
+            return text.read(1000).strip()
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise storage_error(file, error) from error
+
+
+def make_key(folder: str) -> bytes:
+    """Make the key of a new cluster, in the user's own folder; the one that another process was quicker to make."""
+    file, key = os.path.join(folder, KEY_FILE), os.urandom(KEY_BYTES)
+    temporary = f"{file}.{os.getpid()}"
+    try:
+        os.makedirs(folder, 0o700, exist_ok=True)
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        with open(handle, "w", encoding="ascii") as text:
+            text.write(f"{key.hex()}\n")
+            text.flush()
+            os.fsync(handle)
+        with suppress(FileExistsError):
+            os.link(temporary, file)
+        os.unlink(temporary)
+    except OSError as error:
+        raise storage_error(file, error) from error
+    return load_key({}, folder) or key
+
+
+def find_fingerprint(key: bytes) -> str:
+    """What a key is known by to whoever has none."""
+    return sha256(b"remit cluster\0" + key).hexdigest()[:16]
+
 
 _FINGERPRINT = "key"
 

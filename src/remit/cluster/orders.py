@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from remit.cluster.sealing import seal, unseal
 from remit.errors import ClusterError
+from remit.evidence.tree import Comparison, TreeChange
 from remit.git.bundles import BundledFile
 from remit.model import NOTHING
+from remit.runs.judging.conclusion import RunEvidence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
 
 PROTOCOL = 1
 """Changes where a worker of before could not carry out an order of now."""
@@ -140,3 +144,19 @@ def _check_protocol(body: Mapping[str, Any]) -> None:
     if body.get("protocol") != PROTOCOL:
         hint = "bring all machines of the cluster to one version of Remit: first the workers, then the callers"
         raise ClusterError(f"another machine speaks protocol {body.get('protocol')!r}, this one {PROTOCOL}", hint=hint)
+
+
+def seal_checkpoint(key: bytes, packed: Packed, attempt: int) -> bytes:
+    """What was made so far, and in which attempt."""
+    return seal(key, "saved", {"packed": render_packed(packed), "attempt": attempt})
+
+
+def read_checkpoint(key: bytes, saved: bytes) -> Packed:
+    """What a worker has saved of an agent's work so far."""
+    return read_packed(unseal(key, "saved", saved).get("packed", {}))
+
+
+def make_evidence(saved: Packed) -> RunEvidence:
+    """The changed files that a worker saved, as evidence: nothing else is known of the tree."""
+    changes = tuple(TreeChange(file.path, "changed", blob=file.sha256) for file in saved.files if file.sha256)
+    return RunEvidence(Comparison(changed=changes))

@@ -14,7 +14,7 @@ from remit.cluster.keys import find_key
 from remit.cluster.worker.queues import QueueLimits
 from remit.cluster.worker.worker import Worker, WorkerPlan
 from remit.cluster.worker.worker_context import WorkerContext, WorkerSetup
-from remit.cluster.worker_folder import WorkerFolder, check_name, find_folder
+from remit.cluster.worker.worker_folder import WorkerFolder, check_name, find_folder
 from remit.config import BACKEND, fill_backend
 from remit.errors import ConfigError, UsageError
 from remit.runs.admission.tickets import SESSION, TICKET

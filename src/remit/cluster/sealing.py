@@ -13,7 +13,7 @@ from hmac import compare_digest
 from hmac import digest as make_mac
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from remit.cluster.database.key_file import KEY, KEY_FILE
+from remit.cluster.keys import KEY, KEY_FILE
 from remit.errors import ClusterError, RefusedError
 from remit.lazy_regex import lazy
 

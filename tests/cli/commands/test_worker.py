@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.cluster.worker_folder import WorkerFolder, check_name
+from remit.cluster.worker.worker_folder import WorkerFolder, check_name
 from remit.errors import InputError
 
 if TYPE_CHECKING:
@@ -103,7 +103,9 @@ def test_a_repository_names_no_database_without_consent(tmp_path: Path) -> None:
 
 def test_of_one_name_one_worker_runs(tmp_path: Path) -> None:
     first = WorkerFolder(str(tmp_path / "state"), "box")
-    code = f"from remit.cluster.worker_folder import WorkerFolder\nWorkerFolder({str(tmp_path / 'state')!r}, 'box')"
+    code = (
+        f"from remit.cluster.worker.worker_folder import WorkerFolder\nWorkerFolder({str(tmp_path / 'state')!r}, 'box')"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "BusyError: a worker called box runs here already" in done.stderr
     first.close()

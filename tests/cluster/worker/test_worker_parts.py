@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.cluster.retry import insist
-from remit.cluster.worker.pack_work import name_branch
+from remit.cluster.transfer import name_branch
 from remit.cluster.worker.queues import choose_queue, list_queues
-from remit.cluster.worker_folder import WorkerFolder, WorkerFolderFacts, find_folder
+from remit.cluster.worker.worker_folder import WorkerFolder, WorkerFolderFacts, find_folder
 from remit.errors import ClusterError, InputError
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ that takes over after a crash continues like the one that started.
 
 from __future__ import annotations
 
+import json
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Literal
@@ -13,14 +14,13 @@ from typing import TYPE_CHECKING, Literal
 from remit.attempts.folders import make_attempt
 from remit.attempts.output import add_copy, measure_copy
 from remit.cluster.caller.arrivals import Arrival, arrive, load_outcome
-from remit.cluster.caller.lost_worker import give_up
 from remit.cluster.caller.submit import post
-from remit.cluster.database import output, session_rows, workers
+from remit.cluster.database import leases, output, session_rows, submissions, workers
 from remit.cluster.downgrade import name_files
-from remit.cluster.orders import read_order
+from remit.cluster.orders import Packed, RemoteResult, make_evidence, read_checkpoint, read_order, render_outcome
 from remit.cluster.retry import hold_out
 from remit.cluster.row_conversion import read_attempt
-from remit.cluster.sealing import SealError, unseal
+from remit.cluster.sealing import SealError, seal, unseal
 from remit.errors import ClusterError, RemitError, StateError
 from remit.ledger.events import load_last_event, read_clock_ms
 from remit.ledger.runs import begin_attempt, load_run, set_usage
@@ -28,18 +28,53 @@ from remit.ledger.slots import Slots, take_slot
 from remit.runners import Usage
 from remit.runs.admission.run_config import read_run_config
 from remit.runs.judging.attempt import Attempt
-from remit.runs.judging.conclusion import conclude
-from remit.runs.results.full_result import make_report
+from remit.runs.judging.conclusion import RunEvidence, conclude
+from remit.runs.results.full_result import make_report, render_report
 from remit.runs.supervisor.slot_queue import find_deadline
 
 if TYPE_CHECKING:
     from remit.cluster.caller.client import ClusterClient, FollowedSession
-    from remit.cluster.orders import Packed, RunOrder
+    from remit.cluster.database.store import Database
+    from remit.cluster.orders import RunOrder
     from remit.ledger.runs import Run
     from remit.ledger.store import Connection
     from remit.result import Result
     from remit.runs.judging.conclusion import Conclusion
     from remit.runs.supervisor.supervisor import Supervisor
+
+
+_GIVE_UP_LEASE_S = 5.0
+
+
+async def give_up(db: Database, key: bytes, row: Run, ended: Attempt, *, caller: str) -> None:
+    """Publish how it ended, unless a worker has it or has said it: then that is what counts."""
+    known = await session_rows.load_row(db, row.session_id)
+    if known is None or known.state == "done":
+        return
+    fence, packed, evidence = 0, Packed(), RunEvidence()
+    if known.state == "running":
+        lease = await leases.take(db, row.session_id, caller, lease_s=_GIVE_UP_LEASE_S, timeout_s=_GIVE_UP_LEASE_S)
+        if lease is None:
+            return
+        fence, saved = lease.fence, await session_rows.load_saved(db, row.session_id)
+        if saved is not None:
+            packed = read_checkpoint(key, saved)
+            evidence = make_evidence(packed)
+    conclusion, now_ms = conclude(row, [ended], evidence), read_clock_ms()
+    report = render_report(make_report(row, conclusion, ended_ms=now_ms), conclusion)
+    outcome = RemoteResult(
+        row.session_id, fence, caller, json.loads(report.decode("utf-8", "surrogatepass")), packed=packed,
+        ended_ms=now_ms,
+    )  # fmt: skip
+    sealed = seal(key, "outcome", render_outcome(outcome))
+    if not fence:
+        await submissions.finish_unstarted(db, row.session_id, sealed, conclusion.status, conclusion.stop_reason)
+        return
+    await leases.publish(
+        db, row.session_id, fence, outcome=sealed, status=conclusion.status, ending=conclusion.stop_reason,
+        tokens=known.tokens, cost_usd=known.cost_usd, turns=known.turns,
+    )  # fmt: skip
+
 
 _LOOK_S = 0.5
 _PATIENCE_S = 60.0

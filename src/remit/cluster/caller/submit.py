@@ -10,11 +10,11 @@ import asyncio
 import os
 from typing import TYPE_CHECKING, Any
 
-from remit.cluster.base_trees import send_base
 from remit.cluster.database import session_rows, submissions
 from remit.cluster.orders import RunOrder, render_order
 from remit.cluster.row_conversion import SIGNED, shape_posted
 from remit.cluster.sealing import Signed, seal, sign_ticket
+from remit.cluster.transfer import send_base
 from remit.errors import StateError, UsageError
 from remit.git.tree_snapshot import snapshot_tree
 from remit.ledger.runs import load_run

@@ -12,21 +12,18 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from remit.cluster.base_trees import load_bundles
 from remit.cluster.caller.client import ClusterClient
-from remit.cluster.checkpoint import compare_saved, read_saved
 from remit.cluster.database import leases, session_rows
-from remit.cluster.database.key_file import KEY
-from remit.cluster.orders import Packed
+from remit.cluster.keys import KEY
+from remit.cluster.orders import Packed, make_evidence, read_checkpoint
 from remit.cluster.retry import insist
 from remit.cluster.row_conversion import read_attempt
 from remit.cluster.sealing import Signed, sign_ticket
-from remit.cluster.worker.check_order import check_ticket, load_order
-from remit.cluster.worker.cleanup import clear_away
-from remit.cluster.worker.import_session import adopt, shape_order
+from remit.cluster.transfer import load_bundles
+from remit.cluster.worker.import_session import adopt, check_ticket, load_order, shape_order
 from remit.cluster.worker.progress_reporter import ProgressReporter
 from remit.cluster.worker.publish import Publication, gather, make_publication, publish
-from remit.cluster.worker_folder import WorkerFolderFacts
+from remit.cluster.worker.worker_folder import WorkerFolderFacts, clear_away
 from remit.config import BACKEND
 from remit.errors import ClusterError, RemitError, StorageError
 from remit.git import clones
@@ -178,12 +175,12 @@ class Job:
             return None
         if saved is None:
             return make_publication(row, ended)
-        return make_publication(row, ended, compare_saved(saved))._replace(packed=saved)
+        return make_publication(row, ended, make_evidence(saved))._replace(packed=saved)
 
     async def _load_saved(self) -> Packed | None:
         """What was saved of it; None where no agent has begun."""
         saved = await insist(lambda: session_rows.load_saved(self.site.goods, self.session_id))
-        return None if saved is None else read_saved(self.site.key, saved)
+        return None if saved is None else read_checkpoint(self.site.key, saved)
 
     async def _count_lost(self) -> int:
         """How many attempts were made elsewhere; what they printed keeps their number."""

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from remit.attempts.folders import find_folder
 from remit.attempts.output import read_out
-from remit.cluster.checkpoint import seal_saved
 from remit.cluster.database import leases, output, session_rows
-from remit.cluster.orders import Packed
+from remit.cluster.orders import Packed, seal_checkpoint
+from remit.cluster.transfer import send_work
 from remit.cluster.worker.import_session import learn
-from remit.cluster.worker.pack_work import send
 from remit.errors import RefusedError, RemitError
 from remit.ledger.runs import count_attempts
 from remit.runners import Usage
@@ -147,7 +146,7 @@ class ProgressReporter:
     async def save(self) -> None:
         """Keep what was made so far where others find it."""
         site = self.site
-        sent = await send(
+        sent = await send_work(
             site.goods, self.supervisor.home.root, self.order, self.fence, megabytes=site.settings.parcel_megabytes,
             known=self.packed.commit,
         )  # fmt: skip
@@ -157,7 +156,7 @@ class ProgressReporter:
 
     async def note(self) -> None:
         """Say what was saved. Where anything was, an agent may have begun: nobody else starts it without a thought."""
-        body = seal_saved(self.site.key, self.packed, self.attempt)
+        body = seal_checkpoint(self.site.key, self.packed, self.attempt)
         if not await leases.save(self.site.db, self.order.session_id, self.fence, body):
             self._on_lost()
 

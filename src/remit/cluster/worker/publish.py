@@ -15,7 +15,7 @@ from remit.cluster.downgrade import doubt, name_files
 from remit.cluster.orders import Packed, RemoteResult, render_outcome
 from remit.cluster.retry import insist
 from remit.cluster.sealing import seal
-from remit.cluster.worker.pack_work import send
+from remit.cluster.transfer import send_work
 from remit.errors import RemitError
 from remit.ledger.events import read_clock_ms
 from remit.ledger.runs import list_attempts, load_run
@@ -68,7 +68,7 @@ async def gather(site: WorkerContext, order: RunOrder, home: Home, *, fence: int
     megabytes = site.settings.parcel_megabytes
     try:
         sent = await insist(
-            lambda: send(site.goods, home.root, order, fence, megabytes=megabytes, also=also, known=known)
+            lambda: send_work(site.goods, home.root, order, fence, megabytes=megabytes, also=also, known=known)
         )
     except RemitError as error:
         return _doubt(result, f"what it made could not be sent: {error.message}")

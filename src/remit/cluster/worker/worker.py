@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from remit.cluster.database import leases, session_rows, submissions, workers
 from remit.cluster.orders import PROTOCOL
 from remit.cluster.retry import insist, settle, wait_for_event
-from remit.cluster.worker.cleanup import clear_away
 from remit.cluster.worker.heartbeat import Heartbeat
 from remit.cluster.worker.job import Job
 from remit.cluster.worker.queues import QueueLimits, Queues, list_queues
 from remit.cluster.worker.reaper import Reaper, choose
+from remit.cluster.worker.worker_folder import clear_away
 from remit.errors import ClusterError, RemitError
 from remit.model import MAX_DEPTH
 

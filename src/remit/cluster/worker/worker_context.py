@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from remit.cluster.database.store import Database
-    from remit.cluster.worker_folder import WorkerFolder
+    from remit.cluster.worker.worker_folder import WorkerFolder
     from remit.config import ClusterSettings, Settings
 
 

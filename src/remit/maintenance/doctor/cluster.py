@@ -78,7 +78,7 @@ def _check_tables(cluster: ClusterStatus, look: DatabaseOverview) -> HealthCheck
 
 def _check_key(cluster: ClusterStatus, look: DatabaseOverview) -> HealthCheck:
     """Compare the key of this machine with the fingerprint in the database."""
-    from remit.cluster.database.key_file import KEY, KEY_FILE, find_fingerprint, load_key
+    from remit.cluster.keys import KEY, KEY_FILE, find_fingerprint, load_key
     from remit.storage.trust import find_file
 
     folder = os.path.dirname(find_file())

@@ -11,18 +11,27 @@ the sessions that it had begun; their agents may still be at work.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
+import time
 from contextlib import ExitStack
 from shutil import rmtree
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from remit.attempts.folders import list_living, send_control
 from remit.errors import BusyError, InputError
+from remit.git import clones
+from remit.ledger.home import Home
 from remit.storage.files import load_bytes, storage_error, sync_folder, write_bytes
 from remit.storage.locks import try_lock
+from remit.storage.trust import revoke
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from remit.cluster.worker.worker_context import WorkerContext
+
 
 _MOST_NAME = 64
 _MOST_BYTES = 64 * 1024
@@ -156,3 +165,29 @@ def _write(file: str, values: Mapping[str, object]) -> None:
         write_bytes(file, json.dumps(values).encode())
     except OSError as error:
         raise storage_error(file, error) from error
+
+
+_ENDING_S = 0.05
+
+
+async def clear_away(site: WorkerContext, session_id: str) -> None:
+    """Remove what a worker has of a session; an agent of it that is still at work is ended first."""
+    facts = site.folder.load(session_id)
+    await asyncio.to_thread(_clear_away, site, session_id, "" if facts is None else facts.root)
+
+
+def _clear_away(site: WorkerContext, session_id: str, root: str) -> None:
+    tree = site.folder.find_tree(session_id)
+    if root and os.path.isdir(root):
+        _end_agents(Home(root))
+        revoke(root)
+    if os.path.isdir(tree):
+        clones.remove(tree)
+    site.folder.drop(session_id)
+
+
+def _end_agents(home: Home) -> None:
+    while living := list_living(home):
+        for attempt in living:
+            send_control(attempt.folder, "cancel")
+        time.sleep(_ENDING_S)

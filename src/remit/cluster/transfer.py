@@ -11,18 +11,20 @@ import asyncio
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
-from remit.cluster.database import bundles as parcels
-from remit.cluster.orders import OrderSource
+from remit.cluster.database import bundles
+from remit.cluster.orders import OrderSource, Packed
 from remit.errors import RefusedError, StorageError, UsageError
-from remit.git.bundles import check_commit, pack, push
+from remit.git import clones
+from remit.git.bundles import BaseTree, check_commit, pack, push
 from remit.git.clones import has_base
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from remit.cluster.caller.client import ClusterClient
     from remit.cluster.database.store import Database
-    from remit.git.bundles import BaseTree
+    from remit.cluster.orders import RunOrder
+
 
 _NOTE = "parcels sent to "
 _MOST_STEPS = 10
@@ -60,7 +62,7 @@ async def send_base(afar: ClusterClient, root: str, base: BaseTree, session_id: 
 
 async def _has_all(db: Database, steps: Sequence[_BaseStep]) -> bool:
     for step in steps:
-        if not await parcels.has(db, step.name):
+        if not await bundles.has(db, step.name):
             return False
     return True
 
@@ -80,7 +82,7 @@ async def _send(afar: ClusterClient, root: str, commit: str, sent: list[_BaseSte
             await _put(afar, step, data)
             return [*sent, step]
     step = _BaseStep(commit)
-    if not await parcels.has(afar.db, step.name):
+    if not await bundles.has(afar.db, step.name):
         await _put(afar, step, await asyncio.to_thread(pack, root, commit))
     return [step]
 
@@ -91,21 +93,59 @@ async def _put(afar: ClusterClient, step: _BaseStep, data: bytes) -> None:
         hint = "set [cluster] remote to a git remote that all machines can reach, or parcel_megabytes to more"
         size = f"{len(data) / _MEGABYTE:.0f} MB"
         raise UsageError(f"the tree has {size}, and {megabytes} MB may travel through the database", hint=hint)
-    await parcels.put(afar.db, step.name, data)
+    await bundles.put(afar.db, step.name, data)
 
 
 async def load_bundles(db: Database, store: str, source: OrderSource) -> list[bytes]:
     """The parcels of a base that a worker's store lacks, in the order in which each needs the one before it."""
-    bundles: list[bytes] = []
+    loaded: list[bytes] = []
     for name in (*source.below, source.parcel) if source.parcel else ():
-        if not bundles and await asyncio.to_thread(has_base, store, _find_commit(name)):
+        if not loaded and await asyncio.to_thread(has_base, store, _find_commit(name)):
             continue
-        bundle = await parcels.get(db, name)
+        bundle = await bundles.get(db, name)
         if bundle is None:
             raise RefusedError("the tree that it starts from is not in the database any more", hint="do it again")
-        bundles.append(bundle)
-    return bundles
+        loaded.append(bundle)
+    return loaded
 
 
 def _find_commit(name: str) -> str:
     return check_commit(name.removeprefix("base-").partition("-")[0])
+
+
+class PackedWork(NamedTuple):
+    """What was made, where it is to be had, and what of it could not be taken along."""
+
+    packed: Packed = Packed()
+    left: tuple[str, ...] = ()
+
+
+def name_branch(session_id: str, fence: int) -> str:
+    """Where the work of one owner goes on the remote: whoever comes after it has a branch of its own."""
+    return f"remit/{session_id}" if fence <= 1 else f"remit/{session_id}.{fence}"
+
+
+async def send_work(
+    db: Database, root: str, order: RunOrder, fence: int, *, megabytes: int, also: Iterable[str] = (), known: str = ""
+) -> PackedWork:
+    """Send what differs from the base. `known`: the commit that is there already."""
+    base = BaseTree(order.commit, order.tree, order.prefix)
+    made = await asyncio.to_thread(clones.collect, root, base, also=tuple(also))
+    if not made.files:
+        return PackedWork(left=made.left)
+    source = OrderSource(parcel=f"made-{made.commit}")
+    if order.source.remote:
+        source = OrderSource(order.source.remote, name_branch(order.session_id, fence), history=order.source.history)
+    if made.commit != known:
+        await _send_bundle(db, root, made.commit, source, without=order.commit, max_bytes=megabytes * _MEGABYTE)
+    return PackedWork(Packed(made.commit, made.tree, made.files, source), made.left)
+
+
+async def _send_bundle(
+    db: Database, root: str, commit: str, source: OrderSource, *, without: str, max_bytes: int
+) -> None:
+    if source.remote:
+        await asyncio.to_thread(push, root, commit, source.remote, source.branch)
+        return
+    data = await asyncio.to_thread(pack, root, commit, without=without, max_bytes=max_bytes)
+    await bundles.put(db, source.parcel, data)
