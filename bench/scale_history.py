@@ -97,15 +97,23 @@ async def time_statements(url: str) -> dict[str, list[float]]:
         posted = submissions.Posted(name, name, None, "noop", 1, ("noop",), "command", {}, b"order" * 500)
         await clock("post", lambda posted=posted: submissions.post(db, posted))  # type: ignore[misc] # the very one
         await clock("dispatch", lambda: submissions.dispatch(db, enqueue, lambda *_: "remit.1"))
-        lease = await clock("take", lambda name=name: leases.take(db, name, "w", lease_s=60, timeout_s=60))  # type: ignore[misc]
-        await clock("beat", lambda name=name: leases.beat(db, "w", {name: 1}, lease_s=60))  # type: ignore[misc]
+        lease = await clock("take", lambda name=name: leases.acquire(db, name, "w", lease_s=60, timeout_s=60))  # type: ignore[misc]
+        await clock("beat", lambda name=name: leases.renew(db, "w", {name: 1}, lease_s=60))  # type: ignore[misc]
         await clock("look for what ran out", lambda: leases.list_expired(db))
         await clock("look at workers", lambda: workers.list_workers(db))
         await clock("look at queues", lambda: workers.list_queues(db))
         await clock(
             "publish",
             lambda name=name, fence=lease.fence: leases.publish(  # type: ignore[misc]
-                db, name, fence, outcome=b"x" * 3000, status="completed", ending="", tokens=1, cost_usd=None, turns=1
+                db,
+                name,
+                fence,
+                outcome=b"x" * 3000,
+                status="completed",
+                stop_reason="",
+                tokens=1,
+                cost_usd=None,
+                turns=1,
             ),
         )
     await db.close()

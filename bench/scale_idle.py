@@ -81,7 +81,7 @@ async def measure_listeners(url: str) -> list[Row]:
     db = Database(url)
     await db.open()
     await submissions.post(db, submissions.Posted("s", "s", None, "noop", 1, ("noop",), "command", {}, b"order"))
-    lease = await leases.take(db, "s", "w", lease_s=3600, timeout_s=3600)
+    lease = await leases.acquire(db, "s", "w", lease_s=3600, timeout_s=3600)
     assert lease is not None
     listening: list[AsyncConnection[Any]] = []
     found = []
@@ -94,7 +94,7 @@ async def measure_listeners(url: str) -> list[Row]:
             began = time.perf_counter()
             for number in range(WORDS):
                 live = {"said": f"{count} {turn} {number}"}
-                await leases.tell(db, "s", lease.fence, live=live, tokens=number, cost_usd=None, turns=None)
+                await leases.report_progress(db, "s", lease.fence, live=live, tokens=number, cost_usd=None, turns=None)
             taken.append((time.perf_counter() - began) / WORDS * 1e3)
         found.append(make_row("cluster", f"a word about an agent, {count} others listen", "ms", taken))
     for each in listening:

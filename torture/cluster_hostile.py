@@ -13,8 +13,8 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Any, LiteralString
 
-from remit.cluster.orders import RemoteResult, render_outcome
-from remit.cluster.sealing import Signed, seal, sign_ticket
+from remit.cluster.orders import RemoteResult, render_result
+from remit.cluster.sealing import TicketClaims, seal, sign_ticket
 from remit.testing import ScriptedAgent
 from tests.support.worker_machines import Settings
 from torture.cluster_stage import LEAF, NAMES, SETTINGS
@@ -144,10 +144,10 @@ def _has_posted(stage: Stage, number: int) -> bool:
 def _harm(stage: Stage, what: str, query: LiteralString, own: str, other: str) -> None:
     """Forge something, and see that something was changed."""
     outcome = RemoteResult(own, 1, "x", {"status": "completed"})
-    new = {**render_outcome(outcome), "protocol": 99}
+    new = {**render_result(outcome), "protocol": 99}
     given = {
         "own": own, "other": other, "false_order": seal(_FALSE_KEY, "order", {"session_id": own, "protocol": 1}),
-        "false_outcome": seal(_FALSE_KEY, "outcome", render_outcome(outcome)),
+        "false_outcome": seal(_FALSE_KEY, "outcome", render_result(outcome)),
         "new_outcome": seal(_FALSE_KEY, "outcome", new),
     }  # fmt: skip
     changed = stage.change(query, given)
@@ -236,7 +236,7 @@ def forge_tickets(stage: Stage, size: int) -> None:
     """Say that one is an agent of some tree, without a signature: nothing is admitted."""
     agent = stage.make_agent("agent")
     calling = stage.make_caller()
-    signed = Signed("sess_1_abcdef", "sess_1_abcdef", "once", 1, ("orchestrator", "once"), 1)
+    signed = TicketClaims("sess_1_abcdef", "sess_1_abcdef", "once", 1, ("orchestrator", "once"), 1)
     stage.start_machines(1, Settings())
     good = sign_ticket(_FALSE_KEY, signed, os.urandom(16))
     tokens = [good, good[:-2] + "AA", "remit2_x.y", "remit2_" + "A" * 500 + "." + "A" * 43, "remit2_\n", "remit2_é.é"]

@@ -14,11 +14,11 @@ from remit.cluster.orders import (
     RemoteResult,
     RunOrder,
     read_order,
-    read_outcome,
+    read_result,
     render_order,
-    render_outcome,
+    render_result,
 )
-from remit.cluster.sealing import Signed, read_ticket, seal, sign_ticket, unseal
+from remit.cluster.sealing import TicketClaims, read_ticket, seal, sign_ticket, unseal
 from remit.errors import ClusterError, RefusedError
 from remit.git.bundles import BundledFile
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 OURS, OTHERS = b"1" * 32, b"2" * 32
-TICKET = Signed("sess_1_abcdef", "sess_1_abcdef", "researcher", 1, ("orchestrator", "researcher"), 3)
+TICKET = TicketClaims("sess_1_abcdef", "sess_1_abcdef", "researcher", 1, ("orchestrator", "researcher"), 3)
 
 
 def test_what_was_sealed_is_read_as_it_was() -> None:
@@ -60,7 +60,7 @@ def test_orders_and_outcomes_travel_whole() -> None:
         "e" * 40, "f" * 40, (BundledFile("a\nb", "100644", "0" * 64),), OrderSource("remote", "remit/x", history=True)
     )
     outcome = RemoteResult("sess_1_abcdef", 2, "w", {"result": {}}, ({"number": 1},), {"answer-1": "x"}, packed, 1, 2)
-    assert read_outcome(unseal(OURS, "outcome", seal(OURS, "outcome", render_outcome(outcome)))) == outcome
+    assert read_result(unseal(OURS, "outcome", seal(OURS, "outcome", render_result(outcome)))) == outcome
 
 
 def test_another_protocol_is_refused_and_unknown_words_are_passed_over() -> None:

@@ -43,11 +43,11 @@ def test_a_busy_ledger_is_reported_and_looked_at_again(tmp_path: Path, url: str)
         other = sqlite3.connect(home.ledger.file, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         async with afar.follow(Run("one", "worker", 1, ("o", "worker"), root_id="one")) as followed:
-            await until(lambda: followed.trouble)
-            assert type(followed.trouble) is BusyError
+            await until(lambda: followed.error)
+            assert type(followed.error) is BusyError
             other.execute("ROLLBACK")
             await until(lambda: load_run(home.ledger, "two"))
-            assert followed.trouble is None
+            assert followed.error is None
         other.close()
         await afar.close()
 
@@ -60,9 +60,9 @@ def test_a_worker_whose_loop_hangs_renews_no_lease(play: Play, url: str, *, hang
     async def work(db: Database) -> None:
         await meet(db)
         await submissions.post(db, make("one"))
-        assert await leases.take(db, "one", "w1", lease_s=1, timeout_s=60)
-        heart = heartbeat.Heartbeat(url, "w1", 1, on_heard=lambda _: None)
-        heart.held["one"] = 1
+        assert await leases.acquire(db, "one", "w1", lease_s=1, timeout_s=60)
+        heart = heartbeat.Heartbeat(url, "w1", 1, on_renewal=lambda _: None)
+        heart.fences["one"] = 1
         heart.start()
         await asyncio.sleep(0.3)
         if hangs:
@@ -85,11 +85,11 @@ def test_a_worker_ends_with_the_error_of_a_task_that_it_needs() -> None:
 
     async def work() -> None:
         worker = Worker.__new__(Worker)
-        worker._leaving = asyncio.Event()  # noqa: SLF001 - all that it waits for
+        worker._draining = asyncio.Event()  # noqa: SLF001 - all that it waits for
         waiting = asyncio.ensure_future(asyncio.Event().wait())
         try:
             with pytest.raises(StorageError, match="the disk is full"):
-                await worker._work([asyncio.ensure_future(fail()), waiting])  # type: ignore[list-item] # noqa: SLF001
+                await worker._wait_until_draining([asyncio.ensure_future(fail()), waiting])  # type: ignore[list-item] # noqa: SLF001
         finally:
             waiting.cancel()
 

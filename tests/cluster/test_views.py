@@ -19,7 +19,7 @@ from remit.cluster.database import leases, output, session_rows, submissions
 from remit.cluster.database.schema import set_meta_once
 from remit.cluster.database.store import Database
 from remit.cluster.database.submissions import Posted
-from remit.cluster.database.workers import RegisteredWorker, enter, set_draining
+from remit.cluster.database.workers import RegisteredWorker, register, set_draining
 from remit.ledger.events import add_event, read_clock_ms
 from remit.ledger.home import Home
 from remit.ledger.runs import REMOTE_OWNER, Run, add_run, advance, load_run
@@ -78,14 +78,14 @@ class Stage:
         async def scene(db: Database) -> None:
             await submissions.post(db, posted)
             if state != "posted":
-                assert await leases.take(db, name, "alpha", lease_s=lease_s, timeout_s=60)
+                assert await leases.acquire(db, name, "alpha", lease_s=lease_s, timeout_s=60)
 
         self.play(scene)
 
     def meet(self, name: str = "alpha", **given: Any) -> None:  # noqa: ANN401 - columns
         """Let a worker be there."""
         worker = RegisteredWorker(name, f"host-of-{name}", 7, "1.0", 1, 4, (), 15.0)._replace(**given)
-        self.play(lambda db: enter(db, worker))
+        self.play(lambda db: register(db, worker))
 
     def ask(self, *words: str) -> Any:  # noqa: ANN401 - any JSON value
         """What a command says as JSON."""
@@ -150,7 +150,7 @@ def test_what_nobody_here_follows_is_asked_of_the_database(stage: Stage) -> None
 
     async def scene(db: Database) -> None:
         used: Any = NOTHING_USED | {"tokens": 1234}
-        assert await leases.tell(db, OWN, 1, live={"said": "reading on", "attempt": 1}, **used)
+        assert await leases.report_progress(db, OWN, 1, live={"said": "reading on", "attempt": 1}, **used)
 
     stage.play(scene)
     told = stage.remit("ps")
@@ -362,7 +362,7 @@ def test_what_no_worker_has_taken_ends_at_once_from_another_process(
     async def start(ws: Any) -> str:  # noqa: ANN401 - a workspace
         prepared = await ws.start(Request(None, "Do it.", command="true"))
         session: str = prepared.row.session_id
-        while await session_rows.load_row(ws.backend.afar.db, session) is None:  # noqa: ASYNC110 - the database tells nobody
+        while await session_rows.load_row(ws.backend.client.db, session) is None:  # noqa: ASYNC110 - the database tells nobody
             await asyncio.sleep(0.02)
         return session
 
@@ -376,7 +376,7 @@ def test_what_no_worker_has_taken_ends_at_once_from_another_process(
     assert told.code == 0, told
     assert took_s < 8, "nobody waits for a worker that is not there"
     row = caller.ask(lambda db: session_rows.load_row(db, session))
-    assert (row.state, row.ending, row.cancel_reason) == ("done", "cancelled", "not needed")
+    assert (row.state, row.stop_reason, row.cancel_reason) == ("done", "cancelled", "not needed")
     home = Home(str(caller.root))
     own = load_run(home.ledger, session)
     home.close()
@@ -431,7 +431,7 @@ def test_the_doctor_looks_and_makes_no_tables(stage: Stage) -> None:
     assert told["queues"] == [("ok", "empty")]
 
     async def scene(db: Database) -> bool:
-        async with db.alone() as work:
+        async with db.separate_transaction() as work:
             return bool((await work.execute("SELECT to_regnamespace('remit') IS NOT NULL"))[0][0])
 
     assert stage.play(scene, opened=False) is False

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from remit.cluster.database import leases
 from remit.cluster.database.store import Database
 from remit.cluster.database.submissions import Posted
-from remit.cluster.database.workers import RegisteredWorker, enter
+from remit.cluster.database.workers import RegisteredWorker, register
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -35,11 +35,11 @@ def make(name: str, *, parent: str | None = None, root: str = "", depth: int = 1
 
 async def meet(db: Database, name: str = "w1", *, lease_s: float = 15, agents: tuple[str, ...] = ()) -> None:
     """Let a worker be there."""
-    await enter(db, RegisteredWorker(name, "host-of-" + name, 1, "0.1", 1, 4, agents, lease_s))
+    await register(db, RegisteredWorker(name, "host-of-" + name, 1, "0.1", 1, 4, agents, lease_s))
 
 
 async def publish(db: Database, name: str, fence: int, outcome: bytes = b"done") -> bool:
     """Say that a session is completed."""
     return await leases.publish(
-        db, name, fence, outcome=outcome, status="completed", ending="exited", tokens=7, cost_usd=0.5, turns=2
+        db, name, fence, outcome=outcome, status="completed", stop_reason="exited", tokens=7, cost_usd=0.5, turns=2
     )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from remit.cli.commands.ps import align_columns
 from remit.cli.live import render_clock
-from remit.cluster.workers_status import NOBODY
+from remit.cluster.workers_status import NO_WORKER
 from remit.terminal import cut, escape, quote
 from remit.views.render import count
 
@@ -33,25 +33,25 @@ def render_cluster(
     """
     if not is_first:
         yield ""
-    if cluster.look is None:
+    if cluster.overview is None:
         yield render_cluster_error(cluster, paint=paint)
         return
-    workers = [each for each in cluster.look.workers if each.state != "gone"]
+    workers = [each for each in cluster.overview.workers if each.state != "gone"]
     if workers:
         yield from _render_table(_WORKERS, [_render_worker(each) for each in workers], paint, state=3)
-    if not cluster.is_manned:
+    if not cluster.has_active_worker:
         is_draining = any(each.is_live for each in workers)
-        text = "all workers are draining; start another one: remit worker start" if is_draining else NOBODY
+        text = "all workers are draining; start another one: remit worker start" if is_draining else NO_WORKER
         yield f"{paint('warning', '!')} {text}"
-    if cluster.look.queues:
+    if cluster.overview.queues:
         yield ""
-        yield from _render_table(_QUEUES, [_render_queue(each) for each in cluster.look.queues], paint)
+        yield from _render_table(_QUEUES, [_render_queue(each) for each in cluster.overview.queues], paint)
     yield f"\n{_sum_up(cluster, workers, is_waited=is_waited)}"
 
 
 def render_cluster_error(cluster: ClusterStatus, *, paint: Paint) -> str:
     """Render on one line why the state of other machines is unknown."""
-    text = str(cluster.trouble) if cluster.trouble is not None else "the state of other machines is unknown"
+    text = str(cluster.error) if cluster.error is not None else "the state of other machines is unknown"
     return f"{paint('warning', '!')} {quote(text)}"
 
 

@@ -13,24 +13,26 @@ if TYPE_CHECKING:
     from remit.result import Result
     from remit.runs.judging.conclusion import Conclusion
 
-_MOST_NAMED = 5
+_MAX_NAMED = 5
 """How many files a sentence names."""
 
 
 def name_files(paths: Sequence[str]) -> str:
     """Files in a sentence; of many, the first."""
-    more = f" and {len(paths) - _MOST_NAMED} more" if len(paths) > _MOST_NAMED else ""
-    return ", ".join(paths[:_MOST_NAMED]) + more
+    more = f" and {len(paths) - _MAX_NAMED} more" if len(paths) > _MAX_NAMED else ""
+    return ", ".join(paths[:_MAX_NAMED]) + more
 
 
-def doubt(report: Result, conclusion: Conclusion, message: str, advice: str) -> tuple[Result, Conclusion]:
+def downgrade_to_partial(
+    report: Result, conclusion: Conclusion, message: str, advice: str
+) -> tuple[Result, Conclusion]:
     """The result and the conclusion with an agent error added, and `partial` in place of `completed`."""
     status: Any = "partial" if conclusion.status == "completed" else conclusion.status
-    fault = AgentError("execution", message, ERROR_CODES["execution"], recoverable=True, recommendation=advice)
+    error = AgentError("execution", message, ERROR_CODES["execution"], recoverable=True, recommendation=advice)
     steps = (advice, *conclusion.next_steps)
-    report = report._replace(status=status, errors=(fault, *report.errors), next_steps=steps)
+    report = report._replace(status=status, errors=(error, *report.errors), next_steps=steps)
     conclusion = conclusion._replace(
-        status=status, faults=(fault, *conclusion.faults), next_steps=steps, made=(),
+        status=status, faults=(error, *conclusion.faults), next_steps=steps, made=(),
         lowered=conclusion.lowered or status != conclusion.status,
     )  # fmt: skip
     return write_return(report), conclusion

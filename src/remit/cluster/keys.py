@@ -73,20 +73,20 @@ def find_fingerprint(key: bytes) -> str:
     return sha256(b"remit cluster\0" + key).hexdigest()[:16]
 
 
-_FINGERPRINT = "key"
+_META_KEY = "key"
 
 
-async def find_key(db: Database, environ: Mapping[str, str]) -> bytes:
+async def load_or_make_key(db: Database, environ: Mapping[str, str]) -> bytes:
     """The key of the cluster that a database belongs to. The first machine that comes makes one; others need a copy."""
     folder = os.path.dirname(find_file())
     key = load_key(environ, folder)
-    known = await load_meta(db, _FINGERPRINT)
+    known = await load_meta(db, _META_KEY)
     if key is None and known is None:
         key = make_key(folder)
-    place = os.path.join(folder, KEY_FILE)
-    hint = f"copy it from a machine that belongs to the cluster to {place}, or set {KEY}"
+    file = os.path.join(folder, KEY_FILE)
+    hint = f"copy it from a machine that belongs to the cluster to {file}, or set {KEY}"
     if key is None:
         raise ClusterError(f"this machine has no key of the cluster at {db.display}", hint=hint)
-    if await set_meta_once(db, _FINGERPRINT, find_fingerprint(key)) != find_fingerprint(key):
+    if await set_meta_once(db, _META_KEY, find_fingerprint(key)) != find_fingerprint(key):
         raise ClusterError(f"this machine's key is not that of the cluster at {db.display}", hint=hint)
     return key

@@ -99,21 +99,21 @@ def render_order(order: RunOrder) -> dict[str, Any]:
 def read_order(body: Mapping[str, Any]) -> RunOrder:
     """The order in a body. What a newer caller says besides is passed over, unless it says that it may not be."""
     _check_protocol(body)
-    known = _choose(RunOrder, body)
+    known = _select_fields(RunOrder, body)
     known |= {name: tuple(body.get(name, ())) for name in ("path", "above", "left")}
     known["source"] = _read_source(body)
     return RunOrder(**known)
 
 
-def render_outcome(outcome: RemoteResult) -> dict[str, Any]:
+def render_result(outcome: RemoteResult) -> dict[str, Any]:
     """An outcome as a body to seal."""
     return {**outcome._asdict(), "packed": render_packed(outcome.packed)}
 
 
-def read_outcome(body: Mapping[str, Any]) -> RemoteResult:
+def read_result(body: Mapping[str, Any]) -> RemoteResult:
     """The outcome in a body."""
     _check_protocol(body)
-    known = _choose(RemoteResult, body)
+    known = _select_fields(RemoteResult, body)
     known |= {"attempts": tuple(body.get("attempts", ())), "packed": read_packed(body.get("packed", {}))}
     return RemoteResult(**known)
 
@@ -125,18 +125,18 @@ def render_packed(packed: Packed) -> dict[str, Any]:
 
 def read_packed(body: Mapping[str, Any]) -> Packed:
     """What an agent made, from a part of a body."""
-    known = _choose(Packed, body)
+    known = _select_fields(Packed, body)
     known["files"] = tuple(BundledFile(*file) for file in body.get("files", ()))
     known["source"] = _read_source(body)
     return Packed(**known)
 
 
 def _read_source(body: Mapping[str, Any]) -> OrderSource:
-    known = _choose(OrderSource, body.get("source", {}))
+    known = _select_fields(OrderSource, body.get("source", {}))
     return OrderSource(**(known | {"below": tuple(known.get("below", ()))}))
 
 
-def _choose(kind: type[NamedTuple], body: Mapping[str, Any]) -> dict[str, Any]:
+def _select_fields(kind: type[NamedTuple], body: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in body.items() if name in kind._fields}
 
 

@@ -17,34 +17,34 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_PAUSE_S = (0.1, 2.0)
+_PAUSES_S = (0.1, 2.0)
 
 
-async def insist(work: Callable[[], Awaitable[T]]) -> T:
+async def retry_forever(operation: Callable[[], Awaitable[T]]) -> T:
     """Do something as often as it takes until the database answers. What it refuses is raised."""
-    return await hold_out(work, inf)
+    return await retry_for(operation, inf)
 
 
-async def hold_out(work: Callable[[], Awaitable[T]], seconds: float) -> T:
+async def retry_for(operation: Callable[[], Awaitable[T]], seconds: float) -> T:
     """Do something as often as it takes until the database answers, but not for longer than this."""
     loop = asyncio.get_running_loop()
-    last, pause = loop.time() + seconds, _PAUSE_S[0]
+    last, pause = loop.time() + seconds, _PAUSES_S[0]
     while True:
         try:
-            return await work()
+            return await operation()
         except ClusterError as error:
             if not error.recoverable or loop.time() >= last:
                 raise
         await asyncio.sleep(pause)
-        pause = min(pause * 2, _PAUSE_S[1])
+        pause = min(pause * 2, _PAUSES_S[1])
 
 
 async def wait_for_event(event: asyncio.Event, seconds: float) -> None:
     """Wait until something has happened, but not for longer than this."""
-    await settle(asyncio.ensure_future(event.wait()), seconds)
+    await wait_or_cancel(asyncio.ensure_future(event.wait()), seconds)
 
 
-async def settle(task: asyncio.Future[Any], seconds: float) -> bool:
+async def wait_or_cancel(task: asyncio.Future[Any], seconds: float) -> bool:
     """Wait until a task is over, but not for longer than this; whether it is. One that is not is cancelled."""
     try:
         await asyncio.wait({task}, timeout=seconds)

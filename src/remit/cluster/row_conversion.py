@@ -12,26 +12,26 @@ SIGNED = "remit2_"
 """How a ticket begins that is good on every machine."""
 STATES = {"admitted": "admitted", "posted": "admitted", "queued": "admitted", "running": "running", "done": "finished"}
 """What the ledger calls the states that a session has in the cluster."""
-_MOST_ATTEMPTS = 1000
-_NAMES = ("budget", "may_call", "max_depth", "timeout_s", "timeout_default_s", "timeout_max_s", "retry")
+_MAX_ATTEMPTS = 1000
+_CONFIG_FIELDS = ("budget", "may_call", "max_depth", "timeout_s", "timeout_default_s", "timeout_max_s", "retry")
 
 
-def shape_posted(row: Run, order: bytes) -> submissions.Posted:
+def make_posted(row: Run, order: bytes) -> submissions.Posted:
     """A run of the ledger as a row for the cluster."""
-    terms: dict[str, Any] = {name: row.details[name] for name in _NAMES if name in row.details}
+    terms: dict[str, Any] = {name: row.details[name] for name in _CONFIG_FIELDS if name in row.details}
     return submissions.Posted(
         row.session_id, row.root_id, row.parent_id, row.agent, row.depth, row.path, row.runner, terms, order
     )  # fmt: skip
 
 
-def shape_row(row: session_rows.SessionRow) -> Run:
+def make_run(row: session_rows.SessionRow) -> Run:
     """A row of the cluster as a run of the ledger, with times of this machine's clock."""
     now_ms = read_clock_ms()
     left_ms, state = row.deadline_left_ms, STATES[row.state]
     return Run(
         row.session_id, row.agent, row.depth, tuple(row.path), row.parent_id, row.root_id, None, state,
         row.posted_ms, row.taken_ms, None if left_ms is None else now_ms + left_ms,
-        row.done_ms, row.ending, None, row.status,
+        row.done_ms, row.stop_reason, None, row.status,
         awaited=True, runner=row.runner, tokens=row.tokens, cost_usd=row.cost_usd, turns=row.turns,
         details=dict(row.terms),
     )  # fmt: skip
@@ -40,4 +40,4 @@ def shape_row(row: session_rows.SessionRow) -> Run:
 def read_attempt(row: session_rows.SessionRow) -> int:
     """The attempt that runs, as far as it is believed: this is not sealed."""
     attempt = row.live.get("attempt")
-    return attempt if isinstance(attempt, int) and 0 < attempt <= _MOST_ATTEMPTS else 0
+    return attempt if isinstance(attempt, int) and 0 < attempt <= _MAX_ATTEMPTS else 0

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from remit.cluster.database import workers
 from remit.cluster.database.store import Database
-from remit.cluster.keys import find_key
+from remit.cluster.keys import load_or_make_key
 from remit.cluster.worker.queues import QueueLimits
 from remit.cluster.worker.worker import Worker, WorkerPlan
 from remit.cluster.worker.worker_context import WorkerContext, WorkerSetup
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from remit.config import Settings
 
 CONCURRENCY = 8
-_LOOK_S = 0.3
+_POLL_S = 0.3
 
 
 class WorkerOptions(NamedTuple):
@@ -60,7 +60,7 @@ class PreparedWorker(NamedTuple):
 class DrainResult(NamedTuple):
     """Which workers were told to take nothing more, and which of them are still at work."""
 
-    told: tuple[str, ...]
+    asked: tuple[str, ...]
     left: tuple[str, ...]
 
 
@@ -83,39 +83,39 @@ def _find_cluster(environ: Mapping[str, str]) -> _WorkerCluster:
 
 
 async def work(
-    wish: WorkerOptions, *, say: Callable[[WorkerEvent], None], on_ready: Callable[[PreparedWorker], None],
+    options: WorkerOptions, *, on_event: Callable[[WorkerEvent], None], on_ready: Callable[[PreparedWorker], None],
     environ: Mapping[str, str] | None = None,
 ) -> None:  # fmt: skip
     """Be a worker until told to end. `on_ready` is called before it begins."""
     check_sockets()
-    _quieten()
+    _silence_drivers()
     environ = dict(os.environ if environ is None else environ)
     if TICKET in environ or SESSION in environ:
         raise UsageError("an agent cannot be a worker", hint="start the worker outside of a delegation")
     cluster = _find_cluster(environ)
-    name = check_name(wish.name or socket.gethostname())
-    db, goods = Database(cluster.url, name="remit worker start"), Database(cluster.url, name="remit parcels")
+    name = check_name(options.name or socket.gethostname())
+    db, bulk_db = Database(cluster.url, name="remit worker start"), Database(cluster.url, name="remit parcels")
     await db.open()
-    folder = WorkerFolder(wish.folder or find_folder(name, environ), name)
+    folder = WorkerFolder(options.folder or find_folder(name, environ), name)
     try:
-        key = await find_key(db, environ)
-        site = WorkerContext(
-            folder.worker_id, cluster.url, db, goods, key, folder, cluster.settings.cluster, environ, load_setup
+        key = await load_or_make_key(db, environ)
+        context = WorkerContext(
+            folder.worker_id, cluster.url, db, bulk_db, key, folder, cluster.settings.cluster, environ, load_setup
         )  # fmt: skip
-        limits = cluster.settings.runs.limits
-        room = QueueLimits(limits.running, limits.per_agent, wish.concurrency or CONCURRENCY)
+        wanted = cluster.settings.runs.limits
+        limits = QueueLimits(wanted.running, wanted.per_agent, options.concurrency or CONCURRENCY)
         keep_days = cluster.settings.retention.days
-        plan = WorkerPlan(socket.gethostname(), os.getpid(), wish.version, room, wish.agents, keep_days)
-        worker = Worker(site, plan, say=say)
-        on_ready(PreparedWorker(worker, folder.worker_id, db.display, room.on_one, wish.agents, folder.folder))
+        plan = WorkerPlan(socket.gethostname(), os.getpid(), options.version, limits, options.agents, keep_days)
+        worker = Worker(context, plan, on_event=on_event)
+        on_ready(PreparedWorker(worker, folder.worker_id, db.display, limits.per_worker, options.agents, folder.folder))
         await worker.run()
     finally:
         await db.close()
-        await goods.close()
+        await bulk_db.close()
         folder.close()
 
 
-def _quieten() -> None:
+def _silence_drivers() -> None:
     """Let the worker alone say what there is to say: its drivers tell much about a database that is away."""
     import logging  # noqa: PLC0415 - only for this
     import warnings  # noqa: PLC0415
@@ -168,4 +168,4 @@ async def _wait(db: Database, chosen: Sequence[str], timeout_s: float | None) ->
         left = tuple(each for each in chosen if each in present)
         if not left or (last is not None and time.monotonic() >= last):
             return left
-        await asyncio.sleep(_LOOK_S)
+        await asyncio.sleep(_POLL_S)

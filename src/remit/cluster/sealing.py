@@ -60,7 +60,7 @@ def _sign(key: bytes, kind: str, data: bytes) -> bytes:
 # --- tickets ---------------------------------------------------------------------------------------------------------
 
 
-class Signed(NamedTuple):
+class TicketClaims(NamedTuple):
     """What a ticket says that was signed for an agent on a worker."""
 
     session_id: str
@@ -72,19 +72,19 @@ class Signed(NamedTuple):
     """Which owner's agent it is: one that was given up has no children."""
 
 
-def sign_ticket(key: bytes, signed: Signed, random_bytes: bytes) -> str:
+def sign_ticket(key: bytes, signed: TicketClaims, random_bytes: bytes) -> str:
     """The token for an agent: who it is, for all machines of the cluster, and for nobody to guess."""
     body = json.dumps([*signed, random_bytes.hex()], ensure_ascii=True, separators=(",", ":")).encode()
     return f"remit2_{_encode(body)}.{_encode(_sign(key, 'ticket', body))}"
 
 
-def read_ticket(key: bytes, token: str) -> Signed:
+def read_ticket(key: bytes, token: str) -> TicketClaims:
     """What a token says. Raises where this cluster has not signed it."""
     if _TOKEN.fullmatch(token):
         body, mac = (_decode(part) for part in token.removeprefix("remit2_").split("."))
         if compare_digest(mac, _sign(key, "ticket", body)):
             session_id, root_id, agent, depth, path, fence, _ = json.loads(body)
-            return Signed(session_id, root_id, agent, depth, tuple(path), fence)
+            return TicketClaims(session_id, root_id, agent, depth, tuple(path), fence)
     raise RefusedError("the ticket was not signed by this cluster", hint="an agent calls Remit with the ticket it has")
 
 

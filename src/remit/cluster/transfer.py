@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 _NOTE = "parcels sent to "
-_MOST_STEPS = 10
+_MAX_STEPS = 10
 _MEGABYTE = 1024 * 1024
 
 
@@ -35,28 +35,28 @@ class _BaseStep(NamedTuple):
     """One parcel: a commit, and the one that it needs; none where it is whole."""
 
     commit: str
-    on: str = ""
+    base: str = ""
 
     @property
     def name(self) -> str:
         """What the parcel is called, by all that decides what is in it."""
-        return f"base-{self.commit}-on-{self.on}" if self.on else f"base-{self.commit}"
+        return f"base-{self.commit}-on-{self.base}" if self.base else f"base-{self.commit}"
 
 
-async def send_base(afar: ClusterClient, root: str, base: BaseTree, session_id: str) -> OrderSource:
+async def send_base(client: ClusterClient, root: str, base: BaseTree, session_id: str) -> OrderSource:
     """Have the tree where a worker can get it."""
-    remote = afar.settings.remote
+    remote = client.settings.remote
     if remote:
         branch = f"remit/base/{session_id}"
         await asyncio.to_thread(push, root, base.commit, remote, branch)
         return OrderSource(remote, branch, history=True)
-    note = f"{_NOTE}{afar.db.display}"
-    sent = [_BaseStep(*step) for step in json.loads(afar.home.ledger.get_note(note) or "[]")]
-    if not await _has_all(afar.db, sent):
+    note = f"{_NOTE}{client.db.display}"
+    sent = [_BaseStep(*step) for step in json.loads(client.home.ledger.get_note(note) or "[]")]
+    if not await _has_all(client.db, sent):
         sent = []
-    steps = await _send(afar, root, base.commit, sent)
+    steps = await _send_steps(client, root, base.commit, sent)
     if steps != sent:
-        afar.home.ledger.set_note(note, json.dumps(steps))
+        client.home.ledger.set_note(note, json.dumps(steps))
     return OrderSource(parcel=steps[-1].name, below=tuple(step.name for step in steps[:-1]))
 
 
@@ -67,33 +67,33 @@ async def _has_all(db: Database, steps: Sequence[_BaseStep]) -> bool:
     return True
 
 
-async def _send(afar: ClusterClient, root: str, commit: str, sent: list[_BaseStep]) -> list[_BaseStep]:
+async def _send_steps(client: ClusterClient, root: str, commit: str, sent: list[_BaseStep]) -> list[_BaseStep]:
     """Send a commit, on top of what was sent before where that is worth it; all that a worker needs for it."""
     known = [step.commit for step in sent]
     if commit in known:
         return sent[: known.index(commit) + 1]
-    if sent and len(sent) < _MOST_STEPS:
+    if sent and len(sent) < _MAX_STEPS:
         step = _BaseStep(commit, sent[-1].commit)
         try:
-            data = await asyncio.to_thread(pack, root, commit, without=step.on)
+            data = await asyncio.to_thread(pack, root, commit, without=step.base)
         except StorageError:  # what was sent before is not kept here any more
             data = b""
         if data:
-            await _put(afar, step, data)
+            await _put_bundle(client, step, data)
             return [*sent, step]
     step = _BaseStep(commit)
-    if not await bundles.has(afar.db, step.name):
-        await _put(afar, step, await asyncio.to_thread(pack, root, commit))
+    if not await bundles.has(client.db, step.name):
+        await _put_bundle(client, step, await asyncio.to_thread(pack, root, commit))
     return [step]
 
 
-async def _put(afar: ClusterClient, step: _BaseStep, data: bytes) -> None:
-    megabytes = afar.settings.parcel_megabytes
+async def _put_bundle(client: ClusterClient, step: _BaseStep, data: bytes) -> None:
+    megabytes = client.settings.parcel_megabytes
     if len(data) > megabytes * _MEGABYTE:
         hint = "set [cluster] remote to a git remote that all machines can reach, or parcel_megabytes to more"
         size = f"{len(data) / _MEGABYTE:.0f} MB"
         raise UsageError(f"the tree has {size}, and {megabytes} MB may travel through the database", hint=hint)
-    await bundles.put(afar.db, step.name, data)
+    await bundles.put(client.db, step.name, data)
 
 
 async def load_bundles(db: Database, store: str, source: OrderSource) -> list[bytes]:

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from remit.ledger.home import Home
     from remit.ledger.runs import Run
 
-LOOK_S = 2.0
+TIMEOUT_S = 2.0
 """So long is waited for a database that somebody only wants to look at."""
-NOBODY = "no worker is there: start one with remit worker start"
-_MOST_OPEN = 10_000
-_GIVEN_UP = "caller-"
+NO_WORKER = "no worker is there: start one with remit worker start"
+_MAX_OPEN = 10_000
+_CALLER_PREFIX = "caller-"
 """How the name begins under which a caller says itself what became of something."""
 
 T = TypeVar("T")
@@ -38,24 +38,26 @@ class ClusterStatus(NamedTuple):
 
     database: str
     """Its address, as it may be shown."""
-    look: DatabaseOverview | None = None
-    trouble: RemitError | None = None
+    overview: DatabaseOverview | None = None
+    error: RemitError | None = None
 
     @property
     def rows(self) -> Mapping[str, SessionRow]:
         """The sessions that were asked for, by their names."""
-        return {} if self.look is None else {row.session_id: row for row in self.look.rows}
+        return {} if self.overview is None else {row.session_id: row for row in self.overview.rows}
 
     @property
     def lag_s(self) -> float | None:
         """For how long the first that waits has been waiting; None where nothing does."""
-        ages = [] if self.look is None else [queue.oldest_s for queue in self.look.queues]
+        ages = [] if self.overview is None else [queue.oldest_s for queue in self.overview.queues]
         return max((age for age in ages if age is not None), default=None)
 
     @property
-    def is_manned(self) -> bool:
+    def has_active_worker(self) -> bool:
         """Whether somebody is there who takes work."""
-        return self.look is not None and any(each.is_live and each.state == "active" for each in self.look.workers)
+        return self.overview is not None and any(
+            each.is_live and each.state == "active" for each in self.overview.workers
+        )
 
 
 class SessionPlace(NamedTuple):
@@ -77,22 +79,28 @@ class SessionPlace(NamedTuple):
         return self.state == "running" and self.lease_left_s is not None and self.lease_left_s < 0
 
 
-def is_elsewhere(row: Run) -> bool:
+def is_remote(row: Run) -> bool:
     """Whether another machine does a delegation."""
     return row.owner == REMOTE_OWNER or bool(row.details.get("remote"))
 
 
-def find_place(row: Run, told: SessionRow | None, taken: Mapping[str, Any] | None) -> SessionPlace | None:
+def find_place(row: Run, database_row: SessionRow | None, taken: Mapping[str, Any] | None) -> SessionPlace | None:
     """Where a delegation is done: as the database says, else as was told when it was taken; None for here."""
-    if told is not None:
-        is_given_up = (told.worker_id or "").startswith(_GIVEN_UP)
-        worker = "" if is_given_up else told.worker_id or ""
-        lease_left_s = told.lease_left_s if told.state == "running" else None
+    if database_row is not None:
+        is_given_up = (database_row.worker_id or "").startswith(_CALLER_PREFIX)
+        worker = "" if is_given_up else database_row.worker_id or ""
+        lease_left_s = database_row.lease_left_s if database_row.state == "running" else None
         left_s = None if lease_left_s is None else round(lease_left_s, 1)
         return SessionPlace(
-            told.state, worker, told.host or "", told.fence, told.queue, round(told.waited_s, 1), left_s
+            database_row.state,
+            worker,
+            database_row.host or "",
+            database_row.fence,
+            database_row.queue,
+            round(database_row.waited_s, 1),
+            left_s,
         )
-    if not is_elsewhere(row):
+    if not is_remote(row):
         return None
     known = taken or {}
     fence = known.get("fence")
@@ -123,14 +131,14 @@ def find_address(root: str, environ: Mapping[str, str] | None = None) -> str:
     return url
 
 
-def ask(
-    root: str, *, roots: Sequence[str] | None = None, only_open: bool = False, seconds: float = LOOK_S
+def query_status(
+    root: str, *, roots: Sequence[str] | None = None, only_open: bool = False, seconds: float = TIMEOUT_S
 ) -> ClusterStatus | None:  # fmt: skip
     """What the database says now, of the sessions of some trees or of all; None where all work is done here."""
     try:
         url = find_address(root)
     except RemitError as error:
-        return ClusterStatus("PostgreSQL", trouble=error)
+        return ClusterStatus("PostgreSQL", error=error)
     if not url:
         return None
     from remit.cluster.database import overview, store  # noqa: F401, PLC0415 - before the time begins: they take 0.2 s
@@ -139,34 +147,36 @@ def ask(
     display = render_url(url)
     try:
         load_psycopg()
-        found: DatabaseOverview = run(lambda: _look(url, roots, only_open=only_open, seconds=seconds), display, seconds)
+        found: DatabaseOverview = run_with_timeout(
+            lambda: _query(url, roots, only_open=only_open, seconds=seconds), display, seconds
+        )
     except RemitError as error:
-        return ClusterStatus(display, trouble=error)
+        return ClusterStatus(display, error=error)
     return ClusterStatus(display, found)
 
 
-async def _look(url: str, roots: Sequence[str] | None, *, only_open: bool, seconds: float) -> DatabaseOverview:
-    from remit.cluster.database.overview import look  # noqa: PLC0415 - only with other machines
+async def _query(url: str, roots: Sequence[str] | None, *, only_open: bool, seconds: float) -> DatabaseOverview:
+    from remit.cluster.database.overview import load_overview  # noqa: PLC0415 - only with other machines
     from remit.cluster.database.store import Database  # noqa: PLC0415
 
-    db = Database(url, name="remit look")
+    db = Database(url, name="remit status")
     try:
-        return await look(db, roots=roots, only_open=only_open, patience_s=seconds)
+        return await load_overview(db, roots=roots, only_open=only_open, timeout_s=seconds)
     finally:
         await db.close()
 
 
-def run(make: Callable[[], Coroutine[Any, Any, T]], display: str, seconds: float) -> T:
+def run_with_timeout(make: Callable[[], Coroutine[Any, Any, T]], display: str, seconds: float) -> T:
     """Ask in a thread of its own, which nobody waits for once the time is over, whatever it hangs in."""
     import asyncio  # noqa: PLC0415 - 30 ms, and only with other machines
     import threading  # noqa: PLC0415
 
-    told: list[T] = []
+    results: list[T] = []
     failed: list[Exception] = []
 
     def work() -> None:
         try:
-            told.append(asyncio.run(make()))
+            results.append(asyncio.run(make()))
         except Exception as error:  # noqa: BLE001 - raised where it was asked for
             failed.append(error)
 
@@ -175,16 +185,16 @@ def run(make: Callable[[], Coroutine[Any, Any, T]], display: str, seconds: float
     thread.join(seconds)
     if failed:
         raise failed[0]
-    if not told:
+    if not results:
         hint = "check that PostgreSQL runs and can be reached from here"
         raise ClusterError(f"{display} does not answer within {seconds:.0f} s", hint=hint)
-    return told[0]
+    return results[0]
 
 
 # --- what is known here ----------------------------------------------------------------------------------------------
 
 
-def watch(home: Home, session_id: str | None = None, *, seconds: float = LOOK_S) -> ClusterStatus | None:
+def load_status(home: Home, session_id: str | None = None, *, seconds: float = TIMEOUT_S) -> ClusterStatus | None:
     """Ask for what is open in this workspace, or for the tree of one; the ledger knows of all of them then.
 
     None where all work is done here, and for a tree of this machine that is over.
@@ -194,34 +204,34 @@ def watch(home: Home, session_id: str | None = None, *, seconds: float = LOOK_S)
     rows: list[Run] = []
     if session_id is not None:
         own = load_run(home.ledger, session_id)
-        rows = [] if own is None or (own.state == "finished" and not is_elsewhere(own)) else [own]
+        rows = [] if own is None or (own.state == "finished" and not is_remote(own)) else [own]
         if not rows:
             return None
     elif os.path.lexists(home.ledger_file):
-        rows = list_runs(home.ledger, only_open=True, limit=_MOST_OPEN)
+        rows = list_runs(home.ledger, only_open=True, limit=_MAX_OPEN)
     roots = [*dict.fromkeys(row.root_id for row in rows)]
-    cluster = ask(home.root, roots=roots, seconds=seconds)
-    if cluster is not None and cluster.look is not None:
+    cluster = query_status(home.root, roots=roots, seconds=seconds)
+    if cluster is not None and cluster.overview is not None:
         with suppress(RemitError):  # what is known can be shown all the same
-            note(home, cluster.look.rows)
+            mirror_rows(home, cluster.overview.rows)
     return cluster
 
 
-def note(home: Home, rows: Iterable[SessionRow]) -> None:
+def mirror_rows(home: Home, rows: Iterable[SessionRow]) -> None:
     """Let the ledger know of those that other machines keep, as far as it does not."""
-    from remit.cluster.row_conversion import shape_row  # noqa: PLC0415 - only with other machines
+    from remit.cluster.row_conversion import make_run  # noqa: PLC0415 - only with other machines
     from remit.ledger.runs import load_run, mirror_remote_run  # noqa: PLC0415
 
     new = []
     for row in rows:
-        known, told = load_run(home.ledger, row.session_id), shape_row(row)
-        if known is None or (known.owner == REMOTE_OWNER and _sum_up(known) != _sum_up(told)):
-            new.append(told)
+        known, database_row = load_run(home.ledger, row.session_id), make_run(row)
+        if known is None or (known.owner == REMOTE_OWNER and _summarize(known) != _summarize(database_row)):
+            new.append(database_row)
     if new:
         with home.ledger.transaction() as db:
             for each in new:
                 mirror_remote_run(db, each)
 
 
-def _sum_up(row: Run) -> tuple[object, ...]:
+def _summarize(row: Run) -> tuple[object, ...]:
     return row.state, row.status, row.stop_reason, row.tokens, row.cost_usd, row.turns

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from remit.attempts.folders import find_folder, has_session, is_alive
 from remit.attempts.output import OutputTail, load_tail, read_out
 from remit.attempts.results import load_result
-from remit.cluster.workers_status import is_elsewhere
+from remit.cluster.workers_status import is_remote
 from remit.errors import RunnerError, UsageError
 from remit.ledger.events import read_clock_ms
 from remit.ledger.hook_runs import HOOKS_OWNER, list_later_uses
@@ -109,7 +109,7 @@ class RunLog:
     def _is_alive(self, number: int) -> bool:
         """Whether an attempt may print more. An attempt on another machine has no process here."""
         row = self._load_row()
-        if not is_elsewhere(row):
+        if not is_remote(row):
             return is_alive(self._find_folder(number))
         return row.ended_ms is None and not self._fetched.is_done and number >= self._count_kept()
 
@@ -119,7 +119,7 @@ class RunLog:
         row = self._load_row()
         if row.owner == HOOKS_OWNER:
             return row.ended_ms is None and not is_in_harness(row, read_clock_ms())
-        if is_elsewhere(row):
+        if is_remote(row):
             return self.trouble is not None and not self.trouble.recoverable
         folder = self._find_folder(max(1, self._count_kept()))
         if row.ended_ms is not None or is_present(self.home, row.owner) or is_alive(folder):

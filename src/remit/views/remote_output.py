@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from remit.attempts.folders import AttemptFolder, find_folder, make_attempt
 from remit.attempts.output import add_copy, measure_copy
-from remit.cluster.workers_status import find_address, is_elsewhere, run
+from remit.cluster.workers_status import find_address, is_remote, run_with_timeout
 from remit.errors import ClusterError, RemitError
 from remit.ledger.runs import REMOTE_OWNER, begin_attempt, count_attempts
 from remit.storage.supervisors import is_present
@@ -44,7 +44,7 @@ class RemoteOutput:
     def fetch(self, row: Run) -> None:
         """Fetch new output, unless a process of this machine does or the last fetch was too recent."""
         is_here = row.owner != REMOTE_OWNER and (row.ended_ms is not None or is_present(self.home, row.owner))
-        if not is_elsewhere(row) or is_here or self.is_done or time.monotonic() < self._next_s:
+        if not is_remote(row) or is_here or self.is_done or time.monotonic() < self._next_s:
             return
         try:
             self._fetch()
@@ -65,7 +65,7 @@ class RemoteOutput:
         }
         from remit.cluster.database.driver import render_url
 
-        told, pieces = run(lambda: _load(url, self.session_id, places), render_url(url), _SECONDS)
+        told, pieces = run_with_timeout(lambda: _load(url, self.session_id, places), render_url(url), _SECONDS)
         for (number, stream), data in pieces.items():
             begin_attempt(self.home.ledger, self.session_id, number)
             attempt = make_attempt(self.home, self.session_id, number)

@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.attempts.folders import SESSIONS
-from remit.cluster.workers_status import is_elsewhere
+from remit.cluster.workers_status import is_remote
 from remit.errors import RemitError, UsageError
 from remit.ledger.events import load_last_event
 from remit.ledger.history import list_steps
@@ -208,7 +208,7 @@ def find_folder(home: Home, session_id: str) -> str:
 
 def load_arrived(home: Home, row: Run) -> Mapping[str, Any]:
     """How the files of another machine arrived here."""
-    event = load_last_event(home.ledger, row.session_id, "arrived") if is_elsewhere(row) else None
+    event = load_last_event(home.ledger, row.session_id, "arrived") if is_remote(row) else None
     return {} if event is None else event.details
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.attempts.folders import list_living
 from remit.attempts.output import find_last_output_ms
-from remit.cluster.workers_status import find_place, is_elsewhere
+from remit.cluster.workers_status import find_place, is_remote
 from remit.errors import UsageError
 from remit.ledger.events import read_clock_ms
 from remit.ledger.home import Home
@@ -177,7 +177,7 @@ def load_snapshots(home: Home, rows: Sequence[Run], cluster: ClusterStatus | Non
     """
     crew = _OpenRuns(home, [row for row in rows if row.state != "finished"])
     crew.told = {} if cluster is None else cluster.rows
-    crew.taken = list_taken(home.ledger, [row.session_id for row in rows if is_elsewhere(row)])
+    crew.taken = list_taken(home.ledger, [row.session_id for row in rows if is_remote(row)])
     return [crew.stand(row) for row in rows]
 
 
@@ -234,9 +234,9 @@ def _at(seen: RunProgress, place: SessionPlace | None) -> RunProgress:
 
 def _update(row: Run, told: SessionRow) -> Run:
     """A row updated by the newer data of the database."""
-    from remit.cluster.row_conversion import shape_row
+    from remit.cluster.row_conversion import make_run
 
-    now = shape_row(told)
+    now = make_run(told)
     if now.state == "finished" or row.state not in ("admitted", "running"):
         return row
     return row._replace(

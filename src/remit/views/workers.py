@@ -9,7 +9,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from remit.cluster.workers_status import ClusterStatus, ask, find_address, is_elsewhere, watch
+from remit.cluster.workers_status import ClusterStatus, find_address, is_remote, load_status, query_status
 from remit.errors import RemitError
 from remit.ledger.runs import load_run
 from remit.views.json_objects import build_cluster
@@ -45,7 +45,7 @@ _asking = threading.Lock()
 
 def load_cluster(home: Home) -> ClusterObject:
     """The workers, queues and leases of the shared database, of all workspaces that use it."""
-    cluster = _recall((home.root, ""), lambda: ask(home.root, only_open=True))
+    cluster = _recall((home.root, ""), lambda: query_status(home.root, only_open=True))
     rows = {} if cluster is None or not has_ledger(home) else cluster.rows
     known = {session_id for session_id in rows if load_run(home.ledger, session_id) is not None}
     return build_cluster(cluster, known)
@@ -56,9 +56,9 @@ def load_recent_status(home: Home, rows: Sequence[Run], root_id: str | None = No
 
     Finished runs are queried for a tree only: lists use the data of the ledger.
     """
-    if not any(is_elsewhere(row) and (root_id is not None or row.state != "finished") for row in rows):
+    if not any(is_remote(row) and (root_id is not None or row.state != "finished") for row in rows):
         return None
-    return _recall((home.root, root_id or "-"), lambda: watch(home, root_id))
+    return _recall((home.root, root_id or "-"), lambda: load_status(home, root_id))
 
 
 def name_backend(home: Home) -> str:
@@ -84,6 +84,6 @@ def _recall(key: tuple[str, str], look: Callable[[], ClusterStatus | None]) -> C
         if len(_kept) >= _MOST_KEPT:
             _kept.clear()
         _kept[key] = _CachedStatus(cluster, now_s + _FRESH_S)
-        if cluster is not None and cluster.trouble is not None:
+        if cluster is not None and cluster.error is not None:
             _silent[key[0]] = _CachedStatus(cluster, now_s + _QUIET_S)
         return cluster

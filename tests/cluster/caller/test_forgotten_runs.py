@@ -100,7 +100,7 @@ def test_a_cancel_that_no_worker_answers_says_so(tmp_path: Path, url: str, monke
         await until(lambda: load_last_event(ws.home.ledger, name, "sent") is not None)
         async with opened(url) as db:
             await meet(db)
-            assert await leases.take(db, name, "w1", lease_s=300, timeout_s=300)
+            assert await leases.acquire(db, name, "w1", lease_s=300, timeout_s=300)
         with pytest.raises(BusyError, match=f"still alive after .* s: {name}"):
             await asyncio.wait_for(ws.cancel(name), 60)
 
@@ -117,17 +117,17 @@ def test_a_worker_that_cannot_carry_it_out_has_not_ended_it(url: str) -> None:
             raise RuntimeError("not here")
 
     async def scene() -> None:
-        queues = Queues(url, "w1", room=QueueLimits(), poll_s=0.05, on_execute=execute)
+        queues = Queues(url, "w1", limits=QueueLimits(), poll_s=0.05, on_execute=execute)
         await queues.launch()
         try:
             await queues.enqueue("s1", "scout", "remit.1")
             await until(lambda: tries)
             for _ in range(100):
-                if left := await queues.list_left(["w1"]):
+                if left := await queues.list_abandoned(["w1"]):
                     break
                 await asyncio.sleep(0.05)
             assert [each.session_id for each in left] == ["s1"]
-            assert not await queues.is_over("s1")
+            assert not await queues.has_ended("s1")
             await queues.resume("s1", "remit.1")
             await until(lambda: len(tries) > 1)
         finally:

@@ -42,8 +42,8 @@ def test_output_is_read_without_gaps_whatever_its_pieces(play: Play) -> None:
 def test_output_under_an_old_fence_is_not_kept(play: Play) -> None:
     async def scene(db: Database) -> None:
         await submissions.post(db, make("one"))
-        await leases.take(db, "one", "w1", lease_s=15, timeout_s=60)
-        await leases.take(db, "one", "w1", lease_s=15, timeout_s=60, again=True)
+        await leases.acquire(db, "one", "w1", lease_s=15, timeout_s=60)
+        await leases.acquire(db, "one", "w1", lease_s=15, timeout_s=60, again=True)
         await add_output(db, "one", 1, "out", 0, b"old", fence=1)
         assert await load_output(db, "one", 1, "out", 0) == b""
         await add_output(db, "one", 1, "out", 0, b"new", fence=2)
@@ -74,7 +74,7 @@ def test_output_ends_with_one_marker_where_it_is_too_much(play: Play) -> None:
 
 def test_a_parcel_is_what_was_put_first(play: Play) -> None:
     async def scene(db: Database) -> None:
-        data = bytes(range(256)) * (bundles.SLICE // 256) + b"and more"
+        data = bytes(range(256)) * (bundles.SLICE_BYTES // 256) + b"and more"
         assert not await bundles.has(db, "p")
         assert await bundles.get(db, "p") is None
         assert await bundles.put(db, "p", data)
@@ -93,7 +93,7 @@ def test_what_is_old_is_removed_and_what_is_open_keeps_its_tree(play: Play, post
         await meet(db, "w2")
         for name, parent in (("done", None), ("root", None), ("child", "root")):
             await submissions.post(db, make(name, parent=parent))
-            await leases.take(db, name, "w1", lease_s=15, timeout_s=60)
+            await leases.acquire(db, name, "w1", lease_s=15, timeout_s=60)
             await add_output(db, name, 1, "out", 0, b"text")
         await submissions.announce(db, make("never-sent"))
         for name in ("done", "child"):

@@ -74,7 +74,7 @@ def test_four_processes_at_once_make_it_ready_once(postgres: Server, url: str) -
 def test_who_comes_while_another_makes_it_ready_waits(url: str) -> None:
     async def scene() -> None:
         with psycopg.connect(url, autocommit=True) as other:
-            other.execute("SELECT pg_advisory_lock(%s)", (schema._LOCK,))  # noqa: SLF001 - as one who migrates has it
+            other.execute("SELECT pg_advisory_lock(%s)", (schema._LOCK_KEY,))  # noqa: SLF001 - as one who migrates has it
             opening = asyncio.create_task(open_once(url))
             waiting = (
                 "SELECT 1 FROM pg_locks JOIN pg_database ON oid = database"
@@ -99,7 +99,7 @@ def test_a_newer_schema_that_still_fits_is_used(postgres: Server, url: str) -> N
         await db.open()
         await meet(db)
         await submissions.post(db, make("one"))
-        await leases.take(db, "one", "w1", lease_s=15, timeout_s=60)
+        await leases.acquire(db, "one", "w1", lease_s=15, timeout_s=60)
         assert await publish(db, "one", 1)
         assert (await session_rows.list_rows(db))[0].status == "completed"
         await db.close()
@@ -113,10 +113,10 @@ def test_a_schema_that_is_too_new_is_refused_also_while_at_work(postgres: Server
         db = Database(url)
         await db.open()
         await meet(db)
-        assert await leases.beat(db, "w1", {}, lease_s=15) == ({}, set(), False)
+        assert await leases.renew(db, "w1", {}, lease_s=15) == ({}, set(), False)
         set_meta(postgres, url, schema=len(MIGRATIONS) + 2, oldest=len(MIGRATIONS) + 1)
         with pytest.raises(ClusterError, match="newer Remit") as working:
-            await leases.beat(db, "w1", {}, lease_s=15)
+            await leases.renew(db, "w1", {}, lease_s=15)
         assert not working.value.recoverable
         await db.close()
         with pytest.raises(ClusterError, match=r"newer Remit.*update Remit") as opening:
@@ -136,13 +136,13 @@ def test_an_old_and_a_new_version_work_side_by_side(url: str, monkeypatch: pytes
         await old.open()
         await meet(old)
         await submissions.post(old, make("one"))
-        await leases.take(old, "one", "w1", lease_s=15, timeout_s=60)
+        await leases.acquire(old, "one", "w1", lease_s=15, timeout_s=60)
         with monkeypatch.context() as newer:
             newer.setattr(schema.prepare, "__defaults__", ((*MIGRATIONS, added),))
             new = Database(url)
             await new.open()
         assert await new.execute("SELECT more FROM remit.sessions") == [(0,)]
-        assert set((await leases.beat(old, "w1", {"one": 1}, lease_s=15)).kept) == {"one"}
+        assert set((await leases.renew(old, "w1", {"one": 1}, lease_s=15)).kept) == {"one"}
         assert await submissions.post(old, make("two"))
         assert await publish(old, "one", 1)
         await old.close()

@@ -35,15 +35,15 @@ def test_from_post_to_outcome(play: Play) -> None:
         assert posted.terms == {"timeout_s": 60}
         assert await session_rows.load_order(db, "one") == b"do it"
 
-        lease = await leases.take(db, "one", "w1", lease_s=15, timeout_s=60)
+        lease = await leases.acquire(db, "one", "w1", lease_s=15, timeout_s=60)
         assert lease is not None
         assert (lease.fence, lease.is_first, lease.earlier_worker, lease.cancel_reason) == (1, True, None, None)
         assert 59_000 < lease.deadline_left_ms <= 60_000
-        assert await leases.tell(
+        assert await leases.report_progress(
             db, "one", 1, live={"said": "nul \0 and half \ud800"}, tokens=10**30, cost_usd=0.1, turns=1
         )
-        assert await leases.save(db, "one", 1, b"so far")
-        assert await session_rows.load_saved(db, "one") == b"so far"
+        assert await leases.save_checkpoint(db, "one", 1, b"so far")
+        assert await session_rows.load_checkpoint(db, "one") == b"so far"
         running = await session_rows.load_row(db, "one")
         assert running is not None
         assert (running.state, running.host, running.tokens, running.turns) == ("running", "host-of-w1", 2**63 - 1, 1)
@@ -54,10 +54,10 @@ def test_from_post_to_outcome(play: Play) -> None:
         assert await publish(db, "one", 1)
         done = await session_rows.load_row(db, "one")
         assert done is not None
-        assert (done.state, done.status, done.ending, done.tokens) == ("done", "completed", "exited", 7)
+        assert (done.state, done.status, done.stop_reason, done.tokens) == ("done", "completed", "exited", 7)
         assert done.lease_left_s is None
-        assert await session_rows.load_outcome(db, "one") == b"done"
-        assert await leases.take(db, "one", "w1", lease_s=15, timeout_s=60, again=True) is None
+        assert await session_rows.load_result(db, "one") == b"done"
+        assert await leases.acquire(db, "one", "w1", lease_s=15, timeout_s=60, again=True) is None
         assert await session_rows.load_row(db, "two") is None
 
     play(scene)
@@ -70,10 +70,10 @@ def test_what_is_announced_counts_and_is_taken_by_nobody_before_it_is_sent(play:
         (row,) = await session_rows.list_rows(db, roots=["one"], only_open=True)
         assert row.state == "admitted"
         assert await session_rows.load_order(db, "one") is None
-        assert await leases.take(db, "one", "w1", lease_s=15, timeout_s=60) is None
+        assert await leases.acquire(db, "one", "w1", lease_s=15, timeout_s=60) is None
         assert await submissions.post(db, make("one"))
         assert await session_rows.load_order(db, "one") == b"do it"
-        assert await leases.take(db, "one", "w1", lease_s=15, timeout_s=60) is not None
+        assert await leases.acquire(db, "one", "w1", lease_s=15, timeout_s=60) is not None
         assert not await submissions.announce(db, make("one"))
         assert not await submissions.post(db, make("one")), "what runs is not sent again"
 
@@ -85,29 +85,29 @@ def test_who_was_frozen_does_not_win_over_its_successor(play: Play) -> None:
         await meet(db, "old")
         await meet(db, "new")
         await submissions.post(db, make("one"))
-        assert await leases.take(db, "one", "old", lease_s=0.05, timeout_s=60)
-        assert await leases.take(db, "one", "new", lease_s=15, timeout_s=60) is None, "it is held"
+        assert await leases.acquire(db, "one", "old", lease_s=0.05, timeout_s=60)
+        assert await leases.acquire(db, "one", "new", lease_s=15, timeout_s=60) is None, "it is held"
         await asyncio.sleep(0.1)
         assert [row.session_id for row in await leases.list_expired(db)] == ["one"]
-        lease = await leases.take(db, "one", "new", lease_s=15, timeout_s=60)
+        lease = await leases.acquire(db, "one", "new", lease_s=15, timeout_s=60)
         assert lease is not None
         assert (lease.fence, lease.is_first, lease.earlier_worker) == (2, False, "old")
         before = await session_rows.load_row(db, "one")
 
-        assert not await leases.tell(db, "one", 1, live={"said": "still here"}, **NOTHING_USED)
-        assert not await leases.save(db, "one", 1, b"of the old one")
+        assert not await leases.report_progress(db, "one", 1, live={"said": "still here"}, **NOTHING_USED)
+        assert not await leases.save_checkpoint(db, "one", 1, b"of the old one")
         assert not await publish(db, "one", 1, b"of the old one")
-        assert (await leases.beat(db, "old", {"one": 1}, lease_s=15)).lost == {"one"}
+        assert (await leases.renew(db, "old", {"one": 1}, lease_s=15)).lost == {"one"}
         after = await session_rows.load_row(db, "one")
         assert before is not None
         assert after is not None
         assert after.version == before.version, "an old fence changes nothing"
-        assert await session_rows.load_outcome(db, "one") is None
+        assert await session_rows.load_result(db, "one") is None
 
         assert await publish(db, "one", 2, b"of the new one")
         assert await publish(db, "one", 2, b"said again"), "whoever did not hear it may say it again"
         assert not await publish(db, "one", 1, b"of the old one")
-        assert await session_rows.load_outcome(db, "one") == b"of the new one"
+        assert await session_rows.load_result(db, "one") == b"of the new one"
 
     play(scene)
 
@@ -117,17 +117,17 @@ def test_a_beat_keeps_leases_and_tells_what_is_lost_and_cancelled(play: Play) ->
         await meet(db)
         for name in ("one", "two", "three"):
             await submissions.post(db, make(name))
-            await leases.take(db, name, "w1", lease_s=1, timeout_s=60)
+            await leases.acquire(db, name, "w1", lease_s=1, timeout_s=60)
         await submissions.cancel(db, "two", "enough")
         await publish(db, "three", 1)
-        told = await leases.beat(db, "w1", {"one": 1, "two": 1, "three": 1, "never": 1}, lease_s=30)
+        told = await leases.renew(db, "w1", {"one": 1, "two": 1, "three": 1, "never": 1}, lease_s=30)
         assert told.kept == {"one": None, "two": "enough"}
         assert told.lost == {"three", "never"}
         assert not told.drains
         row = await session_rows.load_row(db, "one")
         assert row is not None
         assert 29 < (row.lease_left_s or 0) <= 30
-        assert (await leases.beat(db, "w1", {}, lease_s=30)) == ({}, set(), False)
+        assert (await leases.renew(db, "w1", {}, lease_s=30)) == ({}, set(), False)
         assert await leases.extend(db, "w1", 100) == 2
         row = await session_rows.load_row(db, "one")
         assert row is not None
@@ -144,7 +144,7 @@ def test_one_of_many_takers_gets_it(url: str) -> None:
             takers = [await stack.enter_async_context(opened(url)) for _ in range(8)]
             await submissions.post(takers[0], make("one"))
             for fence in range(1, choose(10, 100)):
-                tries = (leases.take(db, "one", f"w{n}", lease_s=0.001, timeout_s=60) for n, db in enumerate(takers))
+                tries = (leases.acquire(db, "one", f"w{n}", lease_s=0.001, timeout_s=60) for n, db in enumerate(takers))
                 if fence > 1:
                     await asyncio.sleep(0.002)
                 got = [lease for lease in await asyncio.gather(*tries) if lease]
@@ -152,11 +152,11 @@ def test_one_of_many_takers_gets_it(url: str) -> None:
                 assert fences, "somebody gets it"
                 assert len(set(fences)) == len(fences), "nobody gets the same"
             last = max(fences)
-            longer = await leases.take(takers[0], "one", "last", lease_s=60, timeout_s=60)
+            longer = await leases.acquire(takers[0], "one", "last", lease_s=60, timeout_s=60)
             while longer is None:
-                longer = await leases.take(takers[0], "one", "last", lease_s=60, timeout_s=60)
+                longer = await leases.acquire(takers[0], "one", "last", lease_s=60, timeout_s=60)
             assert longer.fence == last + 1
-            tries = (leases.take(db, "one", f"w{n}", lease_s=60, timeout_s=60) for n, db in enumerate(takers))
+            tries = (leases.acquire(db, "one", f"w{n}", lease_s=60, timeout_s=60) for n, db in enumerate(takers))
             assert await asyncio.gather(*tries) == [None] * 8
 
     asyncio.run(scene())
@@ -196,7 +196,7 @@ def test_of_a_fresh_one_exactly_one_gets_it(url: str) -> None:
             for number in range(choose(15, 200)):
                 name = f"s{number}"
                 await submissions.post(takers[0], make(name))
-                tries = (leases.take(db, name, f"w{n}", lease_s=60, timeout_s=60) for n, db in enumerate(takers))
+                tries = (leases.acquire(db, name, f"w{n}", lease_s=60, timeout_s=60) for n, db in enumerate(takers))
                 (lease,) = [each for each in await asyncio.gather(*tries) if each]
                 assert lease.fence == 1
 
@@ -206,20 +206,20 @@ def test_of_a_fresh_one_exactly_one_gets_it(url: str) -> None:
 def test_a_deadline_is_set_once_and_by_the_shorter_limit(play: Play) -> None:
     async def scene(db: Database) -> None:
         await submissions.post(db, make("one"))
-        lease = await leases.take(db, "one", "w1", lease_s=0.01, timeout_s=60, limit_left_ms=5000)
+        lease = await leases.acquire(db, "one", "w1", lease_s=0.01, timeout_s=60, limit_left_ms=5000)
         assert lease is not None
         assert 4000 < lease.deadline_left_ms <= 5000
         await asyncio.sleep(0.05)
-        again = await leases.take(db, "one", "w2", lease_s=15, timeout_s=60)
+        again = await leases.acquire(db, "one", "w2", lease_s=15, timeout_s=60)
         assert again is not None
         assert again.deadline_left_ms < lease.deadline_left_ms
-        assert await leases.take(db, "one", "w2", lease_s=15, timeout_s=60) is None
-        own = await leases.take(db, "one", "w2", lease_s=15, timeout_s=60, again=True)
+        assert await leases.acquire(db, "one", "w2", lease_s=15, timeout_s=60) is None
+        own = await leases.acquire(db, "one", "w2", lease_s=15, timeout_s=60, again=True)
         assert own is not None
         assert (own.fence, own.earlier_worker, own.is_first) == (3, "w2", False)
-        assert await leases.take(db, "one", "w1", lease_s=15, timeout_s=60, again=True) is None, "it is another's"
-        assert (await leases.beat(db, "w2", {"one": 2}, lease_s=15)).lost == {"one"}, "what this worker was before"
-        assert (await leases.beat(db, "w2", {"one": 3}, lease_s=15)).lost == set()
+        assert await leases.acquire(db, "one", "w1", lease_s=15, timeout_s=60, again=True) is None, "it is another's"
+        assert (await leases.renew(db, "w2", {"one": 2}, lease_s=15)).lost == {"one"}, "what this worker was before"
+        assert (await leases.renew(db, "w2", {"one": 3}, lease_s=15)).lost == set()
 
     play(scene)
 
@@ -228,17 +228,17 @@ def test_what_has_expired_is_resumed_by_one(play: Play) -> None:
     async def scene(db: Database) -> None:
         for name in ("one", "two"):
             await submissions.post(db, make(name))
-        await leases.take(db, "one", "w1", lease_s=0.01, timeout_s=60)
-        await leases.take(db, "two", "w1", lease_s=60, timeout_s=60)
+        await leases.acquire(db, "one", "w1", lease_s=0.01, timeout_s=60)
+        await leases.acquire(db, "two", "w1", lease_s=60, timeout_s=60)
         await asyncio.sleep(0.05)
         assert [row.session_id for row in await leases.list_expired(db)] == ["one"]
-        assert await leases.note_resumed(db, "one")
-        assert not await leases.note_resumed(db, "one"), "another has it resumed"
-        assert not await leases.note_resumed(db, "two"), "it is held"
+        assert await leases.claim_expired(db, "one")
+        assert not await leases.claim_expired(db, "one"), "another has it resumed"
+        assert not await leases.claim_expired(db, "two"), "it is held"
         assert await leases.list_expired(db) == []
         await db.execute("UPDATE remit.sessions SET resumed_at = resumed_at - interval '3 s'")
         assert [row.session_id for row in await leases.list_expired(db)] == ["one"], "nobody took it"
-        assert await leases.take(db, "one", "w2", lease_s=60, timeout_s=60)
+        assert await leases.acquire(db, "one", "w2", lease_s=60, timeout_s=60)
         assert await leases.list_expired(db) == []
 
     play(scene)
@@ -262,7 +262,7 @@ def test_cancel_reaches_all_below_and_the_first_reason_stays(play: Play) -> None
         kept = {"child": "by � hand", "grandchild": "by � hand"}
         assert reasons == {"root": "all", **kept, "over": None, "stranger": None}
         assert await submissions.post(db, make("late", parent="child", root="root", depth=3))
-        late = await leases.take(db, "late", "w1", lease_s=15, timeout_s=60)
+        late = await leases.acquire(db, "late", "w1", lease_s=15, timeout_s=60)
         assert late is not None
         assert late.cancel_reason == "by � hand", "what comes after its parent was cancelled is cancelled, too"
         assert await submissions.cancel(db, "nobody", "x") == []
@@ -313,13 +313,13 @@ def test_beats_and_cancels_at_once_do_not_wait_for_each_other_for_ever(url: str)
             names = [f"n{number}" for number in range(30)]
             for name in names:
                 await submissions.post(dbs[0], make(name, parent="root", depth=2))
-                await leases.take(dbs[0], name, "w1", lease_s=15, timeout_s=60)
+                await leases.acquire(dbs[0], name, "w1", lease_s=15, timeout_s=60)
             held = dict.fromkeys(names, 1)
             backwards = dict.fromkeys(reversed(names), 1)
             for number in range(choose(15, 200)):
                 told = await asyncio.gather(
-                    leases.beat(dbs[0], "w1", held, lease_s=15),
-                    leases.beat(dbs[1], "w1", backwards, lease_s=15),
+                    leases.renew(dbs[0], "w1", held, lease_s=15),
+                    leases.renew(dbs[1], "w1", backwards, lease_s=15),
                     submissions.cancel(dbs[2], "root", "stop"),
                     submissions.post(dbs[3], make(f"new{number}", parent="root", depth=2)),
                 )
@@ -332,12 +332,12 @@ def test_who_was_not_taken_is_ended_once(play: Play) -> None:
     async def scene(db: Database) -> None:
         for name in ("one", "two"):
             await submissions.post(db, make(name))
-        await leases.take(db, "two", "w1", lease_s=15, timeout_s=60)
+        await leases.acquire(db, "two", "w1", lease_s=15, timeout_s=60)
         assert await submissions.finish_unstarted(db, "one", b"ended", "failed", "cancelled")
         assert not await submissions.finish_unstarted(db, "one", b"again", "failed", "cancelled")
         assert not await submissions.finish_unstarted(db, "two", b"ended", "failed", "cancelled")
-        assert await session_rows.load_outcome(db, "one") == b"ended"
-        assert await leases.take(db, "one", "w1", lease_s=15, timeout_s=60) is None
+        assert await session_rows.load_result(db, "one") == b"ended"
+        assert await leases.acquire(db, "one", "w1", lease_s=15, timeout_s=60) is None
         assert not await publish(db, "one", 0), "no fence is nobody's"
 
     play(scene)

@@ -207,9 +207,9 @@ def test_a_statement_that_takes_too_long_is_ended(url: str) -> None:
     async def scene() -> None:
         async with opened(url) as db:
             with pytest.raises(ClusterError, match="took too long"):
-                await db.execute("SELECT pg_sleep(30)", patience_s=0.2)
+                await db.execute("SELECT pg_sleep(30)", timeout_s=0.2)
             assert await db.execute("SHOW statement_timeout") == [("5s",)]
-            assert await db.execute("SHOW statement_timeout", patience_s=20) == [("20s",)]
+            assert await db.execute("SHOW statement_timeout", timeout_s=20) == [("20s",)]
             assert await db.execute("SHOW idle_in_transaction_session_timeout") == [("30s",)]
 
     asyncio.run(scene())
@@ -228,7 +228,7 @@ def test_a_restart_is_told_and_survived(own: Server, mode: str) -> None:
             assert await asyncio.wait_for(heard.get(), 20) == ("", "")
             await meet(db)
             await submissions.post(db, make("one"))
-            await leases.take(db, "one", "w1", lease_s=60, timeout_s=60)
+            await leases.acquire(db, "one", "w1", lease_s=60, timeout_s=60)
             while (await asyncio.wait_for(heard.get(), 20)) != ("remit_changed", "one"):
                 pass
             await asyncio.to_thread(own.stop, mode)
@@ -252,7 +252,7 @@ async def _listen(db: Database, heard: asyncio.Queue[tuple[str, str]]) -> None:
 
 
 def test_nothing_is_missed_between_two_looks(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "LOOK_S", 0.0)
+    monkeypatch.setattr(store, "PING_S", 0.0)
 
     async def scene() -> None:
         async with opened(url) as db:
@@ -277,7 +277,7 @@ async def _tell_all(db: Database, names: list[str]) -> None:
 @pytest.mark.thorough
 def test_a_frozen_server_is_noticed(own: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """It keeps its connections and answers none: who asks is told, who is cancelled or listens does not wait for it."""
-    monkeypatch.setattr(store, "LOOK_S", 0.1)
+    monkeypatch.setattr(store, "PING_S", 0.1)
 
     async def ask(db: Database) -> None:
         with pytest.raises(ClusterError, match="does not answer"):

@@ -20,7 +20,7 @@ async def _nothing(_: str) -> None:
 
 @pytest.fixture
 def connect_args(url: str) -> dict[str, Any]:
-    config = Queues(url, "w", room=QueueLimits(), poll_s=1, on_execute=_nothing)._make_config()  # noqa: SLF001 - what DBOS gets
+    config = Queues(url, "w", limits=QueueLimits(), poll_s=1, on_execute=_nothing)._make_config()  # noqa: SLF001 - what DBOS gets
     args: dict[str, Any] = config["db_engine_kwargs"]["connect_args"]
     return args
 

@@ -28,7 +28,7 @@ def test_a_session_is_carried_out_once_and_then_forgotten(url: str, postgres: Se
         at_once[0] -= 1
 
     async def scene() -> None:
-        queues = Queues(url, "w1", room=QueueLimits(per_agent=4, on_one=2), poll_s=0.02, on_execute=execute)
+        queues = Queues(url, "w1", limits=QueueLimits(per_agent=4, per_worker=2), poll_s=0.02, on_execute=execute)
         await queues.launch()
         try:
             for name in (*names, *names):
@@ -36,9 +36,9 @@ def test_a_session_is_carried_out_once_and_then_forgotten(url: str, postgres: Se
             await queues.enqueue("elsewhere", "scout", "remit.lead.1")
             await wait_over(queues, names)
             assert await queues.is_waiting("elsewhere", "remit.lead.1")
-            assert await queues.list_left(["w1"]) == []
-            assert await queues.forget(3600) == 0
-            assert await queues.forget(-1) == 6
+            assert await queues.list_abandoned(["w1"]) == []
+            assert await queues.delete_finished(3600) == 0
+            assert await queues.delete_finished(-1) == 6
             await queues.resume("elsewhere", "remit.1")
             await wait_over(queues, ["elsewhere"])
         finally:
@@ -68,19 +68,19 @@ def test_what_a_worker_had_before_it_was_started_anew_still_counts_among_those_t
 
     async def scene() -> None:
         one = QueueLimits(running=1, per_agent=1)
-        before = Queues(url, "w1", room=one, poll_s=0.02, on_execute=hang)
+        before = Queues(url, "w1", limits=one, poll_s=0.02, on_execute=hang)
         await before.launch()
         await before.enqueue("first", "scout", "remit.1")
         await is_begun.wait()
         await before.enqueue("second", "planner", "remit.1")
         await before.stop()
         assert begun == ["first"]
-        anew = Queues(url, "w1", room=one, poll_s=0.02, on_execute=execute)
+        anew = Queues(url, "w1", limits=one, poll_s=0.02, on_execute=execute)
         await anew.launch()
         try:
             await asyncio.sleep(1)
             assert begun == ["first"]
-            assert [each.session_id for each in await anew.list_left(["w1"])] == ["first"]
+            assert [each.session_id for each in await anew.list_abandoned(["w1"])] == ["first"]
             await anew.resume("first", "remit.1")
             await wait_over(anew, ["first", "second"])
         finally:
@@ -93,7 +93,7 @@ def test_what_a_worker_had_before_it_was_started_anew_still_counts_among_those_t
 async def wait_over(queues: Queues, names: list[str]) -> None:
     for name in names:
         for _ in range(400):
-            if await queues.is_over(name):
+            if await queues.has_ended(name):
                 break
             await asyncio.sleep(0.05)
         else:

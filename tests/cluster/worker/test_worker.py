@@ -153,7 +153,7 @@ def test_what_a_dead_machine_had_is_told_as_lost_with_what_was_saved(
 
 
 def is_saved(caller: Caller, session: str) -> bool:
-    saved = caller.ask(lambda db: session_rows.load_saved(db, session))
+    saved = caller.ask(lambda db: session_rows.load_checkpoint(db, session))
     return saved is not None and b"half.md" in saved
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.cluster.retry import insist
+from remit.cluster.retry import retry_forever
 from remit.cluster.transfer import name_branch
 from remit.cluster.worker.queues import choose_queue, list_queues
 from remit.cluster.worker.worker_folder import WorkerFolder, WorkerFolderFacts, find_folder
@@ -44,7 +44,7 @@ def test_whoever_comes_after_has_a_branch_of_its_own() -> None:
 def test_what_was_begun_is_known_after_a_crash(folder: WorkerFolder, tmp_path: Path) -> None:
     facts = WorkerFolderFacts("sess_1_abc", 2, 1, str(tmp_path / "tree"), 1234)
     assert folder.load("sess_1_abc") is None
-    folder.note(facts)
+    folder.record(facts)
     assert folder.load("sess_1_abc") == facts
     assert folder.list_sessions() == ["sess_1_abc"]
     (tmp_path / "state/sessions/sess_1_abc/facts.json").write_text("{")
@@ -88,8 +88,8 @@ def test_a_database_that_is_away_is_asked_again_and_one_that_refuses_is_not() ->
         error.recoverable = False
         raise error
 
-    assert asyncio.run(insist(ask)) == "here"
+    assert asyncio.run(retry_forever(ask)) == "here"
     assert len(asked) == 3
     with pytest.raises(ClusterError, match="never"):
-        asyncio.run(insist(refuse))
+        asyncio.run(retry_forever(refuse))
     assert len(asked) == 4

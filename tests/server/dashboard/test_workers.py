@@ -9,8 +9,8 @@ import pytest
 from remit.cluster.database import leases, submissions
 from remit.cluster.database.store import Database
 from remit.cluster.database.submissions import Posted
-from remit.cluster.database.workers import RegisteredWorker, enter, leave
-from remit.cluster.workers_status import run
+from remit.cluster.database.workers import RegisteredWorker, deregister, register
+from remit.cluster.workers_status import run_with_timeout
 from remit.ledger.home import Home
 from remit.ledger.runs import Run, add_run
 from tests.support.dashboard import Seen, Server, make_workspace, open_page
@@ -38,7 +38,7 @@ def play(url: str, scene: Callable[[Database], Awaitable[Any]]) -> None:
         finally:
             await db.close()
 
-    run(whole, "the database", 30)
+    run_with_timeout(whole, "the database", 30)
 
 
 @pytest.fixture(scope="module")
@@ -71,12 +71,12 @@ def test_workers_queues_and_leases_come_and_go_by_themselves(place: tuple[Seen, 
 
     async def begin(db: Database) -> None:
         for name in ("alpha", HOSTILE):
-            await enter(db, RegisteredWorker(name, f"host of {name}", 7, "1.0", 1, 4, ("planner",), 15.0))
+            await register(db, RegisteredWorker(name, f"host of {name}", 7, "1.0", 1, 4, ("planner",), 15.0))
         for name in (OWN, "sess_1700000002_bbbbbb", "sess_1700000003_cccccc"):
             posted = Posted(name, name, None, HOSTILE, 1, ("o", "planner"), "command", {"timeout_s": 60}, b"order")
             await submissions.post(db, posted)
-        await leases.take(db, OWN, "alpha", lease_s=60, timeout_s=60)
-        await leases.take(db, "sess_1700000002_bbbbbb", HOSTILE, lease_s=0.01, timeout_s=60)
+        await leases.acquire(db, OWN, "alpha", lease_s=60, timeout_s=60)
+        await leases.acquire(db, "sess_1700000002_bbbbbb", HOSTILE, lease_s=0.01, timeout_s=60)
 
     play(url, begin)
     told = seen.see_text("main", "2 workers")
@@ -88,7 +88,7 @@ def test_workers_queues_and_leases_come_and_go_by_themselves(place: tuple[Seen, 
     seen.shoot("workers")
 
     async def end(db: Database) -> None:
-        await leave(db, HOSTILE)
+        await deregister(db, HOSTILE)
 
     play(url, end)
     seen.see_text("main", "1 worker at")

@@ -42,7 +42,7 @@ def ps(session: str | None, *, everything: bool, as_tree: bool, output_format: s
 
     Exit code 0: shown, 2: could not run.
     """
-    from remit.cluster.workers_status import watch
+    from remit.cluster.workers_status import load_status
     from remit.runs.agent_lookup import load_settings_or_usual
     from remit.views.json_objects import build_list, build_runs
     from remit.views.run_snapshots import list_snapshots, open_home
@@ -57,7 +57,7 @@ def ps(session: str | None, *, everything: bool, as_tree: bool, output_format: s
     try:
         _, trouble = load_settings_or_usual(home.root)
         warn_about_settings(trouble)
-        cluster = watch(home)
+        cluster = load_status(home)
         found = list_snapshots(home, everything=everything, cluster=cluster)
         runs = build_runs(home, found) if output_format == "json" else []
     finally:
@@ -203,7 +203,7 @@ def _describe_elsewhere(each: RunSnapshot) -> str:
 
 def _show_trees(session: str | None, output_format: str) -> int:
     """Print a run and its nested runs, or every tree with an open run."""
-    from remit.cluster.workers_status import watch
+    from remit.cluster.workers_status import load_status
     from remit.runs.agent_lookup import load_settings_or_usual
     from remit.views.json_objects import build_list, build_tree_runs
     from remit.views.run_snapshots import find_session, open_home
@@ -213,7 +213,7 @@ def _show_trees(session: str | None, output_format: str) -> int:
     try:
         warn_about_settings(load_settings_or_usual(home.root)[1])
         chosen = None if session is None else find_session(home, session)
-        cluster = watch(home, chosen)
+        cluster = load_status(home, chosen)
         roots = list_roots(home) if chosen is None else [chosen]
         trees = [list_subtree(home, root, cluster=cluster) for root in roots]
         runs = [build_tree_runs(home, found) for found in trees] if output_format == "json" else []
@@ -236,7 +236,7 @@ def _show_trees(session: str | None, output_format: str) -> int:
 
 def report_cluster_error(cluster: ClusterStatus | None) -> None:
     """Report that the shared database can't be reached, so that the output is only the ledger's state."""
-    if cluster is not None and cluster.trouble is not None:
+    if cluster is not None and cluster.error is not None:
         from remit.cli.workers_output import render_cluster_error
 
         print_lines(render_cluster_error(cluster, paint=get_paint(stderr=True)), stderr=True)

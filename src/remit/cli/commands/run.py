@@ -189,9 +189,9 @@ async def _carry_out(ws: Workspace, request: Request, output_format: str) -> tup
 
 def _describe_start(row: Run) -> str:
     """Return the first line of a log. Whether a worker of another machine takes the run at once isn't known yet."""
-    from remit.cluster.workers_status import is_elsewhere
+    from remit.cluster.workers_status import is_remote
 
-    state = "is queued for a worker" if is_elsewhere(row) else "is running"
+    state = "is queued for a worker" if is_remote(row) else "is running"
     return f"{row.session_id}: {row.agent} {state}; follow it with: remit logs -f {row.session_id}"
 
 

@@ -70,14 +70,14 @@ def show(session: str | None, *, full: bool, form: str | None, output: str | Non
                 "can't combine --full or --json with a report", hint="use --format json for a report as JSON"
             )
         return _report(session, form, output)
-    from remit.cluster.workers_status import watch
+    from remit.cluster.workers_status import load_status
     from remit.views.run_details import load_record, load_run_details
     from remit.views.run_snapshots import find_session, open_home
 
     home = open_home()
     try:
         chosen = find_session(home, session)
-        cluster = watch(home, chosen)
+        cluster = load_status(home, chosen)
         if output_format == "json":
             print_json(load_run_details(home, chosen, full=full, cluster=cluster))
         else:

@@ -60,12 +60,12 @@ def start(
     from remit import __version__
     from remit.cluster.run_worker import WorkerOptions
 
-    wish = WorkerOptions(agents or (), concurrency, name or "", state or "", __version__)
-    asyncio.run(_work(wish, as_json=output_format == "json"))
+    wanted = WorkerOptions(agents or (), concurrency, name or "", state or "", __version__)
+    asyncio.run(_work(wanted, as_json=output_format == "json"))
     return ACCEPTED
 
 
-async def _work(wish: WorkerOptions, *, as_json: bool) -> None:
+async def _work(wanted: WorkerOptions, *, as_json: bool) -> None:
     import asyncio
 
     from remit.cli.interrupts import Interrupts
@@ -77,7 +77,7 @@ async def _work(wish: WorkerOptions, *, as_json: bool) -> None:
             interrupts.set_handlers(first=ready.worker.end, again=ready.worker.end)
             _introduce(ready, as_json=as_json)
 
-        await work(wish, say=_print_json_event if as_json else _print_event, on_ready=begin)
+        await work(wanted, on_event=_print_json_event if as_json else _print_event, on_ready=begin)
 
 
 def _introduce(ready: PreparedWorker, *, as_json: bool) -> None:
@@ -113,7 +113,7 @@ def list_workers(*, output_format: str) -> int:
     Exit code 0: listed, 2: could not run, or the database does not answer.
     """
     from remit.cli.workers_output import render_cluster
-    from remit.cluster.workers_status import watch
+    from remit.cluster.workers_status import load_status
     from remit.runs.agent_lookup import load_settings_or_usual
     from remit.views.json_objects import build_cluster
     from remit.views.run_snapshots import open_home
@@ -123,11 +123,11 @@ def list_workers(*, output_format: str) -> int:
         _, trouble = load_settings_or_usual(home.root)
         if trouble is not None:  # the settings say which database to ask
             raise trouble
-        cluster = watch(home)
+        cluster = load_status(home)
     finally:
         home.close()
-    if cluster is not None and cluster.trouble is not None:
-        raise cluster.trouble
+    if cluster is not None and cluster.error is not None:
+        raise cluster.error
     if output_format == "json":
         print_json(build_cluster(cluster))
     elif cluster is None:
@@ -159,15 +159,15 @@ def drain(*, names: tuple[str, ...], everyone: bool, timeout: float | None, outp
                          hint="name workers, or use --all")  # fmt: skip
     drained = asyncio.run(drain_workers(names, everyone=everyone, timeout_s=timeout))
     if output_format == "json":
-        print_json({"drained": [*drained.told], "left": [*drained.left]})
+        print_json({"drained": [*drained.asked], "left": [*drained.left]})
         return NOT_ACCEPTED if drained.left else ACCEPTED
     paint = get_paint()
-    for worker_id in drained.told:
+    for worker_id in drained.asked:
         is_left = worker_id in drained.left
         mark = paint("warning", "!") if is_left else paint("good", "✓")
         print_lines(
             f"{mark} {escape(worker_id)} {'takes no more runs, and is still running' if is_left else 'has ended'}"
         )
-    if not drained.told:
+    if not drained.asked:
         print_lines("no workers found")
     return NOT_ACCEPTED if drained.left else ACCEPTED

@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from remit.runs.backend import Admit
     from remit.runs.supervisor.supervisor import Supervisor
 
-_ENDING_S = 0.05
+_POLL_S = 0.05
 
 
 class ClusterBackend(LocalBackend):
     """Machines that share a PostgreSQL."""
 
-    def __init__(self, supervisor: Supervisor, afar: ClusterClient) -> None:
+    def __init__(self, supervisor: Supervisor, client: ClusterClient) -> None:
         super().__init__(supervisor)
-        self.afar = supervisor.cluster = afar
+        self.client = supervisor.cluster = client
 
     @asynccontextmanager
     async def admitting(self, environ: Mapping[str, str]) -> AsyncIterator[Admit]:
@@ -40,18 +40,18 @@ class ClusterBackend(LocalBackend):
 
         async def announce(session_id: str) -> None:
             row = load_run(self.home.ledger, session_id)
-            if row is not None and row.parent_id is not None and self.afar.takes(row):
-                await self.afar.announce(row)
+            if row is not None and row.parent_id is not None and self.client.is_remote(row):
+                await self.client.announce(row)
 
         load_psycopg()  # without it nobody could send, wait for or cancel what is admitted
-        async with self.afar.admitting(environ):
+        async with self.client.admitting(environ):
             yield announce
 
     async def wait(self, session_id: str) -> Result:
         """Wait until a delegation is settled, whichever machine keeps it."""
         row = self._load(session_id)
         if row.owner == REMOTE_OWNER and row.state != "finished":
-            await self.afar.attend(row)
+            await self.client.wait_until_done(row)
         return await super().wait(session_id)
 
     async def cancel(self, session_id: str, *, reason: str = "") -> Sequence[str]:
@@ -60,26 +60,26 @@ class ClusterBackend(LocalBackend):
         A machine that is not heard of any more cannot be waited for: what runs there ends with its time.
         """
         row = self._load(session_id)
-        told = list(await super().cancel(session_id, reason=reason))
-        if not self.afar.takes(row):
-            return told
-        asked = await self.afar.cancel(session_id, reason)
-        last = time.monotonic() + CANCEL_S
+        cancelled = list(await super().cancel(session_id, reason=reason))
+        if not self.client.is_remote(row):
+            return cancelled
+        requested = await self.client.cancel(session_id, reason)
+        last_s = time.monotonic() + CANCEL_S
         while living := [
             row.session_id
-            for row in await session_rows.list_rows(self.afar.db, sessions=asked, limit=100_000)
-            if _is_at_work(row)
+            for row in await session_rows.list_rows(self.client.db, sessions=requested, limit=100_000)
+            if _is_running(row)
         ]:
-            if time.monotonic() > last:
+            if time.monotonic() > last_s:
                 raise make_unended_error(living)
-            await asyncio.sleep(_ENDING_S)
-        return [*told, *(each for each in asked if each not in told)]
+            await asyncio.sleep(_POLL_S)
+        return [*cancelled, *(each for each in requested if each not in cancelled)]
 
     async def close(self) -> None:
         """Stop following; what was sent goes on."""
         await super().close()
-        await self.afar.close()
+        await self.client.close()
 
 
-def _is_at_work(row: session_rows.SessionRow) -> bool:
+def _is_running(row: session_rows.SessionRow) -> bool:
     return row.state == "running" and (row.lease_left_s or 0) > 0

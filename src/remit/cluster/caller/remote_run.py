@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Literal
 
 from remit.attempts.folders import make_attempt
 from remit.attempts.output import add_copy, measure_copy
-from remit.cluster.caller.arrivals import Arrival, arrive, load_outcome
-from remit.cluster.caller.submit import post
+from remit.cluster.caller.result_import import ImportedResult, import_result, load_result
+from remit.cluster.caller.submission import post
 from remit.cluster.database import leases, output, session_rows, submissions, workers
 from remit.cluster.downgrade import name_files
-from remit.cluster.orders import Packed, RemoteResult, make_evidence, read_checkpoint, read_order, render_outcome
-from remit.cluster.retry import hold_out
+from remit.cluster.orders import Packed, RemoteResult, make_evidence, read_checkpoint, read_order, render_result
+from remit.cluster.retry import retry_for
 from remit.cluster.row_conversion import read_attempt
 from remit.cluster.sealing import SealError, seal, unseal
 from remit.errors import ClusterError, RemitError, StateError
@@ -46,17 +46,17 @@ if TYPE_CHECKING:
 _GIVE_UP_LEASE_S = 5.0
 
 
-async def give_up(db: Database, key: bytes, row: Run, ended: Attempt, *, caller: str) -> None:
+async def publish_for_worker(db: Database, key: bytes, row: Run, ended: Attempt, *, caller: str) -> None:
     """Publish how it ended, unless a worker has it or has said it: then that is what counts."""
     known = await session_rows.load_row(db, row.session_id)
     if known is None or known.state == "done":
         return
     fence, packed, evidence = 0, Packed(), RunEvidence()
     if known.state == "running":
-        lease = await leases.take(db, row.session_id, caller, lease_s=_GIVE_UP_LEASE_S, timeout_s=_GIVE_UP_LEASE_S)
+        lease = await leases.acquire(db, row.session_id, caller, lease_s=_GIVE_UP_LEASE_S, timeout_s=_GIVE_UP_LEASE_S)
         if lease is None:
             return
-        fence, saved = lease.fence, await session_rows.load_saved(db, row.session_id)
+        fence, saved = lease.fence, await session_rows.load_checkpoint(db, row.session_id)
         if saved is not None:
             packed = read_checkpoint(key, saved)
             evidence = make_evidence(packed)
@@ -66,22 +66,22 @@ async def give_up(db: Database, key: bytes, row: Run, ended: Attempt, *, caller:
         row.session_id, fence, caller, json.loads(report.decode("utf-8", "surrogatepass")), packed=packed,
         ended_ms=now_ms,
     )  # fmt: skip
-    sealed = seal(key, "outcome", render_outcome(outcome))
+    sealed = seal(key, "outcome", render_result(outcome))
     if not fence:
         await submissions.finish_unstarted(db, row.session_id, sealed, conclusion.status, conclusion.stop_reason)
         return
     await leases.publish(
-        db, row.session_id, fence, outcome=sealed, status=conclusion.status, ending=conclusion.stop_reason,
+        db, row.session_id, fence, outcome=sealed, status=conclusion.status, stop_reason=conclusion.stop_reason,
         tokens=known.tokens, cost_usd=known.cost_usd, turns=known.turns,
     )  # fmt: skip
 
 
-_LOOK_S = 0.5
-_PATIENCE_S = 60.0
+_POLL_S = 0.5
+_RETRY_S = 60.0
 """So long a database that does not answer is waited for; then whoever waits is told, and can come back."""
-_NOBODY_S = 3.0
+_NO_WORKER_S = 3.0
 _STREAMS: tuple[Literal["out", "err"], ...] = ("out", "err")
-_FORGOTTEN = "the database that it was sent through does not know it any more"
+_UNKNOWN = "the database that it was sent through does not know it any more"
 _LATE_MS = 5000
 """So long after its time a session without a worker is given up: another may still have been about to take it."""
 
@@ -89,17 +89,17 @@ _LATE_MS = 5000
 class RemoteRun:
     """One delegation that is done elsewhere."""
 
-    def __init__(self, supervisor: Supervisor, afar: ClusterClient, row: Run) -> None:
+    def __init__(self, supervisor: Supervisor, client: ClusterClient, row: Run) -> None:
         self.supervisor = supervisor
-        self.afar = afar
+        self.client = client
         self.home = supervisor.home
         self.row = row
         self.config = read_run_config(row.details)
         self.usage = Usage()
-        self._arrived: Result | None = None
+        self._imported: Result | None = None
         """The result that its worker published."""
-        self._cancelling: str | None = None
-        self._is_told = False
+        self._cancel_reason: str | None = None
+        self._is_cancel_sent = False
         self.said = ""
         self._attempt = 0
         self._worker = ""
@@ -107,19 +107,19 @@ class RemoteRun:
 
     def make_report(self, conclusion: Conclusion, *, ended_ms: int) -> Result:
         """The result that the worker published; without one, a result of the conclusion."""
-        return self._arrived or make_report(self.row, conclusion, ended_ms=ended_ms, usage=self.usage)
+        return self._imported or make_report(self.row, conclusion, ended_ms=ended_ms, usage=self.usage)
 
     def cancel(self, reason: str) -> None:
         """End it, wherever it runs."""
-        self._cancelling = reason
+        self._cancel_reason = reason
 
     async def execute(self) -> Conclusion:
         """Have it done; what became of it."""
         try:
-            key = await self.afar.open()
-            if await hold_out(self._is_forgotten, _PATIENCE_S):
-                return conclude(self.row, [Attempt("orphaned", reason=_FORGOTTEN)])
-            await hold_out(lambda: post(self.afar, key, self.row), _PATIENCE_S)
+            key = await self.client.open()
+            if await retry_for(self._is_unknown_to_database, _RETRY_S):
+                return conclude(self.row, [Attempt("orphaned", reason=_UNKNOWN)])
+            await retry_for(lambda: post(self.client, key, self.row), _RETRY_S)
             self.supervisor.report(self.row.session_id, "sent", {})
         except ClusterError:
             raise
@@ -127,53 +127,53 @@ class RemoteRun:
             refused = Attempt("rejected", reason=str(error))
             await self._give_up(refused)
             return conclude(self.row, [refused])
-        async with self.afar.follow(self.row) as followed:
+        async with self.client.follow(self.row) as followed:
             await self._follow(followed)
         if followed.is_gone:
-            return conclude(self.row, [Attempt("orphaned", reason=_FORGOTTEN)])
+            return conclude(self.row, [Attempt("orphaned", reason=_UNKNOWN)])
         try:
-            return await hold_out(lambda: self._take_in(key), _PATIENCE_S)
+            return await retry_for(lambda: self._import_result(key), _RETRY_S)
         except SealError as error:  # somebody has written to the tables: what was done there nobody can say any more
             return conclude(self.row, [Attempt("rejected", reason=str(error))])
 
-    async def _is_forgotten(self) -> bool:
+    async def _is_unknown_to_database(self) -> bool:
         """Whether it was sent, and the database does not know it any more: sent again it could be done twice."""
         is_sent = load_last_event(self.home.ledger, self.row.session_id, "sent", "taken") is not None
-        return is_sent and await session_rows.load_row(self.afar.db, self.row.session_id) is None
+        return is_sent and await session_rows.load_row(self.client.db, self.row.session_id) is None
 
     # --- following ----------------------------------------------------------------------------------------------------
 
     async def _follow(self, followed: FollowedSession) -> None:
         """Wait until there is an outcome."""
-        lost_at: float | None = None
+        failed_at: float | None = None
         while not followed.is_gone and (followed.row is None or followed.row.state != "done"):
-            await followed.wait(_LOOK_S)
-            if followed.trouble is not None:
-                lost_at = lost_at or time.monotonic()
-                if time.monotonic() - lost_at > _PATIENCE_S:
-                    raise followed.trouble
+            await followed.wait(_POLL_S)
+            if followed.error is not None:
+                failed_at = failed_at or time.monotonic()
+                if time.monotonic() - failed_at > _RETRY_S:
+                    raise followed.error
                 continue
-            lost_at = None
+            failed_at = None
             try:
                 if followed.row is not None:
-                    await self._look(followed.row)
-            except ClusterError as trouble:
-                followed.tell(None, trouble)
+                    await self._update(followed.row)
+            except ClusterError as error:
+                followed.update(None, error)
 
-    async def _look(self, row: session_rows.SessionRow) -> None:
+    async def _update(self, row: session_rows.SessionRow) -> None:
         """Act on what is known of it now."""
         if row.state != "done":
-            await self._tell_cancel(row)
+            await self._forward_cancel(row)
         if row.state in ("admitted", "posted", "queued"):
-            await self._look_at_waiting(row)
+            await self._check_waiting(row)
             return
-        self._begin(row)
-        self._note(row)
+        self._record_start(row)
+        self._record_progress(row)
         await self._copy_output(row)
         if row.state == "running" and (row.lease_left_s or 0) < 0:
-            await self._look_at_left(row)
+            await self._check_lost_worker(row)
 
-    async def _look_at_left(self, row: session_rows.SessionRow) -> None:
+    async def _check_lost_worker(self, row: session_rows.SessionRow) -> None:
         """See whether one whose worker is not heard of is still wanted, and has time left for another."""
         reason = f"nothing was heard any more of its worker {row.worker_id}"
         if row.cancel_reason is not None:
@@ -181,40 +181,40 @@ class RemoteRun:
         elif (row.deadline_left_ms or 0) < -_LATE_MS:
             await self._give_up(Attempt("timeout", reason=reason))
 
-    async def _tell_cancel(self, row: session_rows.SessionRow) -> None:
+    async def _forward_cancel(self, row: session_rows.SessionRow) -> None:
         """Hand on that somebody wants its end, whoever of this machine it was."""
-        if self._is_told or row.cancel_reason is not None:
+        if self._is_cancel_sent or row.cancel_reason is not None:
             return
-        if self._cancelling is not None or self.supervisor.is_cancelled(self.row.session_id):
-            reason = self._cancelling or self.supervisor.find_cancel_reason(self.row.session_id)
-            await self.afar.cancel(self.row.session_id, reason)
-            self._is_told = True
+        if self._cancel_reason is not None or self.supervisor.is_cancelled(self.row.session_id):
+            reason = self._cancel_reason or self.supervisor.find_cancel_reason(self.row.session_id)
+            await self.client.cancel(self.row.session_id, reason)
+            self._is_cancel_sent = True
 
-    async def _look_at_waiting(self, row: session_rows.SessionRow) -> None:
+    async def _check_waiting(self, row: session_rows.SessionRow) -> None:
         """See whether it is to begin at all."""
         parent = None if self.row.parent_id is None else load_run(self.home.ledger, self.row.parent_id)
-        if row.cancel_reason is not None or self._is_told:
+        if row.cancel_reason is not None or self._is_cancel_sent:
             await self._give_up(
-                Attempt("cancelled", reason=row.cancel_reason or self._cancelling or "it had not begun")
+                Attempt("cancelled", reason=row.cancel_reason or self._cancel_reason or "it had not begun")
             )
         elif parent is not None and read_clock_ms() >= (parent.deadline_ms or 0):
             await self._give_up(Attempt("timeout", reason="no worker was free in its caller's time"))
         elif parent is not None and parent.state not in ("admitted", "running"):
             await self._give_up(Attempt("cancelled", reason="its caller had ended"))
-        elif time.monotonic() - self._since > _NOBODY_S:
+        elif time.monotonic() - self._since > _NO_WORKER_S:
             self._since = time.monotonic()
-            if not any(worker.is_live for worker in await workers.list_workers(self.afar.db)):
+            if not any(worker.is_live for worker in await workers.list_workers(self.client.db)):
                 hint = "no worker is there: start one with `remit worker start`"
                 self.supervisor.report(self.row.session_id, "progress", {"said": hint})
 
     async def _give_up(self, ended: Attempt) -> None:
         """Say what became of it in the name of a worker, unless one has taken it meanwhile."""
         caller = f"caller-{self.supervisor.id}"
-        await give_up(self.afar.db, await self.afar.open(), self.row, ended, caller=caller)
+        await publish_for_worker(self.client.db, await self.client.open(), self.row, ended, caller=caller)
 
     # --- what is known of it, here ------------------------------------------------------------------------------------
 
-    def _begin(self, row: session_rows.SessionRow) -> None:
+    def _record_start(self, row: session_rows.SessionRow) -> None:
         """Let the ledger know that it has its slot, and until when."""
         known = load_run(self.home.ledger, self.row.session_id)
         if known is None or known.state != "admitted":
@@ -226,7 +226,7 @@ class RemoteRun:
             take_slot(db, self.row, Slots(), deadline_ms=deadline_ms)
         self.row = load_run(self.home.ledger, self.row.session_id) or self.row
 
-    def _note(self, row: session_rows.SessionRow) -> None:
+    def _record_progress(self, row: session_rows.SessionRow) -> None:
         """Tell those who follow here."""
         session_id = self.row.session_id
         if row.worker_id and row.worker_id != self._worker:
@@ -257,35 +257,35 @@ class RemoteRun:
             attempt = make_attempt(self.home, self.row.session_id, number)
             for stream in _STREAMS:
                 at = measure_copy(attempt, stream)
-                while data := await output.load_output(self.afar.db, self.row.session_id, number, stream, at):
+                while data := await output.load_output(self.client.db, self.row.session_id, number, stream, at):
                     add_copy(attempt, stream, at, data)
                     at += len(data)
 
     # --- what came of it ----------------------------------------------------------------------------------------------
 
-    async def _take_in(self, key: bytes) -> Conclusion:
+    async def _import_result(self, key: bytes) -> Conclusion:
         """What its worker says, once all that it made is here."""
-        db, session_id = self.afar.db, self.row.session_id
-        outcome = await load_outcome(db, key, session_id)
+        db, session_id = self.client.db, self.row.session_id
+        outcome = await load_result(db, key, session_id)
         order = read_order(unseal(key, "order", await session_rows.load_order(db, session_id) or b""))
-        await self.afar.mirror_tree(self.row.root_id)
+        await self.client.mirror_tree(self.row.root_id)
         row = await session_rows.load_row(db, session_id)
         if row is not None:
             self._attempt = 0
             await self._copy_output(row)
         own_files = self.supervisor.list_own_files()
-        arrival: Arrival = await arrive(self.afar, self.row, order, outcome, own_files=own_files)
-        self._arrived = arrival.report._replace(notes=(*_tell_left(order), *arrival.report.notes))
-        self._note_arrival(outcome.packed, None if row is None else row.waited_s)
-        return arrival.conclusion
+        imported: ImportedResult = await import_result(self.client, self.row, order, outcome, own_files=own_files)
+        self._imported = imported.report._replace(notes=(*_list_unsent_files(order), *imported.report.notes))
+        self._report_import(outcome.packed, None if row is None else row.waited_s)
+        return imported.conclusion
 
-    def _note_arrival(self, packed: Packed, waited_s: float | None) -> None:
+    def _report_import(self, packed: Packed, waited_s: float | None) -> None:
         """Tell how it came here."""
         source = packed.source
         details = {"files": len(packed.files), "branch": source.branch, "parcel": source.parcel, "waited_s": waited_s}
         self.supervisor.report(self.row.session_id, "arrived", details)
 
 
-def _tell_left(order: RunOrder) -> tuple[str, ...]:
+def _list_unsent_files(order: RunOrder) -> tuple[str, ...]:
     """What of the caller's tree its agent has never seen."""
     return (f"did not travel to the worker: {name_files(order.left)}",) if order.left else ()

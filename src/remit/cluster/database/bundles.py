@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from remit.cluster.database.driver import PATIENCE_S
+from remit.cluster.database.driver import STATEMENT_TIMEOUT_S
 
 if TYPE_CHECKING:
     from remit.cluster.database.store import Database
 
-SLICE = 4 * 1024 * 1024
+SLICE_BYTES = 4 * 1024 * 1024
 """How much is fetched at once: the server counts the time that a slow network takes."""
-SLOWEST = 500_000
+MIN_BYTES_PER_S = 500_000
 """How many bytes in a second are slow, but no reason to give up."""
 
 # One that is wanted again is as if it were new: it is not thrown away under whoever was told that it is there.
@@ -33,7 +33,7 @@ _HAS = """
 async def put(db: Database, name: str, data: bytes) -> bool:
     """Keep a parcel; False where it was there already."""
     given = {"name": name, "data": data, "size": len(data)}
-    rows = await db.execute(_PUT, given, patience_s=PATIENCE_S + len(data) / SLOWEST)
+    rows = await db.execute(_PUT, given, timeout_s=STATEMENT_TIMEOUT_S + len(data) / MIN_BYTES_PER_S)
     return bool(rows[0][0])
 
 
@@ -43,7 +43,7 @@ async def get(db: Database, name: str) -> bytes | None:
     while True:
         rows = await db.execute(
             "SELECT size, substring(data FROM %s FOR %s) FROM remit.parcels WHERE name = %s",
-            (len(found) + 1, SLICE, name),
+            (len(found) + 1, SLICE_BYTES, name),
             binary=True,
         )
         if not rows:

@@ -15,20 +15,20 @@ if TYPE_CHECKING:
     from psycopg import Error
 
 CONNECT_S = 5
-PATIENCE_S = 5.0
+STATEMENT_TIMEOUT_S = 5.0
 """How long a statement may take."""
 IDLE_S = 30
 """How long a transaction may do nothing: whoever froze in it must not keep others out for longer."""
 
-_ALIVE = {"keepalives": 1, "keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 3}
-_SETTINGS = {
-    "statement_timeout": int(PATIENCE_S * 1000),
+_KEEPALIVE = {"keepalives": 1, "keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 3}
+_SERVER_SETTINGS = {
+    "statement_timeout": int(STATEMENT_TIMEOUT_S * 1000),
     "idle_in_transaction_session_timeout": IDLE_S * 1000,
     # the server forgets who was cut off, too, and with them the locks that they hold
     "tcp_keepalives_idle": 5,
     "tcp_keepalives_interval": 2,
     "tcp_keepalives_count": 3,
-    "tcp_user_timeout": 2 * int(PATIENCE_S * 1000),
+    "tcp_user_timeout": 2 * int(STATEMENT_TIMEOUT_S * 1000),
 }
 
 
@@ -53,74 +53,74 @@ def read_url(url: str) -> dict[str, Any]:
     try:
         wanted = psycopg.conninfo.conninfo_to_dict(url)
     except psycopg.Error:  # its words repeat the whole URL
-        raise refuse(
+        raise make_permanent_error(
             "the address of the database can't be read", hint="write it as postgresql://USER:PASSWORD@HOST:PORT/NAME"
         ) from None
-    ours = " ".join(f"-c {name}={value}" for name, value in _SETTINGS.items())
+    ours = " ".join(f"-c {name}={value}" for name, value in _SERVER_SETTINGS.items())
     options = {"options": f"{ours} {wanted.pop('options', '') or ''}".strip()}
-    usual = {"connect_timeout": CONNECT_S, "tcp_user_timeout": 2 * int(PATIENCE_S * 1000), **_ALIVE}
+    usual = {"connect_timeout": CONNECT_S, "tcp_user_timeout": 2 * int(STATEMENT_TIMEOUT_S * 1000), **_KEEPALIVE}
     return {**usual, **wanted, **options}
 
 
 # What is said where it does not work
 
 
-class _Kind(NamedTuple):
+class _ErrorKind(NamedTuple):
     """A kind of trouble: the classes of its code, what is said, and what helps."""
 
     codes: tuple[str, ...]
-    words: str
+    sentence: str
     hint: str
-    passes: bool
+    is_transient: bool
 
 
-_KINDS = (
-    _Kind(("57014",), "took too long to answer", "look what keeps it busy, and try again", passes=True),
-    _Kind(
+_ERROR_KINDS = (
+    _ErrorKind(("57014",), "took too long to answer", "look what keeps it busy, and try again", is_transient=True),
+    _ErrorKind(
         ("42501",),
         "does not allow it",
         "let its owner grant CREATE on the database, or all on the schema remit",
-        passes=False,
+        is_transient=False,
     ),
-    _Kind(
+    _ErrorKind(
         ("42P01", "42703", "3F000"),
         "lacks a table that Remit made there",
         "restart Remit: it makes those that are missing",
-        passes=False,
+        is_transient=False,
     ),
-    _Kind(("25006",), "can only be read", "name the primary, not a standby", passes=True),
-    _Kind(("40", "55P03"), "was in the way of others", "try again", passes=True),
+    _ErrorKind(("25006",), "can only be read", "name the primary, not a standby", is_transient=True),
+    _ErrorKind(("40", "55P03"), "was in the way of others", "try again", is_transient=True),
 )
-_BUGS = ("22", "23", "42")
+_BUG_CODES = ("22", "23", "42")
 """Codes of data, of rules and of syntax: a bug of ours, and no word about the database."""
 
-_REFUSALS = ("authentication failed", "does not exist", "no pg_hba.conf entry", "no password supplied")
+_REFUSAL_TEXTS = ("authentication failed", "does not exist", "no pg_hba.conf entry", "no password supplied")
 """What a server says that answers and will go on to refuse; errors of connecting carry no code."""
-_LONG = 5
+_MIN_PASSWORD = 5
 
 
-def explain(error: Error, display: str, password: str | None) -> Exception:
+def make_error(error: Error, display: str, password: str | None) -> Exception:
     """The error to raise for one of psycopg's: a sentence, or itself where it is a bug of ours."""
     code = error.sqlstate or ""
     text = " ".join(str(error).strip().partition("\n")[0].split())
-    if password and len(password) >= _LONG:  # a word of one letter would make the sentence unreadable
+    if password and len(password) >= _MIN_PASSWORD:  # a word of one letter would make the sentence unreadable
         text = text.replace(password, "***")
-    for kind in _KINDS:
+    for kind in _ERROR_KINDS:
         if code.startswith(kind.codes):
-            told = ClusterError(f"{display} {kind.words}: {text}", hint=kind.hint)
-            told.recoverable = kind.passes
-            return told
-    if code.startswith(_BUGS):
+            raised = ClusterError(f"{display} {kind.sentence}: {text}", hint=kind.hint)
+            raised.recoverable = kind.is_transient
+            return raised
+    if code.startswith(_BUG_CODES):
         return error
-    if not code and any(sign in text for sign in _REFUSALS):
+    if not code and any(sign in text for sign in _REFUSAL_TEXTS):
         hint = "check its user, its password and the name of the database"
-        return refuse(f"{display} refuses the connection: {text}", hint=hint)
+        return make_permanent_error(f"{display} refuses the connection: {text}", hint=hint)
     return ClusterError(
         f"{display} does not answer: {text}", hint="check that PostgreSQL runs and can be reached from here"
     )
 
 
-def refuse(message: str, *, hint: str) -> ClusterError:
+def make_permanent_error(message: str, *, hint: str) -> ClusterError:
     """An error that does not go away by trying again."""
     error = ClusterError(message, hint=hint)
     error.recoverable = False
@@ -132,5 +132,7 @@ def load_psycopg() -> ModuleType:
     try:
         import psycopg  # noqa: PLC0415 - 100 ms, and an extra
     except ImportError as error:
-        raise refuse("psycopg, which speaks to PostgreSQL, is not here", hint=how_to_install("postgres")) from error
+        raise make_permanent_error(
+            "psycopg, which speaks to PostgreSQL, is not here", hint=how_to_install("postgres")
+        ) from error
     return psycopg

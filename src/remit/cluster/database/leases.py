@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from remit.cluster.database.session_rows import SessionRow
     from remit.cluster.database.store import Database
 
-RESUMED_S = 2
+REQUEUE_S = 2
 """How long a session whose lease has run out is left to whoever has it resumed."""
-_MOST = 2**63 - 1
-_LONGEST_S = 10 * 365 * 86400.0
+_MAX_COUNT = 2**63 - 1
+_MAX_DEADLINE_S = 10 * 365 * 86400.0
 
 
 class Lease(NamedTuple):
@@ -42,7 +42,7 @@ class LeaseRenewal(NamedTuple):
     drains: bool
 
 
-_TAKE = """
+_ACQUIRE = """
     WITH old AS (
         SELECT session_id, fence, worker_id FROM remit.sessions
         WHERE session_id = %(session_id)s AND (
@@ -64,7 +64,7 @@ _TAKE = """
 """
 
 
-async def take(
+async def acquire(
     db: Database,
     session_id: str,
     worker_id: str,
@@ -75,14 +75,14 @@ async def take(
     again: bool = False,
 ) -> Lease | None:
     """Take a session; None where another holds it, or where it is done. `again`: also where this worker holds it."""
-    limit_s = min(timeout_s, _LONGEST_S if limit_left_ms is None else limit_left_ms / 1000, _LONGEST_S)
+    limit_s = min(timeout_s, _MAX_DEADLINE_S if limit_left_ms is None else limit_left_ms / 1000, _MAX_DEADLINE_S)
     given = {"session_id": session_id, "worker_id": worker_id, "lease_s": float(lease_s), "limit_s": float(limit_s)}
-    rows = await db.execute(_TAKE, {**given, "again": again})
+    rows = await db.execute(_ACQUIRE, {**given, "again": again})
     return Lease(*rows[0][:-1]) if rows else None
 
 
 # Rows are locked in one order, here and where a tree is cancelled, so that nobody waits for the other.
-_BEAT = """
+_RENEW = """
     WITH me AS (
         UPDATE remit.workers SET beat_at = clock_timestamp() WHERE worker_id = %(worker_id)s RETURNING state
     ), mine AS (
@@ -102,14 +102,19 @@ _BEAT = """
 """
 
 
-async def beat(db: Database, worker_id: str, held: Mapping[str, int], *, lease_s: float) -> LeaseRenewal:
+async def renew(db: Database, worker_id: str, fences: Mapping[str, int], *, lease_s: float) -> LeaseRenewal:
     """Keep all that a worker holds for as long as a lease; what it says nothing of runs out."""
-    given = {"worker_id": worker_id, "sessions": list(held), "fences": list(held.values()), "lease_s": float(lease_s)}
-    rows = await db.execute(_BEAT, given)
+    given = {
+        "worker_id": worker_id,
+        "sessions": list(fences),
+        "fences": list(fences.values()),
+        "lease_s": float(lease_s),
+    }
+    rows = await db.execute(_RENEW, given)
     _, _, state, schema, oldest = rows[0]
     check_version(len(MIGRATIONS), schema=int(schema), oldest=int(oldest), display=db.display)
     kept = {row[0]: row[1] for row in rows if row[0] is not None}
-    return LeaseRenewal(kept, set(held) - set(kept), state == "draining")
+    return LeaseRenewal(kept, set(fences) - set(kept), state == "draining")
 
 
 async def extend(db: Database, worker_id: str, seconds: float) -> int:
@@ -132,11 +137,11 @@ async def list_expired(db: Database, *, limit: int = 100) -> list[SessionRow]:
         "WHERE s.state = 'running' AND s.leased_until < clock_timestamp()"
         " AND (s.resumed_at IS NULL OR s.resumed_at < clock_timestamp() - make_interval(secs => %s))"
         " ORDER BY s.posted_at LIMIT %s",
-        (RESUMED_S, limit),
+        (REQUEUE_S, limit),
     )
 
 
-async def note_resumed(db: Database, session_id: str) -> bool:
+async def claim_expired(db: Database, session_id: str) -> bool:
     """Say that a session is being resumed; False where another was quicker, or where it is held again."""
     return bool(
         await db.execute(
@@ -144,7 +149,7 @@ async def note_resumed(db: Database, session_id: str) -> bool:
             " WHERE session_id = %s AND state = 'running' AND leased_until < clock_timestamp()"
             " AND (resumed_at IS NULL OR resumed_at < clock_timestamp() - make_interval(secs => %s))"
             " RETURNING session_id",
-            (session_id, RESUMED_S),
+            (session_id, REQUEUE_S),
         )
     )
 
@@ -152,7 +157,7 @@ async def note_resumed(db: Database, session_id: str) -> bool:
 # What is said meanwhile, and at the end
 
 # What is told while it works is told again: it may be lost with the machine, and does not wait for its disk.
-_TELL = """
+_REPORT_PROGRESS = """
     WITH told AS (
         UPDATE remit.sessions SET live = %(live)s::jsonb, tokens = %(tokens)s, cost_usd = %(cost_usd)s,
             turns = %(turns)s, version = version + 1
@@ -162,7 +167,7 @@ _TELL = """
 """
 
 
-async def tell(
+async def report_progress(
     db: Database,
     session_id: str,
     fence: int,
@@ -174,10 +179,10 @@ async def tell(
 ) -> bool:
     """Say how it goes; False where the session is another's now."""
     given = {"session_id": session_id, "fence": fence, **_as_usage(tokens, cost_usd, turns)}
-    return bool(await db.execute(_TELL, {**given, "live": as_json(live)}))
+    return bool(await db.execute(_REPORT_PROGRESS, {**given, "live": as_json(live)}))
 
 
-async def save(db: Database, session_id: str, fence: int, saved: bytes) -> bool:
+async def save_checkpoint(db: Database, session_id: str, fence: int, saved: bytes) -> bool:
     """Keep what there is for the one who might have to go on; False where the session is another's now."""
     return bool(
         await db.execute(
@@ -191,7 +196,7 @@ async def save(db: Database, session_id: str, fence: int, saved: bytes) -> bool:
 def _as_usage(tokens: int | None, cost_usd: float | None, turns: int | None) -> dict[str, object]:
     """What was used, as an agent's own program says it: no number is too large to be written."""
     counts = {"tokens": tokens, "turns": turns}
-    return {"cost_usd": cost_usd, **{name: None if n is None else min(n, _MOST) for name, n in counts.items()}}
+    return {"cost_usd": cost_usd, **{name: None if n is None else min(n, _MAX_COUNT) for name, n in counts.items()}}
 
 
 # Whoever did not hear that it was published says it again, and is told the same.
@@ -217,11 +222,11 @@ async def publish(
     *,
     outcome: bytes,
     status: str,
-    ending: str,
+    stop_reason: str,
     tokens: int | None,
     cost_usd: float | None,
     turns: int | None,
 ) -> bool:
     """Say what came of a session, once and for all; False where it is another's now, and nothing was changed."""
     given = {"session_id": session_id, "fence": fence, **_as_usage(tokens, cost_usd, turns)}
-    return bool(await db.execute(_PUBLISH, {**given, "outcome": outcome, "status": status, "ending": ending}))
+    return bool(await db.execute(_PUBLISH, {**given, "outcome": outcome, "status": status, "ending": stop_reason}))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from remit.cluster.database.store import Database
 
-MOST_ROWS = 10_000
+MAX_ROWS = 10_000
 
 
 class DatabaseOverview(NamedTuple):
@@ -35,26 +35,26 @@ class DatabaseOverview(NamedTuple):
     rows: tuple[SessionRow, ...] = ()
 
 
-async def look(
-    db: Database, *, roots: Sequence[str] | None = None, only_open: bool = False, patience_s: float
+async def load_overview(
+    db: Database, *, roots: Sequence[str] | None = None, only_open: bool = False, timeout_s: float
 ) -> DatabaseOverview:  # fmt: skip
     """See who is there, what waits, and how the sessions of some trees stand; of all of them where none are named."""
-    async with db.alone(patience_s=patience_s) as work:
+    async with db.separate_transaction(timeout_s=timeout_s) as transaction:
         before_s = time.time()
-        found = await work.execute(
+        found = await transaction.execute(
             "SELECT to_regclass('remit.sessions') IS NOT NULL, extract(epoch FROM clock_timestamp())::float8",
-            patience_s=patience_s,
+            timeout_s=timeout_s,
         )
         ahead_ms = round(((before_s + time.time()) / 2 - found[0][1]) * 1000)
         if not found[0][0]:
             return DatabaseOverview(ahead_ms=ahead_ms)
-        meta: dict[str, str] = dict(await work.execute("SELECT key, value FROM remit.meta"))
+        meta: dict[str, str] = dict(await transaction.execute("SELECT key, value FROM remit.meta"))
         return DatabaseOverview(
             int(meta.get("schema", 0)),
             int(meta.get("oldest", 0)),
             meta.get("key", ""),
             ahead_ms,
-            tuple(await list_workers(work)),
-            tuple(await list_queues(work)),
-            tuple(await list_rows(work, roots=roots, only_open=only_open, limit=MOST_ROWS)),
+            tuple(await list_workers(transaction)),
+            tuple(await list_queues(transaction)),
+            tuple(await list_rows(transaction, roots=roots, only_open=only_open, limit=MAX_ROWS)),
         )

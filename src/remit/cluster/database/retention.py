@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from remit.cluster.database.store import Database
 
-_AT_ONCE = 500
-_PATIENCE_S = 60.0
+_BATCH = 500
+_TIMEOUT_S = 60.0
 
 # Of a tree that somebody still works in everything stays: what was spent in it counts.
 _SESSIONS = """
@@ -49,10 +49,10 @@ _WORKERS = """
 async def prune(db: Database, *, days: float) -> int:
     """Remove sessions that ended so many days ago, with all that belongs to them; how many."""
     age = {"age_s": days * 86400.0}
-    count = len(await db.execute(_ADMITTED, age, patience_s=_PATIENCE_S))
-    while removed := len(await db.execute(_SESSIONS, {**age, "limit": _AT_ONCE}, patience_s=_PATIENCE_S)):
+    count = len(await db.execute(_ADMITTED, age, timeout_s=_TIMEOUT_S))
+    while removed := len(await db.execute(_SESSIONS, {**age, "limit": _BATCH}, timeout_s=_TIMEOUT_S)):
         count += removed
-    while await db.execute(_PARCELS, {**age, "limit": _AT_ONCE}, patience_s=_PATIENCE_S):
+    while await db.execute(_PARCELS, {**age, "limit": _BATCH}, timeout_s=_TIMEOUT_S):
         pass
-    await db.execute(_WORKERS, age, patience_s=_PATIENCE_S)
+    await db.execute(_WORKERS, age, timeout_s=_TIMEOUT_S)
     return count

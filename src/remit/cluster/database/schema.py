@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from remit.cluster.database.driver import load_psycopg, refuse
+from remit.cluster.database.driver import load_psycopg, make_permanent_error
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -112,10 +112,10 @@ _FIRST = Migration(
 )
 
 MIGRATIONS = (_FIRST,)
-_LOCK = 0x72656D6974  # any number that all agree on
-_PATIENCE_S = 60
+_LOCK_KEY = 0x72656D6974  # any number that all agree on
+_STEP_TIMEOUT_S = 60
 """How long a step may take, and the wait for another that takes it."""
-_MISSING = {"42P01", "3F000"}
+_MISSING_CODES = {"42P01", "3F000"}
 """The codes of a table and of a schema that are not there."""
 
 
@@ -123,8 +123,8 @@ async def prepare(run: Execute, display: str, migrations: tuple[Migration, ...] 
     """Bring the tables up to date; refuse those that a newer Remit has made unfit for this one."""
     schema, oldest = await _read_versions(run)
     if schema < len(migrations):
-        await run(f"BEGIN; SET LOCAL statement_timeout = {_PATIENCE_S * 1000}")
-        schema, oldest = await _migrate(partial(run, patience_s=_PATIENCE_S), migrations)
+        await run(f"BEGIN; SET LOCAL statement_timeout = {_STEP_TIMEOUT_S * 1000}")
+        schema, oldest = await _migrate(partial(run, timeout_s=_STEP_TIMEOUT_S), migrations)
         await run("COMMIT")
     check_version(len(migrations), schema=schema, oldest=oldest, display=display)
 
@@ -132,7 +132,7 @@ async def prepare(run: Execute, display: str, migrations: tuple[Migration, ...] 
 def check_version(ours: int, *, schema: int, oldest: int, display: str) -> None:
     """Refuse tables that are too new for this version."""
     if oldest > ours:
-        raise refuse(
+        raise make_permanent_error(
             f"the tables in {display} are those of a newer Remit (version {schema}, for {oldest} and newer; "
             f"this one is for {ours})",
             hint="update Remit on this machine",
@@ -144,7 +144,7 @@ async def _read_versions(run: Execute) -> tuple[int, int]:
     try:
         rows = await run("SELECT key, value FROM remit.meta WHERE key IN ('schema', 'oldest')")
     except load_psycopg().errors.Error as error:
-        if error.sqlstate not in _MISSING:
+        if error.sqlstate not in _MISSING_CODES:
             raise
         return 0, 0
     kept = {key: int(value) for key, value in rows}
@@ -153,7 +153,7 @@ async def _read_versions(run: Execute) -> tuple[int, int]:
 
 async def _migrate(run: Execute, migrations: tuple[Migration, ...]) -> tuple[int, int]:
     """Take the steps that are missing, as soon as nobody else can."""
-    await run("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+    await run("SELECT pg_advisory_xact_lock(%s)", (_LOCK_KEY,))
     if not (await run("SELECT to_regnamespace('remit') IS NOT NULL"))[0][0]:  # else it would need the right to make one
         await run("CREATE SCHEMA remit")
     await run("CREATE TABLE IF NOT EXISTS remit.meta (key text PRIMARY KEY, value text NOT NULL)")

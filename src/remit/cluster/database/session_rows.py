@@ -48,7 +48,7 @@ class SessionRow(NamedTuple):
     cost_usd: float | None
     turns: int | None
     status: str | None
-    ending: str | None
+    stop_reason: str | None
     live: dict[str, Any]
     terms: dict[str, Any]
     version: int
@@ -95,12 +95,12 @@ async def load_order(db: Database, session_id: str) -> bytes | None:
     return await _load_bytes(db, "SELECT order_body FROM remit.sessions WHERE session_id = %s", session_id)
 
 
-async def load_outcome(db: Database, session_id: str) -> bytes | None:
+async def load_result(db: Database, session_id: str) -> bytes | None:
     """What came back, word for word."""
     return await _load_bytes(db, "SELECT outcome FROM remit.sessions WHERE session_id = %s", session_id)
 
 
-async def load_saved(db: Database, session_id: str) -> bytes | None:
+async def load_checkpoint(db: Database, session_id: str) -> bytes | None:
     """What whoever works on it has saved for the one who might have to go on."""
     return await _load_bytes(db, "SELECT saved FROM remit.sessions WHERE session_id = %s", session_id)
 

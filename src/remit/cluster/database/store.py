@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from remit.cluster.database.driver import PATIENCE_S, explain, load_psycopg, read_url, render_url
+from remit.cluster.database.driver import STATEMENT_TIMEOUT_S, load_psycopg, make_error, read_url, render_url
 from remit.cluster.database.schema import prepare
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 GRACE_S = 1.0
 """How much longer the server has to say so itself, before the connection is cut."""
-LOOK_S = 8.0
+PING_S = 8.0
 """How long nothing may be heard before the server is asked whether it is still there."""
 MAX_RETRY_S = 2.0
 
@@ -37,26 +37,26 @@ class Transaction:
     def __init__(self, connection: AsyncConnection[Any]) -> None:
         self._connection = connection
 
-    async def execute(self, query: str, params: Params = (), *, patience_s: float = PATIENCE_S) -> Rows:
+    async def execute(self, query: str, params: Params = (), *, timeout_s: float = STATEMENT_TIMEOUT_S) -> Rows:
         """Send one statement, and give the rows that it returns."""
-        return await _run(self._connection, query, params, patience_s=patience_s)
+        return await _run(self._connection, query, params, timeout_s=timeout_s)
 
 
-class _ConnectionLine:
+class _ConnectionSlot:
     """One connection, used by one at a time and made anew where it was lost."""
 
-    def __init__(self, dial: Callable[[], Awaitable[AsyncConnection[Any]]]) -> None:
-        self._dial = dial
+    def __init__(self, connect: Callable[[], Awaitable[AsyncConnection[Any]]]) -> None:
+        self._connect = connect
         self._connection: AsyncConnection[Any] | None = None
-        self._turn = asyncio.Lock()
+        self._lock = asyncio.Lock()
 
     @asynccontextmanager
-    async def held(self) -> AsyncIterator[AsyncConnection[Any]]:
+    async def use(self) -> AsyncIterator[AsyncConnection[Any]]:
         """The connection, for one who may do with it what it likes; one that is in doubt afterwards is given up."""
-        async with self._turn:
+        async with self._lock:
             if self._connection is None or self._connection.closed:
                 self.drop()
-                self._connection = await self._dial()
+                self._connection = await self._connect()
             connection = self._connection
             try:
                 yield connection
@@ -77,57 +77,57 @@ class Database:
     def __init__(self, url: str, *, name: str = "remit") -> None:
         self._url = url
         self._name = name
-        self._main = _ConnectionLine(self._dial_checked)
-        self._spare: list[_ConnectionLine] = []
-        self._lines: set[_ConnectionLine] = {self._main}
+        self._main = _ConnectionSlot(self._connect_and_prepare)
+        self._spare: list[_ConnectionSlot] = []
+        self._slots: set[_ConnectionSlot] = {self._main}
         self.display = render_url(url)
 
     async def open(self) -> None:
         """Connect, and bring the tables up to date."""
-        with self._telling():
-            async with self._main.held():
+        with self._translate_errors():
+            async with self._main.use():
                 pass
 
     async def close(self) -> None:
         """Give up all connections."""
-        for line in self._lines:
-            line.drop()
-        self._lines = {self._main}
+        for slot in self._slots:
+            slot.drop()
+        self._slots = {self._main}
         self._spare.clear()
 
     async def execute(
-        self, query: str, params: Params = (), *, binary: bool = False, patience_s: float = PATIENCE_S
+        self, query: str, params: Params = (), *, binary: bool = False, timeout_s: float = STATEMENT_TIMEOUT_S
     ) -> Rows:
         """Send one statement, which counts at once, and give the rows that it returns."""
-        if patience_s != PATIENCE_S:
-            async with self.transaction(patience_s=patience_s) as work:
-                return await work.execute(query, params, patience_s=patience_s)
-        with self._telling():
-            async with self._main.held() as connection:
+        if timeout_s != STATEMENT_TIMEOUT_S:
+            async with self.transaction(timeout_s=timeout_s) as statements:
+                return await statements.execute(query, params, timeout_s=timeout_s)
+        with self._translate_errors():
+            async with self._main.use() as connection:
                 return await _run(connection, query, params, binary=binary)
 
     @asynccontextmanager
-    async def transaction(self, *, patience_s: float = PATIENCE_S) -> AsyncIterator[Transaction]:
+    async def transaction(self, *, timeout_s: float = STATEMENT_TIMEOUT_S) -> AsyncIterator[Transaction]:
         """Statements that count together, or not at all. Nobody else gets a turn on this connection meanwhile."""
-        with self._telling():
-            async with self._main.held() as connection, _begun(connection, patience_s) as work:
-                yield work
+        with self._translate_errors():
+            async with self._main.use() as connection, _begin(connection, timeout_s) as statements:
+                yield statements
 
     @asynccontextmanager
-    async def alone(self, *, patience_s: float = PATIENCE_S) -> AsyncIterator[Transaction]:
+    async def separate_transaction(self, *, timeout_s: float = STATEMENT_TIMEOUT_S) -> AsyncIterator[Transaction]:
         """A transaction on a connection of its own, for what takes longer: the others go on meanwhile."""
-        line = self._spare.pop() if self._spare else _ConnectionLine(self._dial)
-        self._lines.add(line)
+        slot = self._spare.pop() if self._spare else _ConnectionSlot(self._connect)
+        self._slots.add(slot)
         try:
-            with self._telling():
-                async with line.held() as connection, _begun(connection, patience_s) as work:
-                    yield work
+            with self._translate_errors():
+                async with slot.use() as connection, _begin(connection, timeout_s) as statements:
+                    yield statements
         finally:
-            if line in self._lines and not self._spare:
-                self._spare.append(line)
+            if slot in self._slots and not self._spare:
+                self._spare.append(slot)
             else:
-                line.drop()
-                self._lines.discard(line)
+                slot.drop()
+                self._slots.discard(slot)
 
     async def listen(self, channels: Iterable[str]) -> AsyncIterator[tuple[str, str]]:
         """What others notify, as channel and payload, for as long as it is asked for.
@@ -138,21 +138,21 @@ class Database:
         psycopg = load_psycopg()
         names, wait_s = tuple(channels), 0.1
         while True:
-            line = _ConnectionLine(self._dial)
+            slot = _ConnectionSlot(self._connect)
             try:
-                async with line.held() as connection:
+                async with slot.use() as connection:
                     await _run(connection, "; ".join(f"LISTEN {name}" for name in names))
                     wait_s = 0.1
                     yield "", ""
-                    async for told in _hear(connection):
-                        yield told
+                    async for notice in _read_notifications(connection):
+                        yield notice
             except psycopg.Error:
                 await asyncio.sleep(wait_s)
                 wait_s = min(wait_s * 2, MAX_RETRY_S)
             finally:
-                line.drop()
+                slot.drop()
 
-    async def _dial(self) -> AsyncConnection[Any]:
+    async def _connect(self) -> AsyncConnection[Any]:
         psycopg = load_psycopg()
         wanted = {"application_name": self._name, **read_url(self._url)}
         hosts = str(wanted.get("host", "")).count(",") + 1
@@ -164,8 +164,8 @@ class Database:
             raise psycopg.errors.ConnectionTimeout(f"no connection within {limit_s:.0f} s") from None
         return connection
 
-    async def _dial_checked(self) -> AsyncConnection[Any]:
-        connection = await self._dial()
+    async def _connect_and_prepare(self) -> AsyncConnection[Any]:
+        connection = await self._connect()
         try:
             await prepare(partial(_run, connection), self.display)
         except BaseException:
@@ -174,18 +174,18 @@ class Database:
         return connection
 
     @contextmanager
-    def _telling(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         """Say in a sentence what PostgreSQL has against something, and never a password."""
         psycopg = load_psycopg()
         try:
             yield
         except psycopg.Error as error:
-            raise explain(error, self.display, read_url(self._url).get("password")) from error
+            raise make_error(error, self.display, read_url(self._url).get("password")) from error
 
 
 @asynccontextmanager
-async def _begun(connection: AsyncConnection[Any], patience_s: float) -> AsyncIterator[Transaction]:
-    longer = f"; SET LOCAL statement_timeout = {int(patience_s * 1000)}" if patience_s != PATIENCE_S else ""
+async def _begin(connection: AsyncConnection[Any], timeout_s: float) -> AsyncIterator[Transaction]:
+    longer = f"; SET LOCAL statement_timeout = {int(timeout_s * 1000)}" if timeout_s != STATEMENT_TIMEOUT_S else ""
     await _run(connection, f"BEGIN{longer}")
     try:
         yield Transaction(connection)
@@ -193,7 +193,7 @@ async def _begun(connection: AsyncConnection[Any], patience_s: float) -> AsyncIt
         if not connection.closed:  # whoever was cancelled does not wait for an answer: the connection is given up
             await _run(connection, "ROLLBACK")
         raise
-    await _run(connection, "COMMIT", patience_s=patience_s)
+    await _run(connection, "COMMIT", timeout_s=timeout_s)
 
 
 async def _run(
@@ -202,11 +202,11 @@ async def _run(
     params: Params = (),
     *,
     binary: bool = False,
-    patience_s: float = PATIENCE_S,
+    timeout_s: float = STATEMENT_TIMEOUT_S,
 ) -> Rows:
     """Send one statement. Where no answer comes, not even that it took too long, the connection is cut."""
     psycopg = load_psycopg()
-    cut = asyncio.get_running_loop().call_later(patience_s + GRACE_S, _cut, connection)
+    cut = asyncio.get_running_loop().call_later(timeout_s + GRACE_S, _cut_connection, connection)
     try:
         cursor = await connection.execute(query, params or None, binary=binary)
         return await cursor.fetchall() if cursor.description else []
@@ -219,17 +219,17 @@ async def _run(
         cut.cancel()
 
 
-def _cut(connection: AsyncConnection[Any]) -> None:
+def _cut_connection(connection: AsyncConnection[Any]) -> None:
     """End a connection under whoever waits for it. To close the file itself would leave them waiting."""
     psycopg = load_psycopg()
-    with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(connection.fileno())) as line:
-        line.shutdown(socket.SHUT_RDWR)
+    with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(connection.fileno())) as slot:
+        slot.shutdown(socket.SHUT_RDWR)
 
 
-async def _hear(connection: AsyncConnection[Any]) -> AsyncIterator[tuple[str, str]]:
+async def _read_notifications(connection: AsyncConnection[Any]) -> AsyncIterator[tuple[str, str]]:
     while True:
-        async for told in connection.notifies(timeout=LOOK_S):
-            yield told.channel, told.payload
+        async for notice in connection.notifies(timeout=PING_S):
+            yield notice.channel, notice.payload
         await _run(connection, "SELECT 1")
 
 

@@ -86,11 +86,13 @@ async def dispatch(
         return 0  # most who look find nothing: one statement instead of a transaction
     failed: Exception | None = None
     queued: dict[str, str] = {}
-    async with db.alone() as work:
+    async with db.separate_transaction() as transaction:
         rows = await select(
-            work, "WHERE s.state = 'posted' ORDER BY s.posted_at LIMIT %s FOR NO KEY UPDATE OF s SKIP LOCKED", (limit,)
+            transaction,
+            "WHERE s.state = 'posted' ORDER BY s.posted_at LIMIT %s FOR NO KEY UPDATE OF s SKIP LOCKED",
+            (limit,),
         )
-        workers = await list_workers(work, only_live=True) if rows else []
+        workers = await list_workers(transaction, only_live=True) if rows else []
         for row in rows:
             try:
                 queue = choose_queue(row, workers)
@@ -100,7 +102,7 @@ async def dispatch(
             else:
                 queued[row.session_id] = queue
         if queued:
-            await work.execute(_QUEUED, (list(queued), list(queued.values())))
+            await transaction.execute(_QUEUED, (list(queued), list(queued.values())))
     if failed is not None:
         raise failed
     return len(queued)
@@ -143,13 +145,13 @@ async def cancel(db: Database, session_id: str, reason: str) -> list[str]:
     Asked until there is nobody new: one that was handed on while the first question waited is seen by the second.
     """
     given = {"session_id": session_id, "reason": clean(reason)}
-    told = [row[0] for row in await db.execute(_CANCEL, {**given, "again": True})]
+    cancelled = [row[0] for row in await db.execute(_CANCEL, {**given, "again": True})]
     while more := [row[0] for row in await db.execute(_CANCEL, {**given, "again": False})]:
-        told += more
-    return told
+        cancelled += more
+    return cancelled
 
 
-async def finish_unstarted(db: Database, session_id: str, outcome: bytes, status: str, ending: str) -> bool:
+async def finish_unstarted(db: Database, session_id: str, outcome: bytes, status: str, stop_reason: str) -> bool:
     """End a session that nobody has taken; False where somebody has, or where it is done."""
     return bool(
         await db.execute(
@@ -158,7 +160,7 @@ async def finish_unstarted(db: Database, session_id: str, outcome: bytes, status
             " ending = %s, version = version + 1"
             " WHERE session_id = %s AND state IN ('admitted', 'posted', 'queued') RETURNING session_id"
             ") SELECT pg_notify('remit_changed', session_id) FROM changed",
-            (outcome, status, ending, session_id),
+            (outcome, status, stop_reason, session_id),
         )
     )
 
@@ -166,8 +168,8 @@ async def finish_unstarted(db: Database, session_id: str, outcome: bytes, status
 @asynccontextmanager
 async def lock_tree(db: Database, root_id: str) -> AsyncIterator[None]:
     """Keep all others from admitting into a tree, on whichever machine they are, for as long as the block takes."""
-    async with db.alone(patience_s=LOCK_S) as work:
-        await work.execute(
-            "SELECT pg_advisory_xact_lock(hashtextextended('remit ps --tree ' || %s, 0))", (root_id,), patience_s=LOCK_S
+    async with db.separate_transaction(timeout_s=LOCK_S) as transaction:
+        await transaction.execute(
+            "SELECT pg_advisory_xact_lock(hashtextextended('remit ps --tree ' || %s, 0))", (root_id,), timeout_s=LOCK_S
         )
         yield

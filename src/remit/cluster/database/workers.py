@@ -55,7 +55,7 @@ class QueueRow(NamedTuple):
     oldest_s: float | None
 
 
-async def enter(db: Database, worker: RegisteredWorker) -> None:
+async def register(db: Database, worker: RegisteredWorker) -> None:
     """Let others know a worker, or that it is back."""
     await db.execute(
         "INSERT INTO remit.workers (worker_id, host, pid, version, protocol, concurrency, agents, lease_s, state)"
@@ -67,7 +67,7 @@ async def enter(db: Database, worker: RegisteredWorker) -> None:
     )
 
 
-async def leave(db: Database, worker_id: str) -> None:
+async def deregister(db: Database, worker_id: str) -> None:
     """Let others know that a worker is gone."""
     await db.execute("UPDATE remit.workers SET state = 'gone' WHERE worker_id = %s", (worker_id,))
 

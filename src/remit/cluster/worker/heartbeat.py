@@ -20,9 +20,9 @@ from remit.errors import ClusterError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    Heard = Callable[[leases.LeaseRenewal | ClusterError], None]
+    OnRenewal = Callable[[leases.LeaseRenewal | ClusterError], None]
 
-_SHARE = 5
+_RENEWALS_PER_LEASE = 5
 """So many beats fit into a lease."""
 _JOIN_S = 2.0
 
@@ -30,13 +30,13 @@ _JOIN_S = 2.0
 class Heartbeat:
     """A worker's heart. What it holds is read at each beat; what was said is told on the loop that it was made on."""
 
-    def __init__(self, url: str, worker_id: str, lease_s: float, *, on_heard: Heard) -> None:
-        self.held: dict[str, int] = {}
+    def __init__(self, url: str, worker_id: str, lease_s: float, *, on_renewal: OnRenewal) -> None:
+        self.fences: dict[str, int] = {}
         """The fence of each session that this worker holds."""
         self._url = url
         self._worker_id = worker_id
         self._lease_s = lease_s
-        self._on_heard = on_heard
+        self._on_renewal = on_renewal
         self._loop = asyncio.get_running_loop()
         self._acknowledged = time.monotonic()
         """When the worker's loop last ran what a beat gave it."""
@@ -52,25 +52,25 @@ class Heartbeat:
         self._ended.set()
         self._thread.join(_JOIN_S)
 
-    def _acknowledge(self, told: leases.LeaseRenewal | ClusterError | None) -> None:
+    def _acknowledge(self, renewal: leases.LeaseRenewal | ClusterError | None) -> None:
         """On the worker's loop: it runs, so that its leases may be renewed."""
         self._acknowledged = time.monotonic()
-        if told is not None:
-            self._on_heard(told)
+        if renewal is not None:
+            self._on_renewal(renewal)
 
     def _run(self) -> None:
-        asyncio.run(self._beat())
+        asyncio.run(self._renew_repeatedly())
 
-    async def _beat(self) -> None:
+    async def _renew_repeatedly(self) -> None:
         db = Database(self._url, name="remit beat")
         while not self._ended.is_set():
-            told: leases.LeaseRenewal | ClusterError | None = None
+            renewal: leases.LeaseRenewal | ClusterError | None = None
             if time.monotonic() - self._acknowledged < self._lease_s:
                 try:
-                    told = await leases.beat(db, self._worker_id, dict(self.held), lease_s=self._lease_s)
+                    renewal = await leases.renew(db, self._worker_id, dict(self.fences), lease_s=self._lease_s)
                 except ClusterError as error:
-                    told = error
+                    renewal = error
             with suppress(RuntimeError):  # the loop has ended, and with it all that was held
-                self._loop.call_soon_threadsafe(self._acknowledge, told)
-            await asyncio.to_thread(self._ended.wait, self._lease_s / _SHARE)
+                self._loop.call_soon_threadsafe(self._acknowledge, renewal)
+            await asyncio.to_thread(self._ended.wait, self._lease_s / _RENEWALS_PER_LEASE)
         await db.close()

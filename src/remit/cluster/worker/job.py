@@ -16,14 +16,14 @@ from remit.cluster.caller.client import ClusterClient
 from remit.cluster.database import leases, session_rows
 from remit.cluster.keys import KEY
 from remit.cluster.orders import Packed, make_evidence, read_checkpoint
-from remit.cluster.retry import insist
+from remit.cluster.retry import retry_forever
 from remit.cluster.row_conversion import read_attempt
-from remit.cluster.sealing import Signed, sign_ticket
+from remit.cluster.sealing import TicketClaims, sign_ticket
 from remit.cluster.transfer import load_bundles
-from remit.cluster.worker.import_session import adopt, check_ticket, load_order, shape_order
 from remit.cluster.worker.progress_reporter import ProgressReporter
-from remit.cluster.worker.publish import Publication, gather, make_publication, publish
-from remit.cluster.worker.worker_folder import WorkerFolderFacts, clear_away
+from remit.cluster.worker.publication import Publication, collect_results, make_publication, publish
+from remit.cluster.worker.session_import import check_ticket, import_run, load_order, make_run_of_order
+from remit.cluster.worker.worker_folder import WorkerFolderFacts, remove_session
 from remit.config import BACKEND
 from remit.errors import ClusterError, RemitError, StorageError
 from remit.git import clones
@@ -53,8 +53,8 @@ class JobResult(NamedTuple):
 
     status: str
     """Of the outcome; `lost` where the session is another worker's now, `unable` where it was left to others."""
-    ending: str = ""
-    trouble: str = ""
+    stop_reason: str = ""
+    problem: str = ""
     """Why this machine cannot carry it out."""
 
 
@@ -63,14 +63,14 @@ class Job:
 
     def __init__(
         self,
-        site: WorkerContext,
+        context: WorkerContext,
         row: session_rows.SessionRow,
         lease: leases.Lease,
         *,
         has_others: Callable[[], Awaitable[bool]],
     ) -> None:
         """`has_others`: whether other workers could carry it out, where this machine cannot."""
-        self.site = site
+        self.context = context
         self._has_others = has_others
         self.row = row
         self.lease = lease
@@ -79,51 +79,51 @@ class Job:
         self.lost = asyncio.Event()
         """Set once the session is another's."""
         self.is_publishing = False
-        self._cancelling = lease.cancel_reason
+        self._cancel_reason = lease.cancel_reason
         self._began_ms = read_clock_ms()
         self._lost_attempts = 0
         """How many were made on other workers."""
 
     def cancel(self, reason: str) -> None:
         """End it; what there is of it is published."""
-        is_new = self._cancelling is None
-        self._cancelling = self._cancelling or reason or "somebody asked for its end"
+        is_new = self._cancel_reason is None
+        self._cancel_reason = self._cancel_reason or reason or "somebody asked for its end"
         if is_new and self.supervisor is not None:
-            self._tell_supervisor()
+            self._cancel_supervisor()
 
-    def lose(self) -> None:
+    def mark_lost(self) -> None:
         """End the agent, for the session is another's now; nothing is published."""
         if self.is_publishing or self.lost.is_set():  # what is published under an old fence changes nothing
             return
         self.lost.set()
-        self._cancelling = self._cancelling or "its worker was not heard of for too long"
+        self._cancel_reason = self._cancel_reason or "its worker was not heard of for too long"
         if self.supervisor is not None:
-            self._tell_supervisor()
+            self._cancel_supervisor()
 
-    def _tell_supervisor(self) -> None:
+    def _cancel_supervisor(self) -> None:
         assert self.supervisor is not None  # noqa: S101 - by those who call
         with suppress(RemitError):
-            self.supervisor.cancel(self.session_id, reason=self._cancelling or "")
+            self.supervisor.cancel(self.session_id, reason=self._cancel_reason or "")
 
     async def run(self) -> JobResult:
         """Carry it out; returns once its outcome is published, or another has the session."""
         try:
-            result = await self._carry_out()
+            result = await self._execute()
         except _UnableError as error:
-            await self._clear_away()
-            return JobResult("unable", trouble=str(error))
+            await self._remove_session()
+            return JobResult("unable", problem=str(error))
         except RemitError as error:
             result = make_publication(self._shape_row(), Attempt("rejected", reason=str(error)))
         except Exception as error:  # noqa: BLE001 - the outermost line of a session: whoever waits is told
             reason = f"this is a bug: {type(error).__name__}: {str(error)[:300]}"
             result = make_publication(self._shape_row(), Attempt("crashed", reason=reason))
         if self.lost.is_set() or result is None:
-            await self._clear_away()
+            await self._remove_session()
             return JobResult("lost")
         self.is_publishing = True
         fence = self.lease.fence
-        is_published = await publish(self.site, self.session_id, fence, result, began_ms=self._began_ms)
-        await self._clear_away()
+        is_published = await publish(self.context, self.session_id, fence, result, began_ms=self._began_ms)
+        await self._remove_session()
         return JobResult(result.conclusion.status, result.conclusion.stop_reason) if is_published else JobResult("lost")
 
     def _shape_row(self) -> Run:
@@ -133,38 +133,38 @@ class Job:
             started_ms=self._began_ms, details=row.terms,
         )  # fmt: skip
 
-    async def _carry_out(self) -> Publication | None:
-        order = await load_order(self.site, self.session_id)
-        facts = self.site.folder.load(self.session_id)
-        if facts is not None and self._is_whole(facts):
+    async def _execute(self) -> Publication | None:
+        order = await load_order(self.context, self.session_id)
+        facts = self.context.folder.load(self.session_id)
+        if facts is not None and self._can_resume(facts):
             facts = facts._replace(fence=self.lease.fence)
         else:
-            await self._clear_away()
-            await check_ticket(self.site, order)
-            early = await self._look_before(order)
-            if early is not None:
-                return early
+            await self._remove_session()
+            await check_ticket(self.context, order)
+            ended_early = await self._end_without_agent(order)
+            if ended_early is not None:
+                return ended_early
             try:
                 facts = await self._check_out(order)
             except StorageError as error:  # a full disk, a remote that this machine does not reach
                 if await self._has_others():
                     raise _UnableError(error.message, hint=error.hint) from error
                 raise
-        await asyncio.to_thread(self.site.folder.note, facts)
-        return await self._drive(order, facts)
+        await asyncio.to_thread(self.context.folder.record, facts)
+        return await self._run_agent(order, facts)
 
-    def _is_whole(self, facts: WorkerFolderFacts) -> bool:
+    def _can_resume(self, facts: WorkerFolderFacts) -> bool:
         """Whether what this worker had begun is still the session's: nobody else had it in between."""
         return facts.fence == self.lease.fence - 1 and os.path.isdir(facts.root)
 
     # --- without an agent ---------------------------------------------------------------------------------------------
 
-    async def _look_before(self, order: RunOrder) -> Publication | None:
+    async def _end_without_agent(self, order: RunOrder) -> Publication | None:
         """What becomes of a session without an agent: one that is not wanted any more, too late, or was lost."""
-        row, terms = shape_order(order)._replace(started_ms=self._began_ms), read_run_config(order.details)
+        row, terms = make_run_of_order(order)._replace(started_ms=self._began_ms), read_run_config(order.details)
         saved = None if self.lease.is_first else await self._load_saved()
-        if self._cancelling is not None:
-            ended = Attempt("cancelled", reason=self._cancelling)
+        if self._cancel_reason is not None:
+            ended = Attempt("cancelled", reason=self._cancel_reason)
         elif self.lease.deadline_left_ms <= 0:
             ended = Attempt("timeout")
         elif saved is not None and terms.retry != "safe":
@@ -179,22 +179,22 @@ class Job:
 
     async def _load_saved(self) -> Packed | None:
         """What was saved of it; None where no agent has begun."""
-        saved = await insist(lambda: session_rows.load_saved(self.site.goods, self.session_id))
-        return None if saved is None else read_checkpoint(self.site.key, saved)
+        saved = await retry_forever(lambda: session_rows.load_checkpoint(self.context.bulk_db, self.session_id))
+        return None if saved is None else read_checkpoint(self.context.key, saved)
 
     async def _count_lost(self) -> int:
         """How many attempts were made elsewhere; what they printed keeps their number."""
-        row = await insist(lambda: session_rows.load_row(self.site.db, self.session_id))
+        row = await retry_forever(lambda: session_rows.load_row(self.context.db, self.session_id))
         return max(1, 0 if row is None else read_attempt(row))
 
     # --- the checkout -------------------------------------------------------------------------------------------------
 
     async def _check_out(self, order: RunOrder) -> WorkerFolderFacts:
-        source, site = order.source, self.site
-        bundles = await insist(lambda: load_bundles(site.goods, site.folder.store, source))
+        source, context = order.source, self.context
+        bundles = await retry_forever(lambda: load_bundles(context.bulk_db, context.folder.store, source))
         base = BaseTree(order.commit, order.tree, order.prefix)
         root = await asyncio.to_thread(
-            clones.check_out, site.folder.store, site.folder.find_tree(self.session_id), base,
+            clones.check_out, context.folder.store, context.folder.find_tree(self.session_id), base,
             bundles=bundles, remote=source.remote, branch=source.branch,
         )  # fmt: skip
         if order.trusted:
@@ -202,85 +202,86 @@ class Job:
         deadline_ms = read_clock_ms() + self.lease.deadline_left_ms
         return WorkerFolderFacts(self.session_id, self.lease.fence, self.lease.fence, root, deadline_ms)
 
-    async def _clear_away(self) -> None:
+    async def _remove_session(self) -> None:
         with suppress(RemitError):  # what can't be removed now is when the worker starts again
-            await clear_away(self.site, self.session_id)
+            await remove_session(self.context, self.session_id)
 
     # --- the agent ----------------------------------------------------------------------------------------------------
 
-    async def _drive(self, order: RunOrder, facts: WorkerFolderFacts) -> Publication | None:
+    async def _run_agent(self, order: RunOrder, facts: WorkerFolderFacts) -> Publication | None:
         home = Home(facts.root)
-        site = self.site
-        setup = await asyncio.to_thread(site.load_setup, facts.root)
+        context = self.context
+        setup = await asyncio.to_thread(context.load_setup, facts.root)
         environ = self._make_environ(order)
         supervisor = Supervisor(home, setup.settings, own_runners=setup.own_runners, environ=environ, is_worker=True)
         supervisor.variables = setup.variables
-        afar = supervisor.cluster = ClusterClient(
-            home, site.url, site.settings, environ, key=site.key, own=frozenset({self.session_id}),
+        client = supervisor.cluster = ClusterClient(
+            home, context.url, context.settings, environ, key=context.key, own=frozenset({self.session_id}),
             trusted=order.trusted,
         )  # fmt: skip
         try:
-            await self._adopt(order, facts, supervisor)
-            teller = ProgressReporter(site, supervisor, order, self.lease.fence, on_lost=self.lose)
-            self._sign_with(supervisor, teller, facts)
-            teller.packed = await self._load_saved() or Packed()
-            await insist(teller.note)
+            await self._import_run(order, facts, supervisor)
+            reporter = ProgressReporter(context, supervisor, order, self.lease.fence, on_lost=self.mark_lost)
+            self._set_ticket_signer(supervisor, reporter, facts)
+            reporter.packed = await self._load_saved() or Packed()
+            await retry_forever(reporter.record_checkpoint)
             if self.lost.is_set():
                 return None
             self.supervisor = supervisor
-            if self._cancelling is not None:
-                self._tell_supervisor()
+            if self._cancel_reason is not None:
+                self._cancel_supervisor()
             try:
-                await self._attend(supervisor, teller)
+                await self._supervise(supervisor, reporter)
             except RemitError as error:  # a disk that is full: what was saved before is all that is left
                 ended = Attempt("crashed", reason=str(error))
-                return make_publication(shape_order(order), ended)._replace(packed=teller.packed)
+                return make_publication(make_run_of_order(order), ended)._replace(packed=reporter.packed)
             if self.lost.is_set():
                 return None
-            await insist(teller.tell_rest)
-            return await gather(site, order, home, fence=self.lease.fence, known=teller.packed.commit)
+            await retry_forever(reporter.tell_rest)
+            return await collect_results(context, order, home, fence=self.lease.fence, known=reporter.packed.commit)
         finally:
             self.supervisor = None
             with suppress(ClusterError):
-                await afar.close()
+                await client.close()
             supervisor.end()
             home.close()
 
-    async def _attend(self, supervisor: Supervisor, teller: ProgressReporter) -> None:
+    async def _supervise(self, supervisor: Supervisor, reporter: ProgressReporter) -> None:
         """Drive it to the end of its agent's work, and tell of it meanwhile."""
-        telling = asyncio.ensure_future(teller.run())
+        reporting = asyncio.ensure_future(reporter.run())
         try:
             await supervisor.run_to_end(self.session_id)
         finally:
-            telling.cancel()
+            reporting.cancel()
             with suppress(asyncio.CancelledError):
-                await telling
+                await reporting
 
     def _make_environ(self, order: RunOrder) -> dict[str, str]:
         """What an agent finds in its environment; who hands nothing on has no business with the database."""
-        environ = {**self.site.environ, BACKEND: self.site.url}
+        environ = {**self.context.environ, BACKEND: self.context.url}
         if not read_run_config(order.details).may_call:
             environ = {name: value for name, value in environ.items() if name not in (BACKEND, KEY)}
         return environ
 
-    async def _adopt(self, order: RunOrder, facts: WorkerFolderFacts, supervisor: Supervisor) -> None:
+    async def _import_run(self, order: RunOrder, facts: WorkerFolderFacts, supervisor: Supervisor) -> None:
         above = [str(each["session_id"]) for each in order.above]
-        known = await insist(lambda: session_rows.list_rows(self.site.db, sessions=above)) if above else []
-        await adopt(
-            supervisor.home, order, supervisor.id, deadline_ms=facts.deadline_ms, above=known, lost=self._lost_attempts
+        known = await retry_forever(lambda: session_rows.list_rows(self.context.db, sessions=above)) if above else []
+        await import_run(
+            supervisor.home, order, supervisor.id, deadline_ms=facts.deadline_ms, above=known,
+            lost_attempts=self._lost_attempts,
         )  # fmt: skip
 
-    def _sign_with(self, supervisor: Supervisor, teller: ProgressReporter, facts: WorkerFolderFacts) -> None:
+    def _set_ticket_signer(self, supervisor: Supervisor, reporter: ProgressReporter, facts: WorkerFolderFacts) -> None:
         """Sign the tickets of its agent, under the lease that it is started with."""
-        site = self.site
-        teller.signed = facts.signed
+        context = self.context
+        reporter.signed = facts.signed
 
         def sign(row: Run) -> Ticket:
-            signed = Signed(row.session_id, row.root_id, row.agent, row.depth, row.path, facts.fence)
-            token = sign_ticket(site.key, signed, os.urandom(RANDOM_BYTES))
-            if teller.signed != facts.fence:
-                site.folder.note(facts._replace(signed=facts.fence))
-                teller.signed = facts.fence
+            signed = TicketClaims(row.session_id, row.root_id, row.agent, row.depth, row.path, facts.fence)
+            token = sign_ticket(context.key, signed, os.urandom(RANDOM_BYTES))
+            if reporter.signed != facts.fence:
+                context.folder.record(facts._replace(signed=facts.fence))
+                reporter.signed = facts.fence
             return Ticket(token, hash_ticket(token))
 
         supervisor.mint = sign

@@ -23,7 +23,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.cluster.database.driver import read_url
-from remit.cluster.retry import settle, wait_for_event
+from remit.cluster.retry import wait_for_event, wait_or_cancel
 from remit.errors import ClusterError, how_to_install
 from remit.model import MAX_DEPTH
 
@@ -36,13 +36,13 @@ NAME = "remit"
 VERSION = "remit-1"
 """What workers have in common that can carry out one another's orders."""
 BODY = "remit.execute"
-_OVER = ("SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
-_POOL = 8
+_ENDED_STATES = ("SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
+_POOL_SIZE = 8
 _IDLE_S = 5
-_MOST_LEFT = 1000
+_MAX_WORKFLOWS = 1000
 _THREADS = 4
 _PATIENCE_S = 5.0
-_START = "#"
+_START_MARK = "#"
 """In DBOS's name for a worker, before that of its start."""
 
 
@@ -52,11 +52,11 @@ class QueueLimits(NamedTuple):
     running: int = 32
     """On all workers together, of one level."""
     per_agent: int | None = None
-    on_one: int = 4
+    per_worker: int = 4
     """On one worker."""
 
 
-class LeftWorkflows(NamedTuple):
+class AbandonedWorkflow(NamedTuple):
     """A session whose workflow belongs to a worker that is no longer there."""
 
     session_id: str
@@ -86,7 +86,7 @@ class Queues:
         url: str,
         worker_id: str,
         *,
-        room: QueueLimits,
+        limits: QueueLimits,
         agents: Collection[str] = (),
         poll_s: float,
         on_execute: Execute,
@@ -94,8 +94,8 @@ class Queues:
         """`on_execute` is awaited on the loop that `launch` is called on; it returns when an outcome is there."""
         self._url = url
         self._worker_id = worker_id
-        self._executor = f"{worker_id}{_START}{os.urandom(4).hex()}"
-        self._room = room
+        self._executor = f"{worker_id}{_START_MARK}{os.urandom(4).hex()}"
+        self._limits = limits
         self._agents = agents
         self._poll_s = poll_s
         self._on_execute = on_execute
@@ -107,19 +107,19 @@ class Queues:
         self._idle: frozenset[str] = frozenset()
         """What DBOS has for this worker though nobody carries it out, when that was looked at last."""
 
-    async def launch(self, most: int = 0) -> None:
+    async def launch(self, max_concurrency: int = 0) -> None:
         """Begin to take sessions, and to carry them out. `most`: how many the largest of the other workers carries out.
 
         DBOS has one number for all who take from a queue; whoever has room for fewer gives back what is too much.
         """
-        self._room = self._room._replace(on_one=max(self._room.on_one, most))
+        self._limits = self._limits._replace(per_worker=max(self._limits.per_worker, max_concurrency))
         self._loop = asyncio.get_running_loop()
         try:
             await asyncio.to_thread(self._launch)
         except ImportError as error:
             raise ClusterError("a worker needs DBOS", hint=how_to_install("postgres")) from error
         except Exception as error:  # whatever it is that its drivers raise
-            message = f"the queues cannot be opened: {_tell(error, self._url)}"
+            message = f"the queues cannot be opened: {_describe_error(error, self._url)}"
             hint = "see whether the database answers, and whether its user may make tables"
             raise ClusterError(message, hint=hint) from error
 
@@ -142,19 +142,19 @@ class Queues:
         """
         from dbos import DBOS  # noqa: PLC0415 - as above
 
-        room = self._room
+        limits = self._limits
         DBOS.register_queue(
             name,
-            global_concurrency=room.running,
-            worker_concurrency=min(room.on_one, room.running),
+            global_concurrency=limits.running,
+            worker_concurrency=min(limits.per_worker, limits.running),
             # only where it is asked for: for those of a queue in partitions DBOS waits longer than for the database
-            partition_concurrency=None if room.per_agent is None else min(room.per_agent, room.running),
+            partition_concurrency=None if limits.per_agent is None else min(limits.per_agent, limits.running),
             polling_interval_sec=self._poll_s,
             on_conflict="always_update",
         )
         self._known.add(name)
 
-    def _have(self, name: str) -> None:
+    def _ensure_queue(self, name: str) -> None:
         """See that there is a queue, with whoever's limits."""
         from dbos import DBOS  # noqa: PLC0415 - as above
 
@@ -171,7 +171,7 @@ class Queues:
             "serializer": _make_serializer(),
             "log_level": "CRITICAL",  # the worker says what there is to say, and no address with a password
             "console_log_level": "CRITICAL",
-            "sys_db_pool_size": _POOL,
+            "sys_db_pool_size": _POOL_SIZE,
             "db_engine_kwargs": {
                 "connect_args": _make_connect_args(self._url),
                 "pool_pre_ping": False,  # to ask before each question costs as much again; what was lost is asked anew
@@ -186,7 +186,7 @@ class Queues:
                 raise RuntimeError("nobody has launched the queues")
             self._executing.add(session_id)
             try:
-                body = asyncio.run_coroutine_threadsafe(_await(self._on_execute(session_id)), loop)
+                body = asyncio.run_coroutine_threadsafe(_as_coroutine(self._on_execute(session_id)), loop)
                 await asyncio.wrap_future(body)
             except Exception as error:  # this worker cannot: DBOS must not take that for the session's end
                 raise asyncio.CancelledError from error
@@ -208,60 +208,60 @@ class Queues:
         }
 
         def work() -> None:
-            self._have(queue)
+            self._ensure_queue(queue)
             DBOS.enqueue_workflow_with_options(options, session_id)
 
-        await self._do(work)
+        await self._call_dbos(work)
 
     async def resume(self, session_id: str, queue: str) -> None:
         """Put a session back whose worker is no longer there; one that is over is left as it is."""
         from dbos import DBOS  # noqa: PLC0415 - as above
 
         def work() -> None:
-            self._have(queue)
+            self._ensure_queue(queue)
             DBOS.resume_workflow(session_id, queue_name=queue)
 
-        await self._do(work)
+        await self._call_dbos(work)
 
-    async def is_over(self, session_id: str) -> bool:
+    async def has_ended(self, session_id: str) -> bool:
         """Whether nobody will carry a session out any more, because its workflow has ended."""
         from dbos import DBOS  # noqa: PLC0415 - as above
 
-        found = await self._do(lambda: DBOS.get_workflow_status(session_id))
-        return found is None or found.status in _OVER
+        found = await self._call_dbos(lambda: DBOS.get_workflow_status(session_id))
+        return found is None or found.status in _ENDED_STATES
 
     async def is_waiting(self, session_id: str, queue: str) -> bool:
         """Whether a session waits in a queue, and nobody has taken it from there."""
         from dbos import DBOS  # noqa: PLC0415 - as above
 
-        found = await self._do(lambda: DBOS.get_workflow_status(session_id))
+        found = await self._call_dbos(lambda: DBOS.get_workflow_status(session_id))
         return found is not None and (found.status, found.queue_name) == ("ENQUEUED", queue)
 
-    async def list_left(self, present: Collection[str]) -> list[LeftWorkflows]:
+    async def list_abandoned(self, present: Collection[str]) -> list[AbandonedWorkflow]:
         """The sessions of workers who are not `present`, of this one before it was started, and what it never began.
 
         DBOS takes first and begins then: where the database goes away in between, it begins nothing, and says nothing.
         """
         from dbos import DBOS  # noqa: PLC0415 - as above
 
-        found = await self._do(
+        found = await self._call_dbos(
             lambda: DBOS.list_workflows(
-                name=BODY, status="PENDING", limit=_MOST_LEFT, load_input=False, load_output=False
+                name=BODY, status="PENDING", limit=_MAX_WORKFLOWS, load_input=False, load_output=False
             )
         )
         own = frozenset(each.workflow_id for each in found if each.executor_id == self._executor) - self._executing
-        forgotten, self._idle = own & self._idle, own  # seen so twice: it is not just about to begin
+        never_started, self._idle = own & self._idle, own  # seen so twice: it is not just about to begin
         return [
-            LeftWorkflows(each.workflow_id, each.queue_name or "")
+            AbandonedWorkflow(each.workflow_id, each.queue_name or "")
             for each in found
-            if self._is_left(each.executor_id or "", present) or each.workflow_id in forgotten
+            if self._is_abandoned(each.executor_id or "", present) or each.workflow_id in never_started
         ]
 
-    def _is_left(self, executor: str, present: Collection[str]) -> bool:
-        worker_id = executor.partition(_START)[0]
+    def _is_abandoned(self, executor: str, present: Collection[str]) -> bool:
+        worker_id = executor.partition(_START_MARK)[0]
         return worker_id not in present or (worker_id == self._worker_id and executor != self._executor)
 
-    async def forget(self, seconds: float) -> int:
+    async def delete_finished(self, seconds: float) -> int:
         """Remove what DBOS keeps of sessions that were over so long ago; how many, at most a thousand at once."""
         from dbos import DBOS  # noqa: PLC0415 - as above
 
@@ -269,7 +269,7 @@ class Queues:
 
         def work() -> int:
             found = DBOS.list_workflows(
-                name=BODY, status="SUCCESS", completed_before=before, limit=_MOST_LEFT, load_input=False,
+                name=BODY, status="SUCCESS", completed_before=before, limit=_MAX_WORKFLOWS, load_input=False,
                 load_output=False,
             )  # fmt: skip
             names = [each.workflow_id for each in found]
@@ -277,18 +277,18 @@ class Queues:
                 DBOS.delete_workflows(names)
             return len(names)
 
-        count: int = await self._do(work)
+        count: int = await self._call_dbos(work)
         return count
 
-    async def _do(self, work: Callable[[], Any]) -> Any:  # noqa: ANN401 - DBOS's own
+    async def _call_dbos(self, work: Callable[[], Any]) -> Any:  # noqa: ANN401 - DBOS's own
         """Ask DBOS something. It waits for a database that is away, for longer than anybody here does."""
-        asked = asyncio.get_running_loop().run_in_executor(self._threads, work)
+        call = asyncio.get_running_loop().run_in_executor(self._threads, work)
         try:
-            if not await settle(asked, _PATIENCE_S):
+            if not await wait_or_cancel(call, _PATIENCE_S):
                 raise TimeoutError(f"nothing was heard for {_PATIENCE_S:.0f} s")  # noqa: TRY301 - told as the others
-            return asked.result()
+            return call.result()
         except Exception as error:  # whatever it is that its drivers raise
-            message = f"the queues do not answer: {_tell(error, self._url)}"
+            message = f"the queues do not answer: {_describe_error(error, self._url)}"
             raise ClusterError(message, hint="see whether the database answers") from error
 
     async def stop(self) -> None:
@@ -308,7 +308,7 @@ class Queues:
         await wait_for_event(ended, _PATIENCE_S)
 
 
-async def _await(work: Awaitable[None]) -> None:
+async def _as_coroutine(work: Awaitable[None]) -> None:
     await work
 
 
@@ -340,7 +340,7 @@ def _make_serializer() -> Any:  # noqa: ANN401 - DBOS's own
     return Plain()
 
 
-def _tell(error: Exception, url: str) -> str:
+def _describe_error(error: Exception, url: str) -> str:
     """What a driver says, in one line and without the address."""
     lines = str(error).replace(url, "…").strip().splitlines()
     return f"{type(error).__name__}: {lines[0][:200]}" if lines else type(error).__name__

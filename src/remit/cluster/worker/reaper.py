@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from remit.cluster.worker.queues import Queues
 
 _THOROUGH_EVERY = 5
-_KEPT_S, _FORGET_EVERY_S = 3600.0, 600.0
+_WORKFLOW_KEPT_S, _PRUNE_EVERY_S = 3600.0, 600.0
 """How long DBOS keeps what is over: the outcome is in a table of our own."""
 
 
-def choose(row: SessionRow, present: Sequence[WorkerRow]) -> str:
+def choose_queue_for(row: SessionRow, present: Sequence[WorkerRow]) -> str:
     """The queue that a session belongs into, with these workers there."""
     return choose_queue(row.agent, row.depth, [each.agents for each in present if each.state == "active"])
 
@@ -42,54 +42,56 @@ class Reaper:
         self._queues = queues
         self._execute_here = execute_here
         self._rounds = 0
-        self._forgot_at = -_FORGET_EVERY_S
+        self._pruned_at = -_PRUNE_EVERY_S
 
     async def reap(self) -> list[SessionRow]:
         """Make a round; the sessions that were given back."""
-        given = []
+        requeued = []
         for row in await leases.list_expired(self._db):
-            if await leases.note_resumed(self._db, row.session_id):
-                await self._give_back(row)
-                given.append(row)
+            if await leases.claim_expired(self._db, row.session_id):
+                await self._requeue(row)
+                requeued.append(row)
         self._rounds += 1
         if self._rounds % _THOROUGH_EVERY == 1:
-            await self._look_thoroughly()
-        if time.monotonic() - self._forgot_at > _FORGET_EVERY_S:
-            self._forgot_at = time.monotonic()
-            await self._forget()
-        return given
+            await self._requeue_abandoned()
+        if time.monotonic() - self._pruned_at > _PRUNE_EVERY_S:
+            self._pruned_at = time.monotonic()
+            await self._prune()
+        return requeued
 
-    async def _forget(self) -> None:
+    async def _prune(self) -> None:
         """Remove what is old: nothing grows without bound."""
-        while await self._queues.forget(_KEPT_S):
+        while await self._queues.delete_finished(_WORKFLOW_KEPT_S):
             pass
         await prune(self._db, days=self._keep_days)
 
-    async def _give_back(self, row: SessionRow) -> None:
-        if await self._queues.is_over(row.session_id):
+    async def _requeue(self, row: SessionRow) -> None:
+        if await self._queues.has_ended(row.session_id):
             self._execute_here(row.session_id)
             return
         present = await workers.list_workers(self._db, only_live=True)
-        await self._queues.resume(row.session_id, choose(row, present))
+        await self._queues.resume(row.session_id, choose_queue_for(row, present))
 
-    async def _look_thoroughly(self) -> None:
+    async def _requeue_abandoned(self) -> None:
         """Give back what DBOS holds for workers that are gone, unless their lease still runs: they may come back."""
         present = await workers.list_workers(self._db, only_live=True)
-        left = await self._queues.list_left({each.worker_id for each in present})
-        names = [each.session_id for each in left]
+        abandoned = await self._queues.list_abandoned({each.worker_id for each in present})
+        names = [each.session_id for each in abandoned]
         found = {row.session_id: row for row in await session_rows.list_rows(self._db, sessions=names)} if names else {}
-        for each in left:
+        for each in abandoned:
             row = found.get(each.session_id)
             if row is None or row.state != "running" or (row.lease_left_s or 0) <= 0:
-                await self._queues.resume(each.session_id, each.queue if row is None else choose(row, present))
-        await self._move(present)
+                await self._queues.resume(
+                    each.session_id, each.queue if row is None else choose_queue_for(row, present)
+                )
+        await self._move_stranded(present)
 
-    async def _move(self, present: Sequence[WorkerRow]) -> None:
+    async def _move_stranded(self, present: Sequence[WorkerRow]) -> None:
         """Put what waits where nobody takes it into the queue where it belongs now."""
         active = [each for each in present if each.state == "active"]
-        heard = {name for each in active for name in list_queues(each.agents)}
+        served = {name for each in active for name in list_queues(each.agents)}
         for row in await session_rows.list_rows(self._db, only_open=True):
-            wanted = choose(row, present)
-            is_stuck = row.state == "queued" and row.queue not in heard and wanted in heard
+            wanted = choose_queue_for(row, present)
+            is_stuck = row.state == "queued" and row.queue not in served and wanted in served
             if is_stuck and await self._queues.is_waiting(row.session_id, row.queue):
                 await self._queues.resume(row.session_id, wanted)

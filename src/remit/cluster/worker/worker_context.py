@@ -29,7 +29,7 @@ class WorkerContext(NamedTuple):
     url: str
     db: Database
     """For what is said often, and is small."""
-    goods: Database
+    bulk_db: Database
     """For what is large: nobody waits behind it."""
     key: bytes
     folder: WorkerFolder

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from remit.cluster.worker.worker_context import WorkerContext
 
 
-_MOST_NAME = 64
-_MOST_BYTES = 64 * 1024
+_MAX_NAME = 64
+_MAX_BYTES = 64 * 1024
 
 
 class WorkerFolderFacts(NamedTuple):
@@ -67,13 +67,13 @@ class WorkerFolder:
     def __init__(self, folder: str, name: str) -> None:
         self.folder = os.path.abspath(folder)
         self.store = f"{self.folder}/store"
-        self._held = ExitStack()
+        self._lock = ExitStack()
         try:
             os.makedirs(f"{self.folder}/sessions", mode=0o700, exist_ok=True)
             os.makedirs(self.store, mode=0o700, exist_ok=True)
         except OSError as error:
             raise storage_error(self.folder, error) from error
-        if not self._held.enter_context(try_lock(f"{self.folder}/lock")):
+        if not self._lock.enter_context(try_lock(f"{self.folder}/lock")):
             hint = "end that one first, or give this one another --name"
             raise BusyError(f"a worker called {name} runs here already, with '{self.folder}'", hint=hint)
         self.worker_id = self._find_id(name)
@@ -82,9 +82,9 @@ class WorkerFolder:
         """Who it was when it was first started: two machines of one name are two workers."""
         file = f"{self.folder}/worker.json"
         if os.path.lexists(file):
-            known = _load(file)
-            if isinstance(known.get("id"), str):
-                return str(known["id"])
+            values = _load(file)
+            if isinstance(values.get("id"), str):
+                return str(values["id"])
         worker_id = f"{name}-{os.urandom(4).hex()}"
         _write(file, {"id": worker_id})
         sync_folder(self.folder)
@@ -92,7 +92,7 @@ class WorkerFolder:
 
     def close(self) -> None:
         """Let another worker of this name start."""
-        self._held.close()
+        self._lock.close()
 
     # --- sessions -----------------------------------------------------------------------------------------------------
 
@@ -100,7 +100,7 @@ class WorkerFolder:
         """Where the checkout of a session is, or is to be."""
         return f"{self._find(session_id)}/tree"
 
-    def note(self, facts: WorkerFolderFacts) -> None:
+    def record(self, facts: WorkerFolderFacts) -> None:
         """Keep what is to be known of a session; on disk when this ends."""
         folder = self._find(facts.session_id)
         try:
@@ -114,8 +114,8 @@ class WorkerFolder:
         file = f"{self._find(session_id)}/facts.json"
         if not os.path.isfile(file):
             return None
-        known = _load(file)
-        return WorkerFolderFacts(**known) if known.keys() == {*WorkerFolderFacts._fields} else None
+        values = _load(file)
+        return WorkerFolderFacts(**values) if values.keys() == {*WorkerFolderFacts._fields} else None
 
     def list_sessions(self) -> list[str]:
         """The sessions of which something is kept."""
@@ -124,13 +124,13 @@ class WorkerFolder:
     def drop(self, session_id: str) -> None:
         """Remove all that is kept of a session. Nothing of it may be alive."""
         folder = self._find(session_id)
-        gone = f"{self.folder}/sessions/.{session_id}.{os.urandom(3).hex()}"
+        renamed = f"{self.folder}/sessions/.{session_id}.{os.urandom(3).hex()}"
         try:
             if os.path.isdir(folder):
-                os.rename(folder, gone)  # half of one must never look like one
+                os.rename(folder, renamed)  # half of one must never look like one
         except OSError as error:
             raise storage_error(folder, error) from error
-        rmtree(gone, ignore_errors=True)
+        rmtree(renamed, ignore_errors=True)
 
     def sweep(self) -> None:
         """Remove what could not be removed before."""
@@ -147,17 +147,17 @@ class WorkerFolder:
 def check_name(name: str) -> str:
     """The name of a worker; it stands in paths and tables."""
     plain = name.replace("-", "").replace("_", "").replace(".", "")
-    if plain.isalnum() and plain.isascii() and len(name) <= _MOST_NAME and not name.startswith("."):
+    if plain.isalnum() and plain.isascii() and len(name) <= _MAX_NAME and not name.startswith("."):
         return name
     raise InputError(f"'{name[:80]}' cannot be the name of a worker", hint="use letters, digits, dots and dashes")
 
 
 def _load(file: str) -> dict[str, Any]:
     try:
-        known = json.loads(load_bytes(file, max_bytes=_MOST_BYTES))
+        values = json.loads(load_bytes(file, max_bytes=_MAX_BYTES))
     except ValueError:
         return {}
-    return known if isinstance(known, dict) else {}
+    return values if isinstance(values, dict) else {}
 
 
 def _write(file: str, values: Mapping[str, object]) -> None:
@@ -167,27 +167,27 @@ def _write(file: str, values: Mapping[str, object]) -> None:
         raise storage_error(file, error) from error
 
 
-_ENDING_S = 0.05
+_POLL_S = 0.05
 
 
-async def clear_away(site: WorkerContext, session_id: str) -> None:
+async def remove_session(context: WorkerContext, session_id: str) -> None:
     """Remove what a worker has of a session; an agent of it that is still at work is ended first."""
-    facts = site.folder.load(session_id)
-    await asyncio.to_thread(_clear_away, site, session_id, "" if facts is None else facts.root)
+    facts = context.folder.load(session_id)
+    await asyncio.to_thread(_remove, context, session_id, "" if facts is None else facts.root)
 
 
-def _clear_away(site: WorkerContext, session_id: str, root: str) -> None:
-    tree = site.folder.find_tree(session_id)
+def _remove(context: WorkerContext, session_id: str, root: str) -> None:
+    tree = context.folder.find_tree(session_id)
     if root and os.path.isdir(root):
         _end_agents(Home(root))
         revoke(root)
     if os.path.isdir(tree):
         clones.remove(tree)
-    site.folder.drop(session_id)
+    context.folder.drop(session_id)
 
 
 def _end_agents(home: Home) -> None:
     while living := list_living(home):
         for attempt in living:
             send_control(attempt.folder, "cancel")
-        time.sleep(_ENDING_S)
+        time.sleep(_POLL_S)

@@ -25,28 +25,28 @@ _LIST = "list them with: remit worker list"
 
 def _check_cluster(context: DoctorContext) -> Iterator[HealthCheck]:
     """Yield nothing if the workspace runs everything on this machine."""
-    from remit.cluster.workers_status import ask
+    from remit.cluster.workers_status import query_status
 
-    cluster = ask(context.root, only_open=True, seconds=_SECONDS)
+    cluster = query_status(context.root, only_open=True, seconds=_SECONDS)
     if cluster is None:
         return
-    if cluster.look is None:
-        trouble = cluster.trouble
+    if cluster.overview is None:
+        trouble = cluster.error
         message = "can't be reached" if trouble is None else trouble.message
         yield HealthCheck(_DATABASE, "problem", message, "" if trouble is None else trouble.hint)
         return
-    yield _check_tables(cluster, cluster.look)
-    yield _check_key(cluster, cluster.look)
-    skew_s = cluster.look.ahead_ms / 1000
+    yield _check_tables(cluster, cluster.overview)
+    yield _check_key(cluster, cluster.overview)
+    skew_s = cluster.overview.ahead_ms / 1000
     if abs(skew_s) > _MAX_SKEW_S:
         side = "ahead of" if skew_s > 0 else "behind"
         message = f"this machine's clock is {abs(skew_s):.0f} s {side} the database's, so displayed times are wrong"
         yield HealthCheck("clock", "warning", message, "set both by the same time server")
     else:
         yield HealthCheck("clock", "ok", "this machine and the database agree")
-    yield from _check_workers(cluster, cluster.look.workers)
-    yield from _check_leases(cluster.look)
-    waiting = sum(each.waiting for each in cluster.look.queues)
+    yield from _check_workers(cluster, cluster.overview.workers)
+    yield from _check_leases(cluster.overview)
+    waiting = sum(each.waiting for each in cluster.overview.queues)
     if cluster.lag_s is None:
         yield HealthCheck("queues", "ok", "empty")
     elif cluster.lag_s > _MAX_WAIT_S:
@@ -106,7 +106,7 @@ def _check_workers(cluster: ClusterStatus, workers: Sequence[WorkerRow]) -> Iter
     if len(versions) > 1:
         message = f"workers have different versions of Remit: {', '.join(versions)}"
         yield HealthCheck(_WORKERS, "warning", message, "install one version, first on the workers")
-    if not cluster.is_manned:
+    if not cluster.has_active_worker:
         message = "all workers drain, so new runs wait" if live else "there are no workers, so new runs wait"
         yield HealthCheck(_WORKERS, "warning", message, "start one with: remit worker start")
     elif not silent and len(versions) == 1:

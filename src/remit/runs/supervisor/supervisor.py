@@ -151,7 +151,7 @@ class Supervisor:
         if run.runner == BUILT_IN and self._finish_settings is not None:
             return await self._answer(run, self._finish_settings)
         self.check_reachable(run)
-        if self.cluster is not None and self.cluster.takes(run):
+        if self.cluster is not None and self.cluster.is_remote(run):
             return await self._run_remotely(run, self.cluster)
         return await self._run_here(run)
 

@@ -12,8 +12,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.cluster.database import bundles, session_rows
-from remit.cluster.downgrade import doubt, name_files
-from remit.cluster.orders import read_outcome
+from remit.cluster.downgrade import downgrade_to_partial, name_files
+from remit.cluster.orders import read_result
 from remit.cluster.sealing import SealError, unseal
 from remit.errors import RemitError, StorageError
 from remit.git.apply_changes import apply_agent_changes, fetch
@@ -34,30 +34,30 @@ if TYPE_CHECKING:
     from remit.runs.judging.conclusion import Conclusion
 
 
-class Arrival(NamedTuple):
+class ImportedResult(NamedTuple):
     """What is told of a delegation once all that it made is here, and what is settled of it."""
 
     report: Result
     conclusion: Conclusion
 
 
-async def arrive(
-    afar: ClusterClient, row: Run, order: RunOrder, outcome: RemoteResult, *, own_files: tuple[str, ...] = ()
-) -> Arrival:
+async def import_result(
+    client: ClusterClient, row: Run, order: RunOrder, outcome: RemoteResult, *, own_files: tuple[str, ...] = ()
+) -> ImportedResult:
     """Take in what a worker has sent: the attempts, the texts and the files.
 
     `own_files`: what Remit itself writes here while agents work elsewhere.
     """
-    arrival = Arrival(*read_report(dict(outcome.report)))
-    keep_outcome(afar.home, row.session_id, outcome)
+    imported = ImportedResult(*read_report(dict(outcome.report)))
+    record_result(client.home, row.session_id, outcome)
     packed = outcome.packed
     if order.source.remote:  # its agent has ended: nobody needs the tree any more that it started from
-        await asyncio.to_thread(_drop_base, afar.home.root, order)
+        await asyncio.to_thread(_drop_base, client.home.root, order)
     if not packed.commit:
-        return _see_all(str(row.details.get("root") or afar.home.root), row, arrival)
-    bundle = await bundles.get(afar.db, packed.source.parcel) if packed.source.parcel else None
+        return _check_artifacts(str(row.details.get("root") or client.home.root), row, imported)
+    bundle = await bundles.get(client.db, packed.source.parcel) if packed.source.parcel else None
     return await asyncio.to_thread(
-        _ArrivedFiles(afar.home, row, order, outcome, bundle).apply_agent_changes, arrival, own_files
+        _ReceivedChanges(client.home, row, order, outcome, bundle).apply_agent_changes, imported, own_files
     )
 
 
@@ -66,15 +66,15 @@ def _drop_base(root: str, order: RunOrder) -> None:
         delete_remote_branches(root, order.source.remote, (order.source.branch,))
 
 
-async def load_outcome(db: Database, key: bytes, session_id: str) -> RemoteResult:
+async def load_result(db: Database, key: bytes, session_id: str) -> RemoteResult:
     """What a worker has said, once it is sure that one has."""
-    outcome = read_outcome(unseal(key, "outcome", await session_rows.load_outcome(db, session_id) or b""))
+    outcome = read_result(unseal(key, "outcome", await session_rows.load_result(db, session_id) or b""))
     if outcome.session_id != session_id:
         raise SealError(f"the outcome of {session_id} is that of another", hint=f"remit retry {session_id}")
     return outcome
 
 
-def keep_outcome(home: Home, session_id: str, outcome: RemoteResult, *, with_report: bool = False) -> Result:
+def record_result(home: Home, session_id: str, outcome: RemoteResult, *, with_report: bool = False) -> Result:
     """Write down what the worker's ledger has of it; what is told of it."""
     known = set(AttemptRow._fields)
     texts = {kind: text.encode("utf-8", "surrogatepass") for kind, text in outcome.texts.items()}
@@ -82,8 +82,8 @@ def keep_outcome(home: Home, session_id: str, outcome: RemoteResult, *, with_rep
     if with_report:
         texts["report"] = render_report(report, conclusion)
     with home.ledger.transaction() as db:
-        for told in outcome.attempts:
-            values: dict[str, Any] = {name: value for name, value in told.items() if name in known}
+        for attempt in outcome.attempts:
+            values: dict[str, Any] = {name: value for name, value in attempt.items() if name in known}
             record_attempt(db, session_id, AttemptRow(**values))
         store_texts(home, session_id, texts, db=db)
     return report
@@ -92,7 +92,7 @@ def keep_outcome(home: Home, session_id: str, outcome: RemoteResult, *, with_rep
 # --- files -----------------------------------------------------------------------------------------------------------
 
 
-class _ArrivedFiles:
+class _ReceivedChanges:
     """What an agent has made elsewhere, on its way into the tree."""
 
     def __init__(self, home: Home, row: Run, order: RunOrder, outcome: RemoteResult, bundle: bytes | None) -> None:
@@ -105,35 +105,41 @@ class _ArrivedFiles:
         self.source = packed.source
         self.bundle = bundle
 
-    def apply_agent_changes(self, arrival: Arrival, own_files: tuple[str, ...]) -> Arrival:
+    def apply_agent_changes(self, imported: ImportedResult, own_files: tuple[str, ...]) -> ImportedResult:
         """Fetch what it made, check it, and write it into the tree; what is told then."""
         if self.source.parcel and self.bundle is None:
-            return _doubt(arrival, "what it made is not in the database any more")
+            return _downgrade(imported, "what it made is not in the database any more")
         source = self.source
         try:
             fetched = fetch(
                 self.root, self.base, self.made, bundle=self.bundle, remote=source.remote, branch=source.branch
             )  # fmt: skip
             with self.home.lock(FINISHING):  # of two that arrive at once each sees what the other has written
-                arrived = apply_agent_changes(self.root, self.base, self.made, fetched=fetched)
+                applied = apply_agent_changes(self.root, self.base, self.made, fetched=fetched)
         except StorageError as error:  # it is not what was sent, or can't be written
-            return _doubt(arrival, f"what it made did not arrive: {error.message}")
-        conflicts = self._list_conflicts(arrival, arrived, own_files)
-        return self._tell(arrival, conflicts) if conflicts else _see_all(self.root, self.row, arrival)
+            return _downgrade(imported, f"what it made did not arrive: {error.message}")
+        conflicts = self._list_conflicts(imported, applied, own_files)
+        return (
+            self._keep_agent_version(imported, conflicts)
+            if conflicts
+            else _check_artifacts(self.root, self.row, imported)
+        )
 
-    def _list_conflicts(self, arrival: Arrival, arrived: AppliedChanges, own_files: tuple[str, ...]) -> list[str]:
+    def _list_conflicts(
+        self, imported: ImportedResult, applied: AppliedChanges, own_files: tuple[str, ...]
+    ) -> list[str]:
         """What has changed here meanwhile, and is not Remit's own.
 
         That changes all the time, as the log of errors does: it stays as it is here, unless the agent says that it made
         it. The line of a manifest is appended by settling.
         """
         manifest = str(self.row.details.get("manifest") or "")
-        own = {*own_files} - {artifact.path for artifact in arrival.conclusion.artifacts}
-        if manifest and arrival.conclusion.entry is not None:
+        own = {*own_files} - {artifact.path for artifact in imported.conclusion.artifacts}
+        if manifest and imported.conclusion.entry is not None:
             own.add(os.path.relpath(manifest, self.root))
-        return [path for path in (*arrived.conflicts, *arrived.kept) if path not in own]
+        return [path for path in (*applied.conflicts, *applied.kept) if path not in own]
 
-    def _tell(self, arrival: Arrival, conflicts: list[str]) -> Arrival:
+    def _keep_agent_version(self, imported: ImportedResult, conflicts: list[str]) -> ImportedResult:
         """Files that have changed here meanwhile stay as they are; what the agent made of them is on a branch."""
         branch = f"remit/{self.row.session_id}"
         try:
@@ -142,20 +148,22 @@ class _ArrivedFiles:
             is_kept = False
         where = f"git merge {branch} brings its version in" if is_kept else "its version could not be kept"
         message = f"{name_files(conflicts)} had changed here meanwhile or may not be written, and is as it was; {where}"
-        return _doubt(arrival, message)
+        return _downgrade(imported, message)
 
 
-def _see_all(root: str, row: Run, arrival: Arrival) -> Arrival:
+def _check_artifacts(root: str, row: Run, imported: ImportedResult) -> ImportedResult:
     """See that every artifact that a usable return names is here: below the root, or beside the manifest."""
     beside = os.path.dirname(str(row.details.get("manifest") or f"{root}/"))
-    paths = [artifact.path for artifact in arrival.conclusion.artifacts]
+    paths = [artifact.path for artifact in imported.conclusion.artifacts]
     missing = [path for path in paths if not any(os.path.lexists(os.path.join(each, path)) for each in (root, beside))]
-    is_usable = arrival.conclusion.status in ("completed", "partial")
-    return _doubt(arrival, f"{name_files(missing)} did not arrive") if missing and is_usable else arrival
+    is_usable = imported.conclusion.status in ("completed", "partial")
+    return _downgrade(imported, f"{name_files(missing)} did not arrive") if missing and is_usable else imported
 
 
 # --- doubt -----------------------------------------------------------------------------------------------------------
 
 
-def _doubt(arrival: Arrival, message: str) -> Arrival:
-    return Arrival(*doubt(*arrival, message, "Look at what is here and what is not, then do the rest again"))
+def _downgrade(imported: ImportedResult, message: str) -> ImportedResult:
+    return ImportedResult(
+        *downgrade_to_partial(*imported, message, "Look at what is here and what is not, then do the rest again")
+    )

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.cluster.database import session_rows, submissions
-from remit.cluster.orders import OrderSource, RemoteResult, RunOrder, read_outcome, render_order
-from remit.cluster.row_conversion import shape_posted
-from remit.cluster.sealing import Signed, seal, sign_ticket, unseal
+from remit.cluster.orders import OrderSource, RemoteResult, RunOrder, read_result, render_order
+from remit.cluster.row_conversion import make_posted
+from remit.cluster.sealing import TicketClaims, seal, sign_ticket, unseal
 from remit.ledger.runs import Run
 from remit.runs.admission.limits import Budget
 from remit.runs.request import Request
@@ -107,7 +107,7 @@ def test_orders_that_nobody_should_carry_out_are_refused(tmp_path: Path, url: st
     caller = Caller(tmp_path / "caller", url)
     key = bytes.fromhex(KEY)
     token = sign_ticket(
-        key, Signed("sess_1_parent", "sess_1_parent", "lead", 1, ("orchestrator", "lead"), 7), b"r" * 16
+        key, TicketClaims("sess_1_parent", "sess_1_parent", "lead", 1, ("orchestrator", "lead"), 7), b"r" * 16
     )
 
     def make(name: str, **changes: object) -> RunOrder:
@@ -136,7 +136,7 @@ def test_orders_that_nobody_should_carry_out_are_refused(tmp_path: Path, url: st
     async def post(db: Database) -> None:
         for name, body in bodies.items():
             row = Run(name, "scout", 1, ("orchestrator", "scout"), root_id=name, details={"timeout_s": 60})
-            assert await submissions.post(db, shape_posted(row, body))
+            assert await submissions.post(db, make_posted(row, body))
 
     with machines(tmp_path / "machines", url, 1, key=KEY):
         caller.ask(post)
@@ -148,8 +148,8 @@ def test_orders_that_nobody_should_carry_out_are_refused(tmp_path: Path, url: st
 
 
 def load_outcome(caller: Caller, session: str) -> RemoteResult:
-    return read_outcome(
-        unseal(bytes.fromhex(KEY), "outcome", caller.ask(lambda db: session_rows.load_outcome(db, session)))
+    return read_result(
+        unseal(bytes.fromhex(KEY), "outcome", caller.ask(lambda db: session_rows.load_result(db, session)))
     )
 
 
@@ -169,7 +169,7 @@ def test_a_machine_that_cannot_leaves_it_to_one_that_can(tmp_path: Path, url: st
         alone = caller.play(lambda ws: ws.delegate("scout", "Look.", command=agent.command))
         assert [each for each in broken.list_events() if each["event"] == "unable"]
     assert [each.status for each in results] == ["completed"] * choose(3, 5)
-    assert (alone.status, alone.ending) == ("failed", "rejected"), "there is nobody else"
+    assert (alone.status, alone.stop_reason) == ("failed", "rejected"), "there is nobody else"
 
 
 @pytest.mark.thorough

@@ -11,9 +11,9 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.cluster.database import leases
-from remit.cluster.downgrade import doubt, name_files
-from remit.cluster.orders import Packed, RemoteResult, render_outcome
-from remit.cluster.retry import insist
+from remit.cluster.downgrade import downgrade_to_partial, name_files
+from remit.cluster.orders import Packed, RemoteResult, render_result
+from remit.cluster.retry import retry_forever
 from remit.cluster.sealing import seal
 from remit.cluster.transfer import send_work
 from remit.errors import RemitError
@@ -57,7 +57,9 @@ def make_publication(row: Run, ended: Attempt, evidence: RunEvidence = _NO_EVIDE
     return Publication(make_report(row, conclusion, ended_ms=read_clock_ms()), conclusion)
 
 
-async def gather(site: WorkerContext, order: RunOrder, home: Home, *, fence: int, known: str) -> Publication:
+async def collect_results(
+    context: WorkerContext, order: RunOrder, home: Home, *, fence: int, known: str
+) -> Publication:
     """All that the caller needs, once the agent has ended. `known`: the commit that was saved last."""
     report, conclusion = load_report(home, order.session_id)
     also = [*(artifact.path for artifact in conclusion.artifacts), *_find_manifest(home, order.session_id)]
@@ -65,32 +67,32 @@ async def gather(site: WorkerContext, order: RunOrder, home: Home, *, fence: int
         report, conclusion, tuple(each._asdict() for each in list_attempts(home.ledger, order.session_id)),
         _load_texts(home, order.session_id),
     )  # fmt: skip
-    megabytes = site.settings.parcel_megabytes
+    megabytes = context.settings.parcel_megabytes
     try:
-        sent = await insist(
-            lambda: send_work(site.goods, home.root, order, fence, megabytes=megabytes, also=also, known=known)
+        sent = await retry_forever(
+            lambda: send_work(context.bulk_db, home.root, order, fence, megabytes=megabytes, also=also, known=known)
         )
     except RemitError as error:
-        return _doubt(result, f"what it made could not be sent: {error.message}")
+        return _downgrade(result, f"what it made could not be sent: {error.message}")
     result = result._replace(packed=sent.packed)
     if sent.left:
-        return _doubt(result, f"{name_files(sent.left)} could not be sent")
+        return _downgrade(result, f"{name_files(sent.left)} could not be sent")
     return result
 
 
-async def publish(site: WorkerContext, session_id: str, fence: int, result: Publication, *, began_ms: int) -> bool:
+async def publish(context: WorkerContext, session_id: str, fence: int, result: Publication, *, began_ms: int) -> bool:
     """Say what came of it; whether the session was still this worker's."""
     report, conclusion, usage = result.report, result.conclusion, result.report.usage
-    told = json.loads(render_report(report, conclusion).decode("utf-8", "surrogatepass"))
+    report_values = json.loads(render_report(report, conclusion).decode("utf-8", "surrogatepass"))
     outcome = RemoteResult(
-        session_id, fence, site.worker_id, told, result.attempts, result.texts, result.packed,
+        session_id, fence, context.worker_id, report_values, result.attempts, result.texts, result.packed,
         began_ms, read_clock_ms(),
     )  # fmt: skip
-    body = seal(site.key, "outcome", render_outcome(outcome))
-    return await insist(
+    body = seal(context.key, "outcome", render_result(outcome))
+    return await retry_forever(
         lambda: leases.publish(
-            site.goods, session_id, fence, outcome=body, status=conclusion.status,
-            ending=conclusion.stop_reason, tokens=usage.tokens, cost_usd=usage.cost_usd, turns=usage.turns,
+            context.bulk_db, session_id, fence, outcome=body, status=conclusion.status,
+            stop_reason=conclusion.stop_reason, tokens=usage.tokens, cost_usd=usage.cost_usd, turns=usage.turns,
         )
     )  # fmt: skip
 
@@ -114,7 +116,7 @@ def _load_texts(home: Home, session_id: str) -> dict[str, str]:
     return found
 
 
-def _doubt(result: Publication, message: str) -> Publication:
+def _downgrade(result: Publication, message: str) -> Publication:
     advice = "Let it make less, or name a git remote under [cluster], then do it again"
-    report, conclusion = doubt(result.report, result.conclusion, message, advice)
+    report, conclusion = downgrade_to_partial(result.report, result.conclusion, message, advice)
     return result._replace(report=report, conclusion=conclusion)

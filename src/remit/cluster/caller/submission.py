@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from remit.cluster.database import session_rows, submissions
 from remit.cluster.orders import RunOrder, render_order
-from remit.cluster.row_conversion import SIGNED, shape_posted
-from remit.cluster.sealing import Signed, seal, sign_ticket
+from remit.cluster.row_conversion import SIGNED, make_posted
+from remit.cluster.sealing import TicketClaims, seal, sign_ticket
 from remit.cluster.transfer import send_base
 from remit.errors import StateError, UsageError
 from remit.git.tree_snapshot import snapshot_tree
@@ -28,30 +28,30 @@ if TYPE_CHECKING:
     from remit.ledger.runs import Run
 
 _TEXTS = ("prompt", "instructions", "context", "request")
-_ABOVE = (
+_ANCESTOR_FIELDS = (
     "budget", "may_call", "max_depth", "timeout_s", "timeout_default_s", "timeout_max_s", "root", "permissions", "also",
     "trace",
 )  # fmt: skip
 
 
-async def post(afar: ClusterClient, key: bytes, row: Run) -> None:
+async def post(client: ClusterClient, key: bytes, row: Run) -> None:
     """Send an order, unless it was sent already."""
-    known = await session_rows.load_row(afar.db, row.session_id)
+    known = await session_rows.load_row(client.db, row.session_id)
     if known is not None and known.state != "admitted":
         return
     config = read_run_config(row.details)
     if config.resume_of:
         hint = f"start it anew: remit retry {config.resume_of}"
         raise UsageError("the harness's session of an earlier delegation is on another machine", hint=hint)
-    base = await asyncio.to_thread(snapshot_tree, config.root, with_history=bool(afar.settings.remote))
-    source = await send_base(afar, config.root, base, row.session_id)
+    base = await asyncio.to_thread(snapshot_tree, config.root, with_history=bool(client.settings.remote))
+    source = await send_base(client, config.root, base, row.session_id)
     order = RunOrder(
         row.session_id, row.root_id, row.parent_id, row.agent, row.depth, row.path, row.runner, row.task_number,
-        row.details, _load_texts(afar.home, row.session_id),
-        tuple(_list_above(afar.home, row)), base.commit, base.tree, base.prefix, source,
-        _find_ticket(afar, key, row), base.left, afar.trusted,
+        row.details, _load_texts(client.home, row.session_id),
+        tuple(_list_ancestors(client.home, row)), base.commit, base.tree, base.prefix, source,
+        _make_ticket(client, key, row), base.left, client.trusted,
     )  # fmt: skip
-    await submissions.post(afar.db, shape_posted(row, seal(key, "order", render_order(order))))
+    await submissions.post(client.db, make_posted(row, seal(key, "order", render_order(order))))
 
 
 def _load_texts(home: Home, session_id: str) -> dict[str, str]:
@@ -59,29 +59,31 @@ def _load_texts(home: Home, session_id: str) -> dict[str, str]:
     return {kind: text.decode("utf-8", "surrogatepass") for kind, text in found.items() if text is not None}
 
 
-def _list_above(home: Home, row: Run) -> list[dict[str, Any]]:
+def _list_ancestors(home: Home, row: Run) -> list[dict[str, Any]]:
     """Those above it, the first of the tree first: what the guard looks at."""
     above: list[dict[str, Any]] = []
-    at = row.parent_id
-    while at is not None:
-        parent = load_run(home.ledger, at)
+    ancestor_id = row.parent_id
+    while ancestor_id is not None:
+        parent = load_run(home.ledger, ancestor_id)
         if parent is None:
-            raise StateError(f"the ledger does not know {at}, which is above {row.session_id}", hint="remit doctor")
-        details = {name: parent.details[name] for name in _ABOVE if name in parent.details}
+            raise StateError(
+                f"the ledger does not know {ancestor_id}, which is above {row.session_id}", hint="remit doctor"
+            )
+        details = {name: parent.details[name] for name in _ANCESTOR_FIELDS if name in parent.details}
         above.insert(0, {**parent._asdict(), "details": details, "ticket": None})
-        at = parent.parent_id
+        ancestor_id = parent.parent_id
     return above
 
 
-def _find_ticket(afar: ClusterClient, key: bytes, row: Run) -> str:
+def _make_ticket(client: ClusterClient, key: bytes, row: Run) -> str:
     """Who asks, signed: the ticket that it has from its worker, or one for an agent of this machine."""
     if row.parent_id is None:
         return ""
-    token = {**afar.environ, **CARRIED.get()}.get(TICKET, "")
+    token = {**client.environ, **CARRIED.get()}.get(TICKET, "")
     if token.startswith(SIGNED):
         return token
-    parent = load_run(afar.home.ledger, row.parent_id)
+    parent = load_run(client.home.ledger, row.parent_id)
     if parent is None:
         raise StateError(f"the ledger does not know {row.parent_id}", hint="remit doctor")
-    signed = Signed(parent.session_id, parent.root_id, parent.agent, parent.depth, parent.path, 0)
+    signed = TicketClaims(parent.session_id, parent.root_id, parent.agent, parent.depth, parent.path, 0)
     return sign_ticket(key, signed, os.urandom(16))

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from remit.attempts.results import load_boot_id
 from remit.cluster.database import session_rows
 from remit.cluster.orders import read_order
-from remit.cluster.retry import insist
-from remit.cluster.row_conversion import shape_row
+from remit.cluster.retry import retry_forever
+from remit.cluster.row_conversion import make_run
 from remit.cluster.sealing import read_ticket, unseal
 from remit.errors import RefusedError
 from remit.evidence.tree import BEFORE, list_expected, take_before
@@ -37,11 +37,17 @@ if TYPE_CHECKING:
     from remit.ledger.store import Ledger
 
 
-_LEAST_S = 1.0
+_MIN_S = 1.0
 
 
-async def adopt(
-    home: Home, order: RunOrder, owner: str, *, deadline_ms: int, above: Iterable[SessionRow] = (), lost: int = 0
+async def import_run(
+    home: Home,
+    order: RunOrder,
+    owner: str,
+    *,
+    deadline_ms: int,
+    above: Iterable[SessionRow] = (),
+    lost_attempts: int = 0,
 ) -> None:
     """Write a session down in the ledger of its checkout, running; where it is there already it is taken up again.
 
@@ -52,29 +58,30 @@ async def adopt(
     if known is not None:
         claim(home.ledger, known, owner)
         return
-    seconds = max((deadline_ms - read_clock_ms()) / 1000, _LEAST_S)
-    row = shape_order(order)._replace(owner=owner, details=_fit(order, home.root, seconds))
+    seconds = max((deadline_ms - read_clock_ms()) / 1000, _MIN_S)
+    row = make_run_of_order(order)._replace(owner=owner, details=_adapt_config(order, home.root, seconds))
     texts = {kind: text.encode("utf-8", "surrogatepass") for kind, text in order.texts.items()}
-    terms = read_run_config(row.details)
-    if lost and terms.evidence:  # a run that has attempts already takes no tree
+    config = read_run_config(row.details)
+    if lost_attempts and config.evidence:  # a run that has attempts already takes no tree
         expected = list_expected(
-            home.root, manifest=terms.manifest, artifact_path=terms.artifact_path, workspace_root=terms.workspace_root
+            home.root, manifest=config.manifest, artifact_path=config.artifact_path,
+            workspace_root=config.workspace_root,
         )  # fmt: skip
         taken = await asyncio.to_thread(take_before, home, home.root, expected=expected)
         texts[BEFORE] = taken.as_text().encode()
     with home.ledger.transaction(durable=True) as db:
         for each in order.above:
-            mirror_remote_run(db, _read_above(each))
+            mirror_remote_run(db, _read_ancestor(each))
         for now in above:
-            mirror_remote_run(db, shape_row(now))
+            mirror_remote_run(db, make_run(now))
         row = add_run(home.ledger, row)
         store_texts(home, row.session_id, texts, db=db)
         take_slot(db, row, NO_LIMITS, deadline_ms=deadline_ms)
-        for number in range(1, lost + 1):
+        for number in range(1, lost_attempts + 1):
             begin_attempt(home.ledger, row.session_id, number)
 
 
-def shape_order(order: RunOrder) -> Run:
+def make_run_of_order(order: RunOrder) -> Run:
     """The row that an order is of, as its caller's ledger has it."""
     return Run(
         order.session_id, order.agent, order.depth, order.path, order.parent_id, order.root_id, order.task_number,
@@ -82,47 +89,47 @@ def shape_order(order: RunOrder) -> Run:
     )  # fmt: skip
 
 
-def _fit(order: RunOrder, root: str, seconds: float) -> dict[str, Any]:
+def _adapt_config(order: RunOrder, root: str, seconds: float) -> dict[str, Any]:
     """The terms, as they are to hold here: what was a place over there is one in the checkout."""
-    terms = read_run_config(order.details)
-    manifest = os.path.join(root, os.path.relpath(terms.manifest, terms.root)) if terms.manifest else ""
+    config = read_run_config(order.details)
+    manifest = os.path.join(root, os.path.relpath(config.manifest, config.root)) if config.manifest else ""
     size, digest = read_prefix(manifest) if manifest else (0, "")
-    workspace_root = find_workspace_root(root, os.environ, runner=order.runner) if terms.may_be_hyper else ""
-    return terms._replace(
+    workspace_root = find_workspace_root(root, os.environ, runner=order.runner) if config.may_be_hyper else ""
+    return config._replace(
         workspace_root=workspace_root,
         root=root, worktree="", boot_id=load_boot_id(), manifest=manifest, manifest_bytes=size, manifest_sha256=digest,
-        finishes=False, commits=False, must_commit=False, checkout="", timeout_s=min(terms.timeout_s, seconds),
+        finishes=False, commits=False, must_commit=False, checkout="", timeout_s=min(config.timeout_s, seconds),
     ).as_details()  # fmt: skip
 
 
-def _read_above(values: Mapping[str, Any]) -> Run:
+def _read_ancestor(values: Mapping[str, Any]) -> Run:
     known = {name: value for name, value in values.items() if name in Run._fields}
     known |= {"path": tuple(values["path"]), "state": "running"}
     return Run(**known)
 
 
-def learn(ledger: Ledger, rows: Iterable[SessionRow]) -> None:
+def mirror_rows(ledger: Ledger, rows: Iterable[SessionRow]) -> None:
     """Let the ledger of a checkout know what others of the tree have used by now."""
     with ledger.transaction() as db:
         for row in rows:
-            mirror_remote_run(db, shape_row(row))
+            mirror_remote_run(db, make_run(row))
 
 
-async def load_order(site: WorkerContext, session_id: str) -> RunOrder:
+async def load_order(context: WorkerContext, session_id: str) -> RunOrder:
     """What a session's caller has sealed for it."""
-    sealed = await insist(lambda: session_rows.load_order(site.goods, session_id))
-    order = read_order(unseal(site.key, "order", sealed or b""))
+    sealed = await retry_forever(lambda: session_rows.load_order(context.bulk_db, session_id))
+    order = read_order(unseal(context.key, "order", sealed or b""))
     if order.session_id != session_id:
         raise RefusedError(f"the order is that of {order.session_id}", hint="somebody has exchanged orders")
     return order
 
 
-async def check_ticket(site: WorkerContext, order: RunOrder) -> None:
+async def check_ticket(context: WorkerContext, order: RunOrder) -> None:
     """See that whoever asks is at work now, and asks for no more than it may; a person needs no ticket."""
     if not order.ticket and order.parent_id is None:
         return
-    signed = read_ticket(site.key, order.ticket)
-    parent = await insist(lambda: session_rows.load_row(site.db, order.parent_id or ""))
+    signed = read_ticket(context.key, order.ticket)
+    parent = await retry_forever(lambda: session_rows.load_row(context.db, order.parent_id or ""))
     hint = "an agent hands work on while it is at work itself"
     if (signed.session_id, signed.root_id) != (order.parent_id, order.root_id):
         raise RefusedError(f"the ticket is that of {signed.session_id}, and not of its caller", hint=hint)
