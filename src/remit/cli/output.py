@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from remit.errors import RemitError
 from remit.terminal import Paint, escape, wants_color, write, write_bytes
-from remit.views.json_objects import build_error
 from remit.views.render import render_error, render_json
 
 if TYPE_CHECKING:
@@ -89,6 +88,8 @@ def report_error(error: BaseException, *, as_json: bool = False) -> None:
     paint = get_paint(stderr=True)
     with suppress(RemitError):  # if standard error is closed, the exit code still reports the failure
         if as_json:
+            from remit.views.json_objects import build_error
+
             write_bytes(f"{render_json({'error': build_error(error)})}\n".encode(), stream=sys.stderr)
             return
         message, hint = render_error(error)
