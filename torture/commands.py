@@ -28,7 +28,7 @@ from remit.ledger.runs import AttemptRow, Run, add_run, advance, list_runs, reco
 from remit.ledger.texts import load_spill, write_spill
 from remit.maintenance import leftovers
 from remit.model import AgentError, Artifact, ArtifactFacts
-from remit.runs.finish.steps import FinishInput, FinishStores, run_finish_steps
+from remit.runs.finish.finish_steps import FinishInput, FinishStores, run_finish_steps
 from remit.tasks.store import TaskStore
 from remit.views.render import get_exit_code
 from torture.workspaces import MANIFEST, STATE, TODO, make_entry

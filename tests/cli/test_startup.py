@@ -45,6 +45,6 @@ def test_a_message_is_checked_without_workspace_and_processes(remit: Remit) -> N
 def test_work_without_tasks_and_agent_files_loads_nothing_for_them(remit: Remit, agent: ScriptedAgent) -> None:
     loaded, told = load(remit, "run", "Write.", "--command", agent.obeys().command, "--json")
     assert json.loads(told)["status"] == "completed"
-    assert "remit.runs.finish.steps" in loaded
+    assert "remit.runs.finish.finish_steps" in loaded
     assert not loaded & (SLOW | {"remit.agents.document", "remit.agents.compile"})
     assert not loaded & {"remit.manifest.append", "remit.tasks.store", "remit.errorlog.log"}

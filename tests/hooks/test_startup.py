@@ -119,7 +119,7 @@ def test_a_result_is_delivered_without_judging_again(child: Child) -> None:
     loaded, answer = send(child.stage, child.make_call("PostToolUse", tool_response=response))
     assert answer["hookSpecificOutput"]["updatedToolOutput"], "the caller gets the result"
     assert child.row.state == "finished"
-    assert "remit.runs.finish.steps" in loaded
+    assert "remit.runs.finish.finish_steps" in loaded
     # It reads the settings, but there is no task, no error, nothing to commit, and no YAML.
     assert loaded & (SLOW | {"jiter", "splintr", "shutil"}) <= {"tomllib"}
     assert not pick(loaded, "remit.returns", "remit.agents", "remit.runners")

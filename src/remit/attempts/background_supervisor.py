@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from remit.ledger.home import Home
-    from remit.storage.supervisors import Presence
+    from remit.storage.supervisor_presence import Presence
 
 LOG = "supervisor.log"
 

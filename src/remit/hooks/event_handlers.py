@@ -307,7 +307,7 @@ def _at_session_end(event: HookEvent, root: str, environ: Mapping[str, str]) -> 
         from contextlib import suppress
 
         from remit.errors import RemitError
-        from remit.runs.finish.steps import report_activity
+        from remit.runs.finish.finish_steps import report_activity
 
         with suppress(RemitError):  # the activity stays in the ledger and is reported later
             report_activity(home, event.session, workspace_root=workspace_root)

@@ -66,14 +66,14 @@ def _is_there(home: Home, row: Run) -> bool:
 
 def run_finish_steps(home: Home, row: Run) -> Result:
     """Run the finish steps and return the result. Each step is idempotent."""
-    from remit.runs.finish.finish import finish_run
+    from remit.runs.finish.finish_run import finish_run
 
     try:
         report = finish_run(home.root, row)
         with home.ledger.transaction() as db:
             close_if_idle(db, home.root, row.session_id)
     except RemitError as error:  # the caller gets the result all the same; a supervisor repeats what is missing
-        from remit.runs.finish.steps import fail
+        from remit.runs.finish.finish_steps import fail
 
         return add_steps(load_report(home, row.session_id)[0], (fail("ledger", error),))
     return report
@@ -85,7 +85,7 @@ def end_observed(home: Home, row: Run, stop_reason: str) -> None:
         advance(db, row.session_id, "finished", ended_ms=read_clock_ms(), stop_reason=stop_reason)
         close_if_idle(db, home.root, row.session_id)
     if list_acts(home.ledger, row.session_id, only_unreported=True):
-        from remit.runs.finish.steps import report_activity
+        from remit.runs.finish.finish_steps import report_activity
 
         with suppress(RemitError):  # it stays in the ledger
             report_activity(home, row.session_id)

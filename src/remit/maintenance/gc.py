@@ -21,7 +21,7 @@ from remit.runs.results.full_result import load_report
 from remit.storage import trust
 from remit.storage.settings import find_workspace, load_settings
 from remit.storage.spec_root import FOLDERS
-from remit.storage.supervisors import clear_departed, count_departed
+from remit.storage.supervisor_presence import clear_departed, count_departed
 from remit.tasks.transaction import finish_if_interrupted
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from remit.runs.run_control import WaitResult, wait_for
 from remit.runs.run_control import cancel as end_run
 from remit.runs.workspace import Workspace
 from remit.storage.settings import find_workspace
-from remit.storage.supervisors import Presence
+from remit.storage.supervisor_presence import Presence
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence

@@ -19,7 +19,7 @@ from remit.ledger.runs import list_runs, load_run
 from remit.ledger.slots import claim, set_awaited
 from remit.runs.admission.tickets import TICKET, find_caller
 from remit.runs.progress import is_in_harness
-from remit.storage.supervisors import Presence, clear_departed, is_present
+from remit.storage.supervisor_presence import Presence, clear_departed, is_present
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

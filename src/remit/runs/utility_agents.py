@@ -23,7 +23,7 @@ from remit.light_namedtuple import NamedTuple
 from remit.model import ERROR_CODES, AgentError, Artifact
 from remit.returns.formats.standard import KINDS
 from remit.runs.admission.run_config import read_run_config
-from remit.runs.finish.finish import read_counts
+from remit.runs.finish.finish_run import read_counts
 from remit.runs.judging.conclusion import Conclusion
 from remit.runs.request import read_request
 from remit.runs.tasks.outside_tasks import list_outside

@@ -108,10 +108,10 @@ def _explain_runs() -> Iterator[Explanation]:
     from remit.runs import agent_lookup
     from remit.runs.admission import inputs, limits
     from remit.runs.checks import diagnostics as checks
-    from remit.runs.finish import finish
+    from remit.runs.finish import finish_run
     from remit.runs.judging import judge
 
-    for module in (agent_lookup, inputs, judge, limits, checks, finish):
+    for module in (agent_lookup, inputs, judge, limits, checks, finish_run):
         yield from _explain_register(module.DIAGNOSTICS)
 
 

@@ -28,7 +28,7 @@ from remit.runs.admission.run_config import read_run_config
 from remit.runs.agent_lookup import list_own_runners, load_settings_or_usual
 from remit.runs.progress import is_in_harness, name_use
 from remit.storage.secrets import MARK, redact
-from remit.storage.supervisors import is_present
+from remit.storage.supervisor_presence import is_present
 from remit.views.json_objects import build_log_line
 from remit.views.remote_output import RemoteOutput
 from remit.views.run_snapshots import load_row, open_home

@@ -14,7 +14,7 @@ from remit.attempts.output import add_copy, measure_copy
 from remit.cluster.workers_status import find_address, is_remote, run_with_timeout
 from remit.errors import ClusterError, RemitError
 from remit.ledger.runs import REMOTE_OWNER, begin_attempt, count_attempts
-from remit.storage.supervisors import is_present
+from remit.storage.supervisor_presence import is_present
 
 if TYPE_CHECKING:
     from remit.cluster.database.session_rows import SessionRow

@@ -23,7 +23,7 @@ from remit.runs.progress import RunProgress, SlotWaiters, is_in_harness, name_us
 from remit.spelling import find_similar
 from remit.storage.secrets import redact, redact_all
 from remit.storage.settings import find_workspace
-from remit.storage.supervisors import find_process, is_present
+from remit.storage.supervisor_presence import find_process, is_present
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -18,7 +18,7 @@ from remit.ledger.events import read_clock_ms
 from remit.ledger.home import Home
 from remit.ledger.runs import Run, add_run, advance, load_run
 from remit.ledger.texts import write_spill
-from remit.storage.supervisors import Presence, is_present
+from remit.storage.supervisor_presence import Presence, is_present
 from remit.testing.agent import ScriptedAgent
 from tests.support.commands import Ended, Inside, put
 from tests.support.file_trees import list_files

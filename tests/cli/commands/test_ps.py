@@ -18,7 +18,7 @@ from remit.attempts.folders import remove_session
 from remit.ledger.events import add_event, read_clock_ms
 from remit.ledger.home import Home
 from remit.ledger.runs import Run, add_run, advance
-from remit.storage.supervisors import Presence
+from remit.storage.supervisor_presence import Presence
 from remit.testing.agent import ScriptedAgent
 from tests.support.commands import load, put
 from tests.support.program_runs import PARENT, detach, list_rows

@@ -10,7 +10,7 @@ from inline_snapshot import snapshot
 from remit.ledger.events import add_event, read_clock_ms
 from remit.ledger.home import Home
 from remit.ledger.runs import Run, add_run, advance
-from remit.storage.supervisors import Presence
+from remit.storage.supervisor_presence import Presence
 from remit.terminal import cut, measure
 from tests.support.commands import Inside, load, put
 from tests.support.git_command import git

@@ -14,7 +14,7 @@ from inline_snapshot import snapshot
 
 from remit.ledger.home import Home
 from remit.ledger.runs import list_runs
-from remit.runs.finish.finish import finish_run
+from remit.runs.finish.finish_run import finish_run
 from remit.runs.results.full_result import load_report
 from remit.tasks.store import TaskStore
 from tests.support.commands import put

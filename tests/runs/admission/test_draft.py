@@ -15,7 +15,7 @@ from remit.runs.admission.tickets import CARRIED, SESSION
 from remit.runs.backend import LocalBackend
 from remit.runs.request import Request
 from remit.runs.workspace import Workspace
-from remit.storage.supervisors import is_present
+from remit.storage.supervisor_presence import is_present
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping

@@ -214,7 +214,7 @@ def test_a_defect_in_the_finish_steps_costs_nobody_the_result(root: Path, monkey
         fired.append(1)
         raise KeyError("next_project_number")
 
-    monkeypatch.setattr("remit.runs.finish.finish.check_artifacts", fail)
+    monkeypatch.setattr("remit.runs.finish.finish_run.check_artifacts", fail)
     result = work(root, "research")
     assert fired
     assert [(each.step, each.code) for each in result.failed_steps] == [("finish", "UNKNOWN_ERROR")]

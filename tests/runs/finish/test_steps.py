@@ -16,7 +16,7 @@ from remit.ledger.events import list_acts, load_events
 from remit.ledger.home import Home
 from remit.ledger.hook_runs import add_act
 from remit.model import AgentError, Artifact, ArtifactFacts
-from remit.runs.finish.steps import FinishInput, FinishStores, run_finish_steps
+from remit.runs.finish.finish_steps import FinishInput, FinishStores, run_finish_steps
 from remit.tasks.store import TaskStore
 from tests.support.kill_points import run_and_die
 from tests.support.sample_sizes import STRIDE, choose

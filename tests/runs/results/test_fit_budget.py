@@ -23,7 +23,7 @@ from remit.returns.token_count import count_tokens
 from remit.runs.results.build_return import write_return
 from remit.runs.results.fit_budget import fit_result, render_text
 from remit.runs.results.full_result import gather_artifacts
-from remit.runs.results.token_bound import bound_tokens
+from remit.runs.results.token_estimate import bound_tokens
 from remit.schemas import ResultObject
 from remit.validation import build_schema
 from remit.views.render import render_json

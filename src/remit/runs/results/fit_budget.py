@@ -14,7 +14,7 @@ from remit.errors import UsageError
 from remit.lazy_regex import lazy
 from remit.light_namedtuple import NamedTuple
 from remit.result import DEFAULT_TOKENS, HASH_DIGITS, KEY, MIN_TOKENS, PROVED, FailedStep, ResultUsage, describe_run
-from remit.runs.results.token_bound import bound_tokens
+from remit.runs.results.token_estimate import bound_tokens
 from remit.storage.secrets import redact
 
 if TYPE_CHECKING:

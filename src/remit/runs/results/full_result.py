@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from remit.ledger.runs import Run
     from remit.runners import Usage
     from remit.runs.admission.run_config import RunConfig
-    from remit.runs.finish.steps import FinishStep
+    from remit.runs.finish.finish_steps import FinishStep
 
 
 _MOST_UNCLAIMED = 200

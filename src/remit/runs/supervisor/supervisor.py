@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 from remit.attempts.folders import FIRST_CHECK, find_folder, is_alive, list_living, send_control
 from remit.errors import BusyError, RefusedError, RemitError, RunnerError, StateError
 from remit.ledger.events import add_event, load_last_event, read_clock_ms
-from remit.ledger.hook_runs import GRACE_MS, HOOKS_OWNER
-from remit.ledger.runs import REMOTE_OWNER, advance, count_attempts, list_branch, list_runs, load_run
+from remit.ledger.runs import REMOTE_OWNER, advance, count_attempts, list_branch, load_run
 from remit.ledger.slots import Slots, claim, set_deadline, set_ticket, take_slot
 from remit.ledger.texts import store_texts
 from remit.model import ERROR_CODES, NOTHING
@@ -30,10 +29,11 @@ from remit.runs.judging.conclusion import conclude
 from remit.runs.judging.judging_context import list_resumed_runs
 from remit.runs.judging.other_runs import find_shared_tree
 from remit.runs.results.full_result import add_steps, load_report, make_report, render_report
-from remit.runs.supervisor.group_commit import GroupCommit
+from remit.runs.supervisor.ledger_group_commit import GroupCommit
+from remit.runs.supervisor.recovery import claim_abandoned, is_abandoned
 from remit.runs.supervisor.run_loop import RunLoop
 from remit.runs.supervisor.slot_queue import SlotQueue, find_deadline
-from remit.storage.supervisors import Presence, clear_departed, is_present
+from remit.storage.supervisor_presence import Presence, is_present
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -132,7 +132,7 @@ class Supervisor:
         except RemitError as error:
             if session_id not in self._reports:
                 raise
-            from remit.runs.finish.steps import FinishStep  # noqa: PLC0415 - only for a ledger that can't be written
+            from remit.runs.finish.finish_steps import FinishStep  # noqa: PLC0415 - only for a ledger that can't be written
 
             hint = f"repeat the finish steps: remit wait {session_id}"
             step = FinishStep("ledger", "failed", error.message, code=error.code, hint=hint)
@@ -266,7 +266,7 @@ class Supervisor:
                 if self._load(run.session_id).state != "finished":
                     advance(db, run.session_id, "finished")
             return load_report(self.home, run.session_id)[0]
-        from remit.runs.finish.finish import finish_run  # noqa: PLC0415 - 20 ms; the agent doesn't wait for it
+        from remit.runs.finish.finish_run import finish_run  # noqa: PLC0415 - 20 ms; the agent doesn't wait for it
 
         return await asyncio.to_thread(finish_run, self.home.root, run, self._finish_settings)
 
@@ -417,23 +417,11 @@ class Supervisor:
 
     def claim_abandoned(self) -> list[str]:
         """Claim every run whose supervisor no longer exists; the sessions that were claimed."""
-        clear_departed(self.home)
-        runs = list_runs(self.home.ledger, only_open=True, limit=100_000)
-        gone = {owner: not is_present(self.home, owner) for owner in {run.owner for run in runs}}
-        abandoned = [run for run in reversed(runs) if gone[run.owner] and self._needs_supervisor(run)]
-        return [run.session_id for run in abandoned if claim(self.home.ledger, run, self.id)]
+        return claim_abandoned(self.home, self.id, is_unreachable=self._is_out_of_reach)
 
     def is_abandoned(self, run: Run) -> bool:
         """Whether the supervisor of a run no longer exists, and only another supervisor can end the run."""
-        return not is_present(self.home, run.owner) and self._needs_supervisor(run)
-
-    def _needs_supervisor(self, run: Run) -> bool:
-        """Whether only a supervisor can end a run. Hooks end a harness's own runs, unless they are long overdue."""
-        if run.owner == REMOTE_OWNER or self._is_out_of_reach(run):
-            return False
-        if run.owner != HOOKS_OWNER or run.state == "finishing":
-            return True
-        return read_clock_ms() > (run.deadline_ms or 0) + GRACE_MS
+        return is_abandoned(self.home, run, is_unreachable=self._is_out_of_reach)
 
     def recover_soon(self) -> list[asyncio.Task[Result]]:
         """Claim abandoned runs and execute them in tasks of their own."""

@@ -12,8 +12,8 @@ from remit.errors import RemitError
 from remit.ledger.events import read_clock_ms
 from remit.runners import RunOutput
 from remit.runs.judging.attempt import ANSWERED, BUDGET, HANDBACK, TIMEOUT
+from remit.runs.supervisor.allowed_calls import open_calls
 from remit.runs.supervisor.attempt_output import PIECE_BYTES, OutputReader
-from remit.runs.supervisor.confined_calls import open_calls
 from remit.runs.supervisor.usage import sum_usage
 from remit.storage.secrets import redact
 

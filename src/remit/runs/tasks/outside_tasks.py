@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from remit.errors import RemitError
 from remit.ledger.events import add_event, load_events
 from remit.runs.admission.run_config import read_run_config
-from remit.runs.finish.steps import FinishStep, fail, is_exploratory
+from remit.runs.finish.finish_steps import FinishStep, fail, is_exploratory
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

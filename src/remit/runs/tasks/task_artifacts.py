@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from remit.errors import RemitError
 from remit.model import Diagnostic
 from remit.runs.admission.run_config import read_run_config
-from remit.runs.finish.steps import FinishStep
+from remit.runs.finish.finish_steps import FinishStep
 from remit.runs.tasks.task_status import open_store
 
 if TYPE_CHECKING:

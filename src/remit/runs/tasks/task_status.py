@@ -16,7 +16,7 @@ from remit.ledger.home import FINISHING, Home
 from remit.light_namedtuple import NamedTuple
 from remit.model import ACCEPTABLE
 from remit.runs.admission.run_config import read_run_config
-from remit.runs.finish.steps import FinishStep, fail
+from remit.runs.finish.finish_steps import FinishStep, fail
 from remit.runs.tasks.task_holders import describe_holder, list_moved
 from remit.storage.spec_root import find_folder
 

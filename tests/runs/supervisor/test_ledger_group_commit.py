@@ -12,7 +12,7 @@ import pytest
 from remit.errors import BusyError, RefusedError
 from remit.ledger.events import add_event, load_events
 from remit.ledger.home import Home
-from remit.runs.supervisor.group_commit import GroupCommit
+from remit.runs.supervisor.ledger_group_commit import GroupCommit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -128,7 +128,7 @@ def test_whoever_is_cancelled_before_writes_nothing(watched: Watched) -> None:
 
 
 def test_other_processes_are_not_kept_waiting_for_long(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("remit.runs.supervisor.group_commit._MOST_SECONDS", 0.0)
+    monkeypatch.setattr("remit.runs.supervisor.ledger_group_commit._MOST_SECONDS", 0.0)
     together = GroupCommit(watched.home)
 
     async def run() -> None:

@@ -13,7 +13,7 @@ import pytest
 from remit.ledger.home import Home
 from remit.ledger.runs import Run, add_run
 from remit.runs.supervisor.supervisor import Supervisor
-from remit.storage.supervisors import Presence, clear_departed, is_present
+from remit.storage.supervisor_presence import Presence, clear_departed, is_present
 from tests.support.file_limit import few_files
 
 

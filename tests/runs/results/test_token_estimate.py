@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.runs.results import token_bound
-from remit.runs.results.token_bound import bound_tokens
+from remit.runs.results import token_estimate
+from remit.runs.results.token_estimate import bound_tokens
 from tests.support.paths import ROOT
 
 splintr: Any = pytest.importorskip("splintr", reason="the extra [tokens] is not installed")
 TOKENIZERS = [splintr.Tokenizer.from_pretrained(name) for name in ("cl100k_base", "o200k_base")]
-WORDS, PAIRS, MARKS = token_bound._WORDS.split(), token_bound._PAIRS.split(), token_bound._MARKS  # noqa: SLF001 - proven here
+WORDS, PAIRS, MARKS = token_estimate._WORDS.split(), token_estimate._PAIRS.split(), token_estimate._MARKS  # noqa: SLF001 - proven here
 ALPHABETS = (
     string.ascii_lowercase, string.ascii_letters, string.printable, "ab' \n\t\"{}:,._-/", "qxzjv ", "0123456789abcdef",
     "é漢😀aB1'\u0301 -", " \n\r\tA'", "\x00\x01\x0b\x7f\x85\xa0 a'(", '{}[]":, ab',

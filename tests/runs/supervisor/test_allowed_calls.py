@@ -22,7 +22,7 @@ from remit.commands import COMMANDS
 from remit.confine import find_level
 from remit.ledger.home import Home
 from remit.runs.request import Request
-from remit.runs.supervisor.confined_calls import ALLOWED
+from remit.runs.supervisor.allowed_calls import ALLOWED
 from remit.runs.workspace import Workspace
 from remit.runs.workspace_trust import get_executing
 from remit.storage.settings import load_settings

@@ -18,7 +18,7 @@ from remit.ledger.texts import load_text, store_texts
 from remit.manifest.manifest_file import place_manifest
 from remit.model import ERROR_CODES, AgentError, Diagnostic
 from remit.runs.admission.run_config import read_run_config
-from remit.runs.finish.steps import (
+from remit.runs.finish.finish_steps import (
     FinishInput,
     FinishStep,
     FinishStores,
