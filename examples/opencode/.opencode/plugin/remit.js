@@ -1,61 +1,61 @@
-// Installed by remit hooks install opencode, removed by remit hooks uninstall. sha256:a35b1e893e0dc0398abf7228ec80575f4d119148ed317f3fc2735e9ad120989f
-// Remit in opencode: what its sessions are about to do and what their subagents send back is put to `remit hook opencode`.
-// Nothing is decided here. A question that gets no clear answer is answered with no, and the reason is said; only what
-// a person's own session does, which Remit merely writes down, goes on.
-// Needs nothing but what opencode brings: no package is fetched for it.
+// Installed by remit hooks install opencode, removed by remit hooks uninstall. sha256:5e4d30aa30ff279d3cadb24fb4ec417827d823e55cae5023ecea4e437ca44d76
+// Remit in opencode: sends tool calls of sessions and returns of subagents to `remit hook opencode`.
+// Nothing is decided here. Without a clear answer, a call is refused with the reason; only tool calls of the user's own
+// session, which Remit only records, continue.
+// Needs only the modules that opencode provides, so no package is fetched.
 
 import { spawn } from "node:child_process"
 import { existsSync } from "node:fs"
 import { basename, isAbsolute } from "node:path"
 import { fileURLToPath } from "node:url"
 
-const COMMAND = ["remit", "hook", "opencode"] // what is asked: `remit hooks install opencode` puts whole paths here
-const WAIT_MS = 60000 // the program has a deadline of its own below this
+const COMMAND = ["remit", "hook", "opencode"] // `remit hooks install opencode` writes absolute paths here
+const WAIT_MS = 60000 // the program has a shorter time limit of its own
 const MAX_ANSWER = 4 * 1024 * 1024
-const REFUSED = 126 // how Remit's shell ends without a ticket
-const MAX_ROUNDS = 8 // the program ends the rounds earlier; this holds even if it never did
-const SHELLS = fileURLToPath(new URL("../../.remit/confine/", import.meta.url)) // what starts commands in their limits
-const OTHER_SHELLS = ["powershell", "pwsh", "cmd"] // and what it cannot become
-const OWN_TOOLS = new Set(["apply_patch", "plan_enter", "plan_exit"]) // with a line like a server's tool has
+const REFUSED = 126 // the exit code of Remit's shell without a ticket
+const MAX_ROUNDS = 8 // a backstop: the program ends the rounds earlier
+const SHELLS = fileURLToPath(new URL("../../.remit/confine/", import.meta.url)) // they start commands with limits
+const OTHER_SHELLS = ["powershell", "pwsh", "cmd"] // shells that Remit can't start
+const OWN_TOOLS = new Set(["apply_patch", "plan_enter", "plan_exit"]) // with an underscore, like server tools
 
-const shell = { started: "", own: "" } // what opencode starts for commands, and what it would without Remit
+const shell = { started: "", own: "" } // the shell that opencode starts for commands, and the one without Remit
 
-// Ask the program about an event. Gives its answer, {} where it has nothing to say; throws where there is none.
-function ask(event) {
+// Send an event to the program. Return its answer, {} for an empty one; throw if there is none.
+function callHook(event) {
   return new Promise((resolve, reject) => {
     const env = { ...process.env, REMIT_SHELL: shell.started }
     const child = spawn(COMMAND[0], COMMAND.slice(1), { cwd: event.cwd, env, stdio: ["pipe", "pipe", "pipe"] })
-    let said = ""
-    let complaint = ""
+    let stdout = ""
+    let stderr = ""
     const timer = setTimeout(() => {
       child.kill("SIGKILL")
       reject(new Error(`no answer within ${WAIT_MS / 1000} s`))
     }, WAIT_MS)
     child.stdout.setEncoding("utf8").on("data", (text) => {
-      said += text
-      if (said.length > MAX_ANSWER) child.kill("SIGKILL")
+      stdout += text
+      if (stdout.length > MAX_ANSWER) child.kill("SIGKILL")
     })
     child.stderr.setEncoding("utf8").on("data", (text) => {
-      complaint = (complaint + text).slice(-2000)
+      stderr = (stderr + text).slice(-2000)
     })
     child.on("error", reject)
     child.on("close", (code, signal) => {
       clearTimeout(timer)
-      if (code !== 0) return reject(new Error(complaint.trim().split("\n").at(-1) || `it ended with ${signal ?? code}`))
+      if (code !== 0) return reject(new Error(stderr.trim().split("\n").at(-1) || `it ended with ${signal ?? code}`))
       try {
-        const answer = said.trim() ? JSON.parse(said) : {}
-        if (answer === null || typeof answer !== "object" || Array.isArray(answer)) throw new Error("no object")
+        const answer = stdout.trim() ? JSON.parse(stdout) : {}
+        if (answer === null || typeof answer !== "object" || Array.isArray(answer)) throw new Error("not an object")
         resolve(answer)
       } catch {
-        reject(new Error("the answer cannot be read"))
+        reject(new Error("the answer isn't a JSON object"))
       }
     })
-    child.stdin.on("error", () => {}) // a program that ends without reading is told by its exit code
+    child.stdin.on("error", () => {}) // the exit code shows that a program ended without reading
     child.stdin.end(JSON.stringify(event))
   })
 }
 
-// What the subagent said, and what opencode puts around it: by that the caller can have it go on.
+// Return the subagent's answer and opencode's text around it, with which the caller can continue the subagent.
 function split(output) {
   const [open, close] = ["<task_result>", "</task_result>"]
   const [begin, end] = [output.indexOf(open), output.lastIndexOf(close)]
@@ -72,28 +72,28 @@ const sanitize = (name) => name.replace(/[^a-zA-Z0-9_-]/g, "_")
 
 export const Remit = async ({ client, directory }) => {
   const known = new Map() // session → { root, agent, child }
-  const greeted = new Set() // root sessions whose first message was told
-  const corrected = new Set() // subagents that are just being sent back
-  const tickets = new Map() // call → the ticket of its command, or nothing
-  const prompts = new Map() // call → the words of whoever called, before something was added for the subagent
+  const greeted = new Set() // root sessions whose first message was reported
+  const corrected = new Set() // subagents that are being sent back
+  const tickets = new Map() // call → the ticket of its command, or undefined
+  const prompts = new Map() // call → the caller's prompt without the instructions for the subagent
 
   async function findSession(id) {
     if (known.has(id)) return known.get(id)
     const { data } = await client.session.get({ path: { id } })
-    if (!data) throw new Error(`the session ${id} is not known`)
+    if (!data) throw new Error(`the session ${id} is unknown`)
     const above = data.parentID ? await findSession(data.parentID) : null
     const found = { root: above ? above.root : id, agent: above ? (data.agent ?? "") : "", child: Boolean(above) }
     known.set(id, found)
     return found
   }
 
-  // An event in the shape that all harnesses share: a subagent is known by its own session within the root's.
+  // Return an event in the format that all harnesses share. The agent id of a subagent is its session.
   function makeEvent(name, id, session, more) {
-    const who = session.child ? { agent_id: id, agent_type: session.agent } : {}
-    return { hook_event_name: name, session_id: session.root, cwd: directory, ...who, ...more }
+    const agent = session.child ? { agent_id: id, agent_type: session.agent } : {}
+    return { hook_event_name: name, session_id: session.root, cwd: directory, ...agent, ...more }
   }
 
-  // Tools of MCP servers by the name that rules use for them.
+  // Return the name of a tool; for a tool of an MCP server, the name that rules use.
   async function nameTool(tool) {
     if (!tool.includes("_") || OWN_TOOLS.has(tool)) return tool
     const { data } = await client.mcp.status()
@@ -106,33 +106,33 @@ export const Remit = async ({ client, directory }) => {
     await client.app.log({ body: { service: "remit", level: "warn", message } }).catch(() => {})
   }
 
-  // What merely is written down: without an answer the work goes on.
-  async function tell(event) {
+  // Send an event that Remit only records: without an answer, the session continues.
+  async function report(event) {
     try {
-      const answer = await ask(event)
+      const answer = await callHook(event)
       if (answer.systemMessage) await warn(answer.systemMessage)
       return answer
     } catch (error) {
-      await warn(`Remit did not hear of ${event.hook_event_name}: ${error.message}`)
+      await warn(`Remit didn't record ${event.hook_event_name}: ${error.message}`)
       return {}
     }
   }
 
-  // A return is checked, and sent back to the session that gave it for as long as the program says so.
+  // Check a return, and send it back to its session as long as the program rejects it.
   async function checkReturn(input, output, session, answered) {
     const id = output.metadata?.sessionId ?? ""
-    const given = { agent_id: id, agent_type: input.args?.subagent_type ?? "", tool_use_id: input.callID }
+    const agent = { agent_id: id, agent_type: input.args?.subagent_type ?? "", tool_use_id: input.callID }
     let text = answered
     for (let round = 0; round < MAX_ROUNDS; round++) {
-      const said = { last_assistant_message: text, stop_hook_active: round > 0 }
-      const event = { hook_event_name: "SubagentStop", session_id: session.root, cwd: directory, ...given, ...said }
-      const answer = await ask(event)
+      const message = { last_assistant_message: text, stop_hook_active: round > 0 }
+      const event = { hook_event_name: "SubagentStop", session_id: session.root, cwd: directory, ...agent, ...message }
+      const answer = await callHook(event)
       if (answer.decision !== "block") return text
       const parts = [{ type: "text", text: answer.reason ?? "" }]
-      const body = { agent: given.agent_type, model: output.metadata?.model, parts }
+      const body = { agent: agent.agent_type, model: output.metadata?.model, parts }
       corrected.add(id)
       const { data, error } = await client.session.prompt({ path: { id }, body }).finally(() => corrected.delete(id))
-      if (!data) throw new Error(`the subagent could not be asked again: ${JSON.stringify(error)}`)
+      if (!data) throw new Error(`the subagent couldn't be sent back: ${JSON.stringify(error)}`)
       text = joinTexts(data.parts)
     }
     return text
@@ -145,30 +145,30 @@ export const Remit = async ({ client, directory }) => {
     const agentId = output.metadata?.sessionId ?? ""
     const response = { status: "completed", agentId, agentType: input.args?.subagent_type ?? "", content }
     const more = { tool_name: input.tool, tool_input: input.args ?? {}, tool_use_id: input.callID, tool_response: response }
-    const answer = await ask(makeEvent("PostToolUse", input.sessionID, session, more))
+    const answer = await callHook(makeEvent("PostToolUse", input.sessionID, session, more))
     const instead = answer.hookSpecificOutput?.updatedToolOutput
     output.output = `${head}${instead === undefined ? text : joinTexts(instead.content)}${tail}`
   }
 
-  // A ticket for what the user starts themself in opencode: a line behind "!", a terminal.
+  // Return a ticket for a command that the user starts in opencode: a line after "!", or a terminal.
   async function findFreeTicket(sessionID) {
-    const given = { tool_name: "bash", tool_input: { command: "" }, tool_use_id: "" }
-    const answer = await tell(makeEvent("PreToolUse", "", { root: sessionID ?? "", child: false }, given))
+    const call = { tool_name: "bash", tool_input: { command: "" }, tool_use_id: "" }
+    const answer = await report(makeEvent("PreToolUse", "", { root: sessionID ?? "", child: false }, call))
     return answer.hookSpecificOutput?.commandTicket
   }
 
   return {
-    // Commands are started by a shell of Remit's, which becomes the user's own one within the limits of its ticket.
+    // opencode starts commands in Remit's shell, which becomes the user's own shell with the limits of the ticket.
     config: async (config) => {
       const own = config.shell || process.env.SHELL || "bash"
       const name = basename(own).toLowerCase()
-      const kind = { bash: "bash", zsh: "zsh", fish: "bash", nu: "bash" }[name] ?? "sh" // opencode takes no fish or nu
+      const kind = { bash: "bash", zsh: "zsh", fish: "bash", nu: "bash" }[name] ?? "sh" // it doesn't support fish, nu
       if (OTHER_SHELLS.includes(name.replace(".exe", "")) || !existsSync(SHELLS + kind)) return
       shell.own = kind === name || kind === "sh" ? own : kind
       shell.started = config.shell = SHELLS + kind
     },
 
-    // A command without a ticket is not run while an agent is at work that has to be confined.
+    // A command without a ticket isn't run while an agent that has to be confined is running.
     "shell.env": async (input, output) => {
       if (!shell.started) return
       const known = tickets.has(input.callID)
@@ -177,14 +177,14 @@ export const Remit = async ({ client, directory }) => {
       if (isAbsolute(shell.own)) output.env.REMIT_COMMAND_SHELL = shell.own
     },
 
-    // A subagent that failed, or was stopped, has no end but this.
+    // There is no other event for a subagent that failed or was stopped.
     event: async ({ event }) => {
       const part = event.type === "message.part.updated" ? event.properties.part : null
       if (part?.type !== "tool" || part.tool !== "task" || part.state.status !== "error") return
       const session = await findSession(part.sessionID).catch(() => null)
       const more = { tool_name: part.tool, tool_input: part.state.input ?? {}, tool_use_id: part.callID }
       const name = "PostToolUseFailure"
-      if (session) await tell(makeEvent(name, part.sessionID, session, { ...more, error: String(part.state.error) }))
+      if (session) await report(makeEvent(name, part.sessionID, session, { ...more, error: String(part.state.error) }))
     },
 
     "chat.message": async (input, output) => {
@@ -194,13 +194,13 @@ export const Remit = async ({ client, directory }) => {
         if (!session.child) greeted.add(input.sessionID)
         const name = session.child ? "UserPromptSubmit" : "SessionStart"
         const more = session.child ? { prompt: joinTexts(output.parts) } : { source: "startup" }
-        await tell(makeEvent(name, input.sessionID, session, more))
+        await report(makeEvent(name, input.sessionID, session, more))
       } catch (error) {
-        await warn(`Remit does not know who ${input.sessionID} is: ${error.message}`)
+        await warn(`Remit can't identify the session ${input.sessionID}: ${error.message}`)
       }
     },
 
-    // What the subagent was told besides is none of the caller's context, where opencode would keep it.
+    // Keep the subagent's instructions out of the caller's context.
     "experimental.chat.messages.transform": async (_, { messages }) => {
       for (const part of messages.flatMap((message) => message.parts))
         if (prompts.has(part.callID) && part.state?.input) part.state.input.prompt = prompts.get(part.callID)
@@ -212,15 +212,15 @@ export const Remit = async ({ client, directory }) => {
       try {
         session = await findSession(input.sessionID)
         const more = { tool_name: await nameTool(input.tool), tool_input: output.args ?? {}, tool_use_id: input.callID }
-        answer = await ask(makeEvent("PreToolUse", input.sessionID, session, more))
+        answer = await callHook(makeEvent("PreToolUse", input.sessionID, session, more))
       } catch (error) {
-        const reason = `Remit could not decide about this call, so it is refused: ${error.message}`
+        const reason = `Remit couldn't check this call, so it is refused: ${error.message}`
         if (session === null || session.child || input.tool === "task") throw new Error(reason)
-        await warn(reason.replace("refused", "let through"))
+        await warn(reason.replace("is refused", "runs unchecked"))
       }
       const decision = answer.hookSpecificOutput ?? {}
       tickets.set(input.callID, decision.commandTicket)
-      // There is nobody whom a plugin could ask.
+      // A plugin can't ask the user.
       if (["deny", "ask"].includes(decision.permissionDecision) || answer.decision === "block")
         throw new Error(decision.permissionDecisionReason ?? answer.reason ?? "Remit refused this call")
       if (!decision.updatedInput) return
@@ -238,11 +238,11 @@ export const Remit = async ({ client, directory }) => {
         tickets.delete(input.callID)
         const name = response.exit ? "PostToolUseFailure" : "PostToolUse"
         if (response.exit && response.exit !== REFUSED) more.error = `Exit code ${response.exit}`
-        await tell(makeEvent(name, input.sessionID, session, { ...more, tool_response: response }))
+        await report(makeEvent(name, input.sessionID, session, { ...more, tool_response: response }))
       } catch (error) {
-        if (input.tool !== "task") return await warn(`Remit did not hear of ${input.tool}: ${error.message}`)
-        const where = output.metadata?.sessionId ? ` It stands in the session ${output.metadata.sessionId}.` : ""
-        output.output = `Remit could not check this return, so it is withheld: ${error.message}.${where} Count on nothing of it before you have looked.`
+        if (input.tool !== "task") return await warn(`Remit didn't record ${input.tool}: ${error.message}`)
+        const where = output.metadata?.sessionId ? ` The session ${output.metadata.sessionId} contains it.` : ""
+        output.output = `Remit couldn't check this return, so it is withheld: ${error.message}.${where} Don't rely on it before you have checked it.`
       }
     },
   }
