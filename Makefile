@@ -1,5 +1,5 @@
-# Each target makes the environment it needs from a locked, hashed requirement file, once, and again
-# when that file changes. Nothing here chooses a package index: pip's own configuration does.
+# Each target creates the environment that it needs from a locked, hashed requirement file, and again
+# after that file changed. Nothing here chooses a package index: pip's own configuration does.
 
 PYTHON       ?= python3
 UV           ?= uv
@@ -20,7 +20,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: .venv/.ready ## make .venv with the package and everything its checks need
+setup: .venv/.ready ## create .venv with the package and everything that its checks need
 
 warm: setup ## compile the tests once, so that not every process of pytest has to
 	@$(BIN)/pytest --collect-only -q >/dev/null
@@ -31,32 +31,32 @@ agents: ## install the pinned harnesses that slow tests run, into .agents or REM
 agents-newest: ## install the newest release of each harness, into .agents-newest
 	@sh tools/agents.sh "$(REMIT_AGENTS)-newest" newest
 
-browser: ## install the browser that tests see the dashboard in, where that is allowed (Debian's chromium)
+browser: ## install the browser for tests of the dashboard, if the system allows it (Debian's chromium)
 	@sh tools/browser.sh
 
-examples: .venv-examples/.ready ## install the frameworks of examples/python_agents, for the tests that run them
+examples: .venv-examples/.ready ## install the frameworks of examples/python_agents, for their tests
 
-demo: .venv-demo/.ready ## a task from research to done, with an agent that lies and one that hangs
+demo: .venv-demo/.ready ## run a task from research to done, with an agent that lies and one that hangs
 	@.venv-demo/bin/python examples/demo.py .demo
 	@echo "Look around with: . .venv-demo/bin/activate; cd .demo/project; remit show -; git show"
 
-test: setup ## run the tests: all but those that only show again what others show
+test: setup ## run all tests except those that only repeat others with more harnesses or longer waits
 	@$(BIN)/pytest -n $(JOBS)
 
-test-all: setup .wheels/.all ## and those, too: more harnesses, longer waits, every kill and not a sample
+test-all: setup .wheels/.all ## run every test: more harnesses, longer waits, every kill instead of a sample
 	@REMIT_TEST_ALL=1 $(BIN)/pytest -n $(JOBS) --timeout 1800
 
-test-fast: setup ## run the tests that are quick, for the inner loop
+test-fast: setup ## run the quick tests, while you work
 	@$(BIN)/pytest -n $(JOBS) -m "not slow" --hypothesis-profile=quick
 
-snapshots: setup ## rewrite the screens that tests compare with what is printed now; TESTS=PATH for some
+snapshots: setup ## rewrite the snapshots of tests with what is printed now; TESTS=PATH for some
 	@$(BIN)/pytest --inline-snapshot=create,fix $(or $(TESTS),$(shell grep -rl 'import snapshot$$' tests)) || true
 	@git diff --stat tests
 
 test-newest: setup agents-newest ## run the harness tests with the newest releases; reports failures, never fails
 	@sh tools/newest.sh "$(REMIT_AGENTS)-newest" $(BIN)/pytest -n $(JOBS) tests/harnesses tests/runners/test_real_*.py
 
-check: lint types cover ## everything that must hold: lint, types, tests, coverage, import directions, public names
+check: lint types cover ## everything that has to pass: lint, types, tests, coverage, import directions, public names
 
 lint: setup ## ruff: rules and formatting; import-linter: which package may import which
 	@$(BIN)/ruff check
@@ -66,26 +66,26 @@ lint: setup ## ruff: rules and formatting; import-linter: which package may impo
 types: setup ## mypy, strict
 	@$(BIN)/mypy
 
-cover: setup ## the tests of `make test`, and which lines and branches of the package they cover; the floor is in pyproject.toml
+cover: setup ## run the tests of `make test` and measure line and branch coverage; the minimum is in pyproject.toml
 	@$(BIN)/pytest -n $(JOBS) --cov --cov-report=
 	@$(BIN)/coverage report
 
 docs: setup ## build the reference into docs/reference: commands, rules, settings, codes and schemas
 	@$(BIN)/python -m tools.reference
 
-conformance: setup ## write docs/conformance.md: which test or decision each item of the standards has
+conformance: setup ## write docs/conformance.md: the test or decision of each item of the standards
 	@$(BIN)/python -m tools.conformance
 
-bench: setup .venv-bench/.ready ## measure everything beside peers and floors into docs/benchmarks.md; BENCH=--quick for a quick look
+bench: setup .venv-bench/.ready ## measure Remit and similar tools into docs/benchmarks.md; BENCH=--quick for a quick look
 	@$(BIN)/python bench/all.py $(BENCH)
 
-torture: setup ## every promise of docs/reliability.md at its full figure, for hours; one table at the end (ROWS=--missing goes on)
+torture: setup ## run every test of docs/reliability.md at full size, for hours; one table at the end (ROWS=--missing continues)
 	@$(BIN)/python torture/everything.py --jobs $(JOBS) $(ROWS)
 
-kills: setup ## kill every command at every syscall and look what is left (needs strace)
+kills: setup ## kill every command at every syscall and check the files that are left (needs strace)
 	@$(BIN)/python torture/kill_points.py --jobs $(JOBS)
 
-io-errors: setup ## let the disk fail under every call of every command (needs strace)
+io-errors: setup ## fail every disk operation of every command (needs strace)
 	@$(BIN)/python torture/io_errors.py --jobs $(JOBS)
 
 writers: setup ## 32 processes that write 500 times each
@@ -94,34 +94,34 @@ writers: setup ## 32 processes that write 500 times each
 survivors: setup ## 200 agents that leave processes behind in every way, ended in every way
 	@$(BIN)/python torture/survivors.py
 
-supervisors: setup ## kill the supervisor of 50 agents again and again: nobody is lost or run twice
+supervisors: setup ## kill the supervisor of 50 agents repeatedly: no run is lost or runs twice
 	@$(BIN)/python torture/supervisors.py
 
-histories: setup ## 10,000 random histories of delegations against a model
+histories: setup ## compare 10,000 random histories of runs with a model
 	@$(BIN)/python torture/histories.py --jobs $(JOBS)
 
-fakes: setup ## returns that are not so: none is believed
+fakes: setup ## false returns: none is accepted
 	@$(BIN)/python torture/fakes.py
 
 denied-programs: setup ## spellings of denied programs, run under the launcher and its judge: none starts one but those listed
 	@$(BIN)/python torture/denied_programs.py --jobs $(JOBS)
 
-graphs: setup ## every graph of five agents: three in a chain, never four, never a circle
+graphs: setup ## every call graph of five agents: three in a chain, never four, never a cycle
 	@$(BIN)/python torture/graphs.py
 
-bombs: setup ## files that hang, crash or fill a reader: each is met within 2 s and 200 MB
+bombs: setup ## files that hang, crash or fill a reader: each is handled within 2 s and 200 MB
 	@$(BIN)/python torture/bombs.py
 
 escapes: setup ## paths that lead out of the workspace, and 10,000 swaps between check and use
 	@$(BIN)/python torture/escapes.py
 
-leaks: setup ## agents that say every form of secret, and all that is written down or shown
+leaks: setup ## agents that print every form of secret, and everything that is stored or shown
 	@$(BIN)/python torture/leaks.py
 
-hostile: setup ## look at a repository full of traps: nothing of it is run (needs strace)
+hostile: setup ## read a repository full of traps: nothing in it is executed (needs strace)
 	@$(BIN)/python torture/hostile.py
 
-cluster: setup ## machines that die and freeze, databases and networks that go away: nothing is lost, doubled or forged
+cluster: setup ## machines that die and freeze, databases and networks that fail: nothing is lost, doubled or forged
 	@$(BIN)/python torture/cluster.py
 
 fuzz: $(FUZZERS:%=fuzz-%) ## fuzz for FUZZ_SECONDS (20) each
@@ -129,7 +129,7 @@ fuzz: $(FUZZERS:%=fuzz-%) ## fuzz for FUZZ_SECONDS (20) each
 $(FUZZERS:%=fuzz-%): fuzz-%: .venv-fuzz/.ready
 	@PYTHONPATH=src .venv-fuzz/bin/python fuzz/watch.py $* -max_total_time=$(FUZZ_SECONDS)
 
-count: setup ## a million cases for each target of the fuzzer, at its own speed
+count: setup ## a million cases for each fuzz target
 	@$(BIN)/python fuzz/count.py --jobs $(JOBS)
 
 lock: ## compile requirements/*.in into the locked files (needs uv; LOCK_FLAGS=--upgrade for newer versions)
