@@ -36,6 +36,7 @@ _CONFIGURATION = {
     "phpunit": ("phpunit.xml*",),
 }
 """The files that do nothing but configure a program, by the program's name."""
+_INTERPRETERS = ("sh", "bash", "python", "python3", "node", "ruby", "perl")
 SETTINGS_FILE = "remit.toml"
 _VOLATILE = frozenset((
     "_", "OLDPWD", "PWD", "SHLVL", "COLUMNS", "LINES", "TERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION",
@@ -95,19 +96,20 @@ def make_typed_check(command: str) -> AcceptanceCheck:
 
 
 def find_configuration(command: str) -> tuple[str, ...]:
-    """Return the files that decide a command: those that it names, and the configuration of its programs."""
+    """Return the files that decide a command: the script that it runs, and the configuration of its programs.
+
+    Other files that it names don't count: a test that the agent is to write is one of them.
+    """
     try:
         words = shlex.split(command)
     except ValueError:
         words = command.split()
-    found: list[str] = []
-    for word in words:
-        name = os.path.basename(word)
-        found += _CONFIGURATION.get(name, ())
-        path = word.rpartition("=")[2].removeprefix("./")
-        if "/" in word or "." in name:  # a script, or a configuration file; of a folder, only the folder itself
-            is_below = bool(path) and not path.startswith(("/", "-", "~")) and ".." not in path.split("/")
-            found += [f"./{path}"] if is_below else []
+    found = [name for word in words for name in _CONFIGURATION.get(os.path.basename(word), ())]
+    script = words[1] if len(words) > 1 and words[0] in _INTERPRETERS else words[0] if words else ""
+    path = script.removeprefix("./")
+    is_path = "/" in script or script != (words[0] if words else "")
+    if is_path and path and not path.startswith(("/", "-", "~")) and ".." not in path.split("/"):
+        found.append(f"./{path}")
     return tuple(dict.fromkeys(found))
 
 

@@ -1,0 +1,77 @@
+"""The definition of acceptance checks: which files decide a command, and what names stand for."""
+
+from __future__ import annotations
+
+import pytest
+
+from remit.config.checks import CheckSettings
+from remit.errors import UsageError
+from remit.runs.checks.definition import (
+    AcceptanceCheck,
+    check_seal,
+    choose_checks,
+    find_configuration,
+    make_check_environment,
+    read_check,
+    seal_environment,
+)
+
+SETTINGS = {"tests": CheckSettings("pytest -q"), "lint": CheckSettings("ruff check", protect=("ruff.toml",))}
+
+
+@pytest.mark.parametrize(
+    ("command", "files"),
+    [
+        ("pytest -q", ("pytest.ini", ".pytest.ini", "tox.ini")),
+        ("python -m pytest tests/unit", ("pytest.ini", ".pytest.ini", "tox.ini")),
+        ("uv run --frozen pytest tests", ("pytest.ini", ".pytest.ini", "tox.ini")),
+        ("make test", ("Makefile", "makefile", "GNUmakefile")),
+        ("sh check.sh", ("./check.sh",)),
+        ("./ci/check --fast", ("./ci/check",)),
+        ("python3 tools/check.py src", ("./tools/check.py",)),
+        ("grep -q complete report.md", ()),
+        ("python -c 'print(1)'", ()),
+        ("/usr/bin/true", ()),
+        ("../check.sh", ()),
+        ("sh 'unclosed", ("./'unclosed",)),
+        ("", ()),
+    ],
+)
+def test_the_files_that_decide_a_command(command: str, files: tuple[str, ...]) -> None:
+    assert find_configuration(command) == files
+
+
+def test_names_and_commands() -> None:
+    chosen = choose_checks(["lint", "make test", "lint"], SETTINGS, may_be_commands=True)
+    assert [(each.name, each.run) for each in chosen] == [("lint", "ruff check"), ("make test", "make test")]
+    assert chosen[0].protect == ("ruff.toml", "remit.toml")
+
+
+def test_an_unknown_name_is_refused_with_what_is_meant() -> None:
+    with pytest.raises(UsageError, match=r"the agent x names the check 'test', which isn't in remit\.toml") as caught:
+        choose_checks(["test"], SETTINGS, may_be_commands=False, origin="the agent x")
+    assert caught.value.hint == "did you mean 'tests'?"
+
+
+def test_too_many_checks_are_refused() -> None:
+    with pytest.raises(UsageError, match="21 checks are too many"):
+        choose_checks([f"echo {number}" for number in range(21)], {}, may_be_commands=True)
+
+
+def test_details_say_the_same_again() -> None:
+    check = AcceptanceCheck("tests", "pytest", 5, ("src/**",), "api", ("pytest.ini",), baseline=True, junit="r.xml")
+    assert read_check(check.as_details()) == check
+    assert AcceptanceCheck("a", "b").as_details() == {"name": "a", "run": "b"}
+
+
+def test_the_environment_has_nothing_of_the_terminal_of_remit_and_of_harnesses() -> None:
+    environ = {"PATH": "/bin", "TERM": "xterm", "REMIT_TICKET": "x", "CLAUDECODE": "1", "CODEX_HOME": "x"}
+    assert make_check_environment(environ) == {"PATH": "/bin"}
+
+
+def test_a_seal_fits_one_environment_only() -> None:
+    seal = seal_environment({"PATH": "/bin"}, "0" * 32)
+    assert check_seal(seal, {"PATH": "/bin", "TERM": "xterm"}) == ""
+    assert "isn't the one" in check_seal(seal, {"PATH": "/usr/bin"})
+    assert check_seal("", {}) == ""
+    assert "/bin" not in seal
