@@ -1,4 +1,4 @@
-"""Downgrade a result whose files did not all arrive: it gets an agent error and is `partial` at best."""
+"""Downgrades a result whose files did not all arrive: it gets an agent error and is `partial` at best."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from remit.runs.judging.conclusion import Conclusion
 
 _MAX_NAMED = 5
-"""How many files a sentence names."""
+"""The most files that a message names."""
 
 
 def name_files(paths: Sequence[str]) -> str:
-    """Files in a sentence; of many, the first."""
+    """Return files for a message: the first few, and the number of the others."""
     more = f" and {len(paths) - _MAX_NAMED} more" if len(paths) > _MAX_NAMED else ""
     return ", ".join(paths[:_MAX_NAMED]) + more
 
@@ -26,7 +26,7 @@ def name_files(paths: Sequence[str]) -> str:
 def downgrade_to_partial(
     report: Result, conclusion: Conclusion, message: str, advice: str
 ) -> tuple[Result, Conclusion]:
-    """The result and the conclusion with an agent error added, and `partial` in place of `completed`."""
+    """Return the result and conclusion with an agent error, and with `partial` instead of `completed`."""
     status: Any = "partial" if conclusion.status == "completed" else conclusion.status
     error = AgentError("execution", message, ERROR_CODES["execution"], recoverable=True, recommendation=advice)
     steps = (advice, *conclusion.next_steps)

@@ -1,4 +1,7 @@
-"""The key that all machines of a cluster share: found, or made where there is no cluster yet."""
+"""The key that all machines of a cluster share: its file in the user's folder, and its fingerprint in the database.
+
+The first machine of a cluster creates the key. The environment variable `REMIT_CLUSTER_KEY` can replace the file.
+"""
 
 from __future__ import annotations
 
@@ -26,14 +29,14 @@ _HEX = lazy(r"[0-9a-f]{64}")
 
 
 def load_key(environ: Mapping[str, str], folder: str) -> bytes | None:
-    """The cluster's key, from the environment or the user's own folder; None where this machine has none yet."""
+    """Return the cluster's key from the environment or the user's folder; None if this machine has none yet."""
     text = environ.get(KEY, "").strip()
     if not text:
         text = _load(os.path.join(folder, KEY_FILE))
     if not text:
         return None
     if not _HEX.fullmatch(text.lower()):
-        raise ClusterError(f"the cluster's key is not {KEY_BYTES} bytes in hex", hint=f"copy it whole: {KEY_FILE}")
+        raise ClusterError(f"the cluster's key isn't {KEY_BYTES} bytes in hex", hint=f"copy {KEY_FILE} completely")
     return bytes.fromhex(text)
 
 
@@ -41,7 +44,7 @@ def _load(file: str) -> str:
     try:
         with open(file, encoding="ascii", errors="replace") as text:
             if os.fstat(text.fileno()).st_mode & 0o077:
-                raise ClusterError(f"others can read '{file}'", hint=f"chmod 600 {file}, or make another key")
+                raise ClusterError(f"other users can read '{file}'", hint=f"chmod 600 {file}, or create another key")
             return text.read(1000).strip()
     except FileNotFoundError:
         return ""
@@ -50,7 +53,7 @@ def _load(file: str) -> str:
 
 
 def make_key(folder: str) -> bytes:
-    """Make the key of a new cluster, in the user's own folder; the one that another process was quicker to make."""
+    """Create the key of a new cluster in the user's folder; if another process was faster, return its key."""
     file, key = os.path.join(folder, KEY_FILE), os.urandom(KEY_BYTES)
     temporary = f"{file}.{os.getpid()}"
     try:
@@ -69,7 +72,7 @@ def make_key(folder: str) -> bytes:
 
 
 def find_fingerprint(key: bytes) -> str:
-    """What a key is known by to whoever has none."""
+    """Return the fingerprint of a key, which may be public."""
     return sha256(b"remit cluster\0" + key).hexdigest()[:16]
 
 
@@ -77,16 +80,16 @@ _META_KEY = "key"
 
 
 async def load_or_make_key(db: Database, environ: Mapping[str, str]) -> bytes:
-    """The key of the cluster that a database belongs to. The first machine that comes makes one; others need a copy."""
+    """Return the key of a database's cluster. The first machine creates the key; the others need a copy."""
     folder = os.path.dirname(find_file())
     key = load_key(environ, folder)
     known = await load_meta(db, _META_KEY)
     if key is None and known is None:
         key = make_key(folder)
     file = os.path.join(folder, KEY_FILE)
-    hint = f"copy it from a machine that belongs to the cluster to {file}, or set {KEY}"
+    hint = f"copy it from a machine of the cluster to {file}, or set {KEY}"
     if key is None:
-        raise ClusterError(f"this machine has no key of the cluster at {db.display}", hint=hint)
+        raise ClusterError(f"this machine doesn't have the key of the cluster at {db.display}", hint=hint)
     if await set_meta_once(db, _META_KEY, find_fingerprint(key)) != find_fingerprint(key):
-        raise ClusterError(f"this machine's key is not that of the cluster at {db.display}", hint=hint)
+        raise ClusterError(f"this machine's key isn't the key of the cluster at {db.display}", hint=hint)
     return key

@@ -1,7 +1,7 @@
-"""Orders and outcomes: what a caller asks of a worker, and what it is told.
+"""The messages between callers and workers: orders, results and checkpoints.
 
-Owns what travels, and nothing else. An order holds all that a worker needs to do what the caller's own machine would
-have done; an outcome all that the caller needs to settle it as if it had.
+An order has everything that a worker needs to execute a run as the caller's machine would. A result has everything that
+the caller needs for the finish steps. A checkpoint has the changes so far, in case the worker is lost.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
 
 
 PROTOCOL = 1
-"""Changes where a worker of before could not carry out an order of now."""
+"""Incremented if older workers can't execute new orders."""
 
 
 class OrderSource(NamedTuple):
-    """Where a commit is to be had: a branch of a remote, or a parcel in the database."""
+    """Where a commit can be fetched: a branch of a git remote, or a bundle in the database."""
 
     remote: str = ""
     branch: str = ""
     parcel: str = ""
     below: tuple[str, ...] = ()
-    """The parcels that it needs, the first first."""
+    """The bundles that `parcel` builds on, oldest first."""
     history: bool = False
-    """Whether it has the history of the caller's repository below it."""
+    """Whether the commit has the history of the caller's repository."""
 
 
 class Packed(NamedTuple):
-    """What an agent made: a commit on top of its base, where it is to be had, and every file in it."""
+    """An agent's changes: a commit on top of its base tree, where it can be fetched, and the changed files."""
 
     commit: str = ""
     tree: str = ""
@@ -45,7 +45,7 @@ class Packed(NamedTuple):
 
 
 class RunOrder(NamedTuple):
-    """What a worker is to do."""
+    """A run that a worker is to execute."""
 
     session_id: str
     root_id: str
@@ -56,35 +56,35 @@ class RunOrder(NamedTuple):
     runner: str
     task_number: int | None = None
     details: Mapping[str, Any] = NOTHING
-    """The terms, as the caller's ledger has them."""
+    """The run's configuration, as in the caller's ledger."""
     texts: Mapping[str, str] = NOTHING
-    """What goes to the agent, by kind."""
+    """The texts for the agent, by kind."""
     above: tuple[Mapping[str, Any], ...] = ()
-    """The rows of those above it, the first of the tree first."""
+    """The ledger rows of the run's ancestors, the root first."""
     commit: str = ""
     tree: str = ""
     prefix: str = ""
     source: OrderSource = OrderSource()
     ticket: str = ""
-    """That of its caller, where this is an agent on a worker."""
+    """The ticket of the calling agent; empty if a user is the caller."""
     left: tuple[str, ...] = ()
-    """What of the caller's tree could not be sent."""
+    """Paths of the caller's tree that could not be sent."""
     trusted: str = ""
-    """What the caller's user has agreed to have run, by its digest."""
+    """Digest of the programs that the caller's user has agreed to run."""
     protocol: int = PROTOCOL
 
 
 class RemoteResult(NamedTuple):
-    """What became of an order."""
+    """The result of an order."""
 
     session_id: str
     fence: int
     worker: str
     report: Mapping[str, Any] = NOTHING
-    """As the worker's ledger has it: the result, and what settling needs."""
+    """The result and the conclusion, as in the worker's ledger."""
     attempts: tuple[Mapping[str, Any], ...] = ()
     texts: Mapping[str, str] = NOTHING
-    """Answers word for word, and what else is kept of it."""
+    """The agent's answers, unchanged, and its trace."""
     packed: Packed = Packed()
     started_ms: int = 0
     ended_ms: int = 0
@@ -92,12 +92,12 @@ class RemoteResult(NamedTuple):
 
 
 def render_order(order: RunOrder) -> dict[str, Any]:
-    """An order as a body to seal."""
+    """Return an order as a JSON object to seal."""
     return {**order._asdict(), "source": order.source._asdict()}
 
 
 def read_order(body: Mapping[str, Any]) -> RunOrder:
-    """The order in a body. What a newer caller says besides is passed over, unless it says that it may not be."""
+    """Parse an order. Unknown keys of a newer caller are ignored; a different protocol raises an error."""
     _check_protocol(body)
     known = _select_fields(RunOrder, body)
     known |= {name: tuple(body.get(name, ())) for name in ("path", "above", "left")}
@@ -106,12 +106,12 @@ def read_order(body: Mapping[str, Any]) -> RunOrder:
 
 
 def render_result(outcome: RemoteResult) -> dict[str, Any]:
-    """An outcome as a body to seal."""
+    """Return a result as a JSON object to seal."""
     return {**outcome._asdict(), "packed": render_packed(outcome.packed)}
 
 
 def read_result(body: Mapping[str, Any]) -> RemoteResult:
-    """The outcome in a body."""
+    """Parse a result."""
     _check_protocol(body)
     known = _select_fields(RemoteResult, body)
     known |= {"attempts": tuple(body.get("attempts", ())), "packed": read_packed(body.get("packed", {}))}
@@ -119,12 +119,12 @@ def read_result(body: Mapping[str, Any]) -> RemoteResult:
 
 
 def render_packed(packed: Packed) -> dict[str, Any]:
-    """What an agent made, as a part of a body."""
+    """Return an agent's changes as a JSON object."""
     return {**packed._asdict(), "source": packed.source._asdict(), "files": [list(file) for file in packed.files]}
 
 
 def read_packed(body: Mapping[str, Any]) -> Packed:
-    """What an agent made, from a part of a body."""
+    """Parse an agent's changes."""
     known = _select_fields(Packed, body)
     known["files"] = tuple(BundledFile(*file) for file in body.get("files", ()))
     known["source"] = _read_source(body)
@@ -142,21 +142,21 @@ def _select_fields(kind: type[NamedTuple], body: Mapping[str, Any]) -> dict[str,
 
 def _check_protocol(body: Mapping[str, Any]) -> None:
     if body.get("protocol") != PROTOCOL:
-        hint = "bring all machines of the cluster to one version of Remit: first the workers, then the callers"
-        raise ClusterError(f"another machine speaks protocol {body.get('protocol')!r}, this one {PROTOCOL}", hint=hint)
+        hint = "update Remit on all machines of the cluster: first the workers, then the callers"
+        raise ClusterError(f"another machine uses protocol {body.get('protocol')!r}, this one {PROTOCOL}", hint=hint)
 
 
 def seal_checkpoint(key: bytes, packed: Packed, attempt: int) -> bytes:
-    """What was made so far, and in which attempt."""
+    """Return a sealed checkpoint: the changes so far, and the number of the attempt."""
     return seal(key, "saved", {"packed": render_packed(packed), "attempt": attempt})
 
 
 def read_checkpoint(key: bytes, saved: bytes) -> Packed:
-    """What a worker has saved of an agent's work so far."""
+    """Return the changes in a sealed checkpoint."""
     return read_packed(unseal(key, "saved", saved).get("packed", {}))
 
 
 def make_evidence(saved: Packed) -> RunEvidence:
-    """The changed files that a worker saved, as evidence: nothing else is known of the tree."""
+    """Return the changed files of a checkpoint as evidence: nothing else is known of the tree."""
     changes = tuple(TreeChange(file.path, "changed", blob=file.sha256) for file in saved.files if file.sha256)
     return RunEvidence(Comparison(changed=changes))

@@ -21,12 +21,12 @@ _PAUSES_S = (0.1, 2.0)
 
 
 async def retry_forever(operation: Callable[[], Awaitable[T]]) -> T:
-    """Do something as often as it takes until the database answers. What it refuses is raised."""
+    """Repeat an operation until the database answers. A permanent error is raised."""
     return await retry_for(operation, inf)
 
 
 async def retry_for(operation: Callable[[], Awaitable[T]], seconds: float) -> T:
-    """Do something as often as it takes until the database answers, but not for longer than this."""
+    """Repeat an operation until the database answers, or raise its error after this many seconds."""
     loop = asyncio.get_running_loop()
     last, pause = loop.time() + seconds, _PAUSES_S[0]
     while True:
@@ -40,12 +40,12 @@ async def retry_for(operation: Callable[[], Awaitable[T]], seconds: float) -> T:
 
 
 async def wait_for_event(event: asyncio.Event, seconds: float) -> None:
-    """Wait until something has happened, but not for longer than this."""
+    """Wait for an event, at most this many seconds."""
     await wait_or_cancel(asyncio.ensure_future(event.wait()), seconds)
 
 
 async def wait_or_cancel(task: asyncio.Future[Any], seconds: float) -> bool:
-    """Wait until a task is over, but not for longer than this; whether it is. One that is not is cancelled."""
+    """Wait for a task, at most this many seconds, and cancel it then; return whether it is done."""
     try:
         await asyncio.wait({task}, timeout=seconds)
         return task.done()

@@ -9,15 +9,15 @@ from remit.ledger.events import read_clock_ms
 from remit.ledger.runs import Run
 
 SIGNED = "remit2_"
-"""How a ticket begins that is good on every machine."""
+"""Prefix of tickets that are valid on each machine of the cluster."""
 STATES = {"admitted": "admitted", "posted": "admitted", "queued": "admitted", "running": "running", "done": "finished"}
-"""What the ledger calls the states that a session has in the cluster."""
+"""The state in the ledger for each state in the database."""
 _MAX_ATTEMPTS = 1000
 _CONFIG_FIELDS = ("budget", "may_call", "max_depth", "timeout_s", "timeout_default_s", "timeout_max_s", "retry")
 
 
 def make_posted(row: Run, order: bytes) -> submissions.Posted:
-    """A run of the ledger as a row for the cluster."""
+    """Convert a run of the ledger into a row to post."""
     terms: dict[str, Any] = {name: row.details[name] for name in _CONFIG_FIELDS if name in row.details}
     return submissions.Posted(
         row.session_id, row.root_id, row.parent_id, row.agent, row.depth, row.path, row.runner, terms, order
@@ -25,7 +25,7 @@ def make_posted(row: Run, order: bytes) -> submissions.Posted:
 
 
 def make_run(row: session_rows.SessionRow) -> Run:
-    """A row of the cluster as a run of the ledger, with times of this machine's clock."""
+    """Convert a row of the database into a run of the ledger, with deadlines by this machine's clock."""
     now_ms = read_clock_ms()
     left_ms, state = row.deadline_left_ms, STATES[row.state]
     return Run(
@@ -38,6 +38,6 @@ def make_run(row: session_rows.SessionRow) -> Run:
 
 
 def read_attempt(row: session_rows.SessionRow) -> int:
-    """The attempt that runs, as far as it is believed: this is not sealed."""
+    """Return the number of the current attempt; 0 if the value, which isn't sealed, is implausible."""
     attempt = row.live.get("attempt")
     return attempt if isinstance(attempt, int) and 0 < attempt <= _MAX_ATTEMPTS else 0

@@ -1,4 +1,4 @@
-"""Working for others: this machine as a worker of a cluster, and how one is told to stop."""
+"""`remit worker`: starts a worker of a cluster on this machine, and drains workers."""
 
 from __future__ import annotations
 
@@ -34,31 +34,31 @@ _POLL_S = 0.3
 
 
 class WorkerOptions(NamedTuple):
-    """What a worker is to be."""
+    """The options of `remit worker start`."""
 
     agents: tuple[str, ...] = ()
-    """Whom it carries out; nobody named: all."""
+    """The agents that it executes; empty for all."""
     concurrency: int | None = None
     name: str = ""
     folder: str = ""
     version: str = ""
-    """Of Remit."""
+    """The version of Remit."""
 
 
 class PreparedWorker(NamedTuple):
-    """A worker that is about to begin."""
+    """A worker that is about to start."""
 
     worker: Worker
     worker_id: str
     place: str
-    """The database, without a password."""
+    """The URL of the database, without the password."""
     concurrency: int
     agents: tuple[str, ...]
     folder: str
 
 
 class DrainResult(NamedTuple):
-    """Which workers were told to take nothing more, and which of them are still at work."""
+    """The workers that were asked to drain, and those of them that are still running."""
 
     asked: tuple[str, ...]
     left: tuple[str, ...]
@@ -70,13 +70,13 @@ class _WorkerCluster(NamedTuple):
 
 
 def _find_cluster(environ: Mapping[str, str]) -> _WorkerCluster:
-    """The cluster that this machine belongs to. A database that a repository names needs consent, as anything else."""
+    """Return this machine's cluster. A database that a repository's settings name needs the user's trust."""
     root = find_workspace()
     settings = load_settings(root)
     url = fill_backend(settings.backend, environ)
     if not url:
-        hint = f'write backend = "postgresql://user@host/database" into remit.toml, or set {BACKEND}'
-        raise ConfigError("no database is named that machines could share", hint=hint)
+        hint = f'set backend = "postgresql://user@host/database" in remit.toml, or set {BACKEND}'
+        raise ConfigError("the settings name no shared database", hint=hint)
     if not environ.get(BACKEND, "").strip():
         check_trust(root, settings)
     return _WorkerCluster(url, settings)
@@ -86,12 +86,12 @@ async def work(
     options: WorkerOptions, *, on_event: Callable[[WorkerEvent], None], on_ready: Callable[[PreparedWorker], None],
     environ: Mapping[str, str] | None = None,
 ) -> None:  # fmt: skip
-    """Be a worker until told to end. `on_ready` is called before it begins."""
+    """Run a worker until it is ended or drained. `on_ready` is called before it starts."""
     check_sockets()
     _silence_drivers()
     environ = dict(os.environ if environ is None else environ)
     if TICKET in environ or SESSION in environ:
-        raise UsageError("an agent cannot be a worker", hint="start the worker outside of a delegation")
+        raise UsageError("an agent can't start a worker", hint="start the worker outside of a run")
     cluster = _find_cluster(environ)
     name = check_name(options.name or socket.gethostname())
     db, bulk_db = Database(cluster.url, name="remit worker start"), Database(cluster.url, name="remit parcels")
@@ -116,7 +116,7 @@ async def work(
 
 
 def _silence_drivers() -> None:
-    """Let the worker alone say what there is to say: its drivers tell much about a database that is away."""
+    """Silence the database drivers, which log much if the database is unreachable; the worker reports that itself."""
     import logging  # noqa: PLC0415 - only for this
     import warnings  # noqa: PLC0415
 
@@ -125,7 +125,7 @@ def _silence_drivers() -> None:
 
 
 def load_setup(root: str) -> WorkerSetup:
-    """How agents are started in a checkout. What its settings execute was agreed to by the caller's user."""
+    """Return the settings for runs in a checkout; without the user's trust, no environment variables of runners."""
     settings, _ = load_settings_or_usual(root)
     try:
         check_trust(root, settings)
@@ -137,7 +137,7 @@ def load_setup(root: str) -> WorkerSetup:
 
 
 async def drain(names: Sequence[str], *, everyone: bool, timeout_s: float | None) -> DrainResult:
-    """Tell workers to take nothing more, and wait until they have ended, for so long."""
+    """Ask workers to stop taking runs, and wait until they have ended, at most `timeout_s` seconds."""
     cluster = _find_cluster(os.environ)
     db = Database(cluster.url, name="remit worker drain")
     try:
@@ -156,9 +156,9 @@ def _find_worker(name: str, present: set[str]) -> str:
     if len(found) == 1:
         return found[0]
     if found:
-        raise UsageError(f"{len(found)} workers are called {name}", hint=f"name one of: {', '.join(found)}")
-    known = ", ".join(sorted(present)) or "there is none"
-    raise UsageError(f"there is no worker {name}", hint=f"at work are: {known}")
+        raise UsageError(f"{len(found)} workers are named {name}", hint=f"choose one of: {', '.join(found)}")
+    known = ", ".join(sorted(present)) or "none"
+    raise UsageError(f"there is no worker {name}", hint=f"active workers: {known}")
 
 
 async def _wait(db: Database, chosen: Sequence[str], timeout_s: float | None) -> tuple[str, ...]:

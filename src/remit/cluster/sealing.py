@@ -1,8 +1,7 @@
-"""Seals: what machines tell each other, so that nobody else can have said it.
+"""Seals: message authentication codes for orders, results and tickets, made with the cluster's key.
 
-Owns what is sealed with the key of a cluster: orders, outcomes and tickets. Whoever may write to the database, and has
-no key, can hold work up; he cannot have any done, nor say that it was. Signed is what is in a body and what kind it is,
-so that an outcome is no order. Pure.
+Someone who can write to the database but doesn't have the key can delay runs, but can neither start one nor forge a
+result. A seal covers the kind of the message, too, so a result can't be passed off as an order.
 """
 
 from __future__ import annotations
@@ -26,29 +25,30 @@ _TOKEN = lazy(r"remit2_[A-Za-z0-9_-]{20,4000}\.[A-Za-z0-9_-]{43}")
 
 
 class SealError(ClusterError):
-    """What was sent was not sealed with the key of this cluster, or was changed on its way."""
+    """A message wasn't sealed with this cluster's key, or was changed."""
 
     recoverable = False
 
 
-# --- bodies ----------------------------------------------------------------------------------------------------------
+# --- bodies -----------------------------------------------------------------------------------------------------------
 
 
 def seal(key: bytes, kind: str, body: Mapping[str, Any]) -> bytes:
-    """A body as bytes, signed."""
-    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"), default=dict)  # a mapping is a table as well
+    """Return a message as sealed bytes."""
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"), default=dict)  # mappings become objects
     data = text.encode("utf-8", "surrogatepass")
     return _sign(key, kind, data) + data
 
 
 def unseal(key: bytes, kind: str, data: bytes, *, limit: int = MAX_BODY_BYTES) -> dict[str, Any]:
-    """The body of what another machine has sealed. Raises where it is too large, or was not sealed with this key."""
+    """Return the body of a sealed message; raise `SealError` if it is too large or its seal is invalid."""
     if len(data) > limit:
-        raise SealError(f"the {kind} has more than {limit:,} bytes", hint="ask for less, or say it in a file")
+        hint = "shorten the request, or put the text into a file"
+        raise SealError(f"the {kind} has more than {limit:,} bytes", hint=hint)
     mac, body = data[:_MAC_BYTES], data[_MAC_BYTES:]
     if not compare_digest(mac, _sign(key, kind, body)):
-        hint = f"all machines of a cluster have one key: see {KEY}, or the file {KEY_FILE}"
-        raise SealError(f"the {kind} was not sealed with this machine's key", hint=hint)
+        hint = f"use the same key on all machines of the cluster: {KEY}, or the file {KEY_FILE}"
+        raise SealError(f"the {kind} wasn't sealed with this machine's key", hint=hint)
     read: dict[str, Any] = json.loads(body.decode("utf-8", "surrogatepass"))
     return read
 
@@ -57,11 +57,11 @@ def _sign(key: bytes, kind: str, data: bytes) -> bytes:
     return make_mac(key, f"remit {kind}\0".encode() + data, "sha256")
 
 
-# --- tickets ---------------------------------------------------------------------------------------------------------
+# --- tickets ----------------------------------------------------------------------------------------------------------
 
 
 class TicketClaims(NamedTuple):
-    """What a ticket says that was signed for an agent on a worker."""
+    """The claims of a ticket of an agent on a worker."""
 
     session_id: str
     root_id: str
@@ -69,23 +69,24 @@ class TicketClaims(NamedTuple):
     depth: int
     path: tuple[str, ...]
     fence: int
-    """Which owner's agent it is: one that was given up has no children."""
+    """The fencing token of the lease that the agent was started under: without that lease, it can't call agents."""
 
 
 def sign_ticket(key: bytes, signed: TicketClaims, random_bytes: bytes) -> str:
-    """The token for an agent: who it is, for all machines of the cluster, and for nobody to guess."""
+    """Return a ticket that identifies an agent on all machines of the cluster and can't be guessed."""
     body = json.dumps([*signed, random_bytes.hex()], ensure_ascii=True, separators=(",", ":")).encode()
     return f"remit2_{_encode(body)}.{_encode(_sign(key, 'ticket', body))}"
 
 
 def read_ticket(key: bytes, token: str) -> TicketClaims:
-    """What a token says. Raises where this cluster has not signed it."""
+    """Return the claims of a ticket; raise `RefusedError` if this cluster hasn't signed it."""
     if _TOKEN.fullmatch(token):
         body, mac = (_decode(part) for part in token.removeprefix("remit2_").split("."))
         if compare_digest(mac, _sign(key, "ticket", body)):
             session_id, root_id, agent, depth, path, fence, _ = json.loads(body)
             return TicketClaims(session_id, root_id, agent, depth, tuple(path), fence)
-    raise RefusedError("the ticket was not signed by this cluster", hint="an agent calls Remit with the ticket it has")
+    hint = "call Remit with the ticket in the agent's environment"
+    raise RefusedError("the ticket wasn't signed by this cluster", hint=hint)
 
 
 def _encode(data: bytes) -> str:

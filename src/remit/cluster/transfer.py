@@ -1,8 +1,8 @@
-"""Bases: how the tree that an agent starts from gets to a worker.
+"""The transfer of git trees between a caller and its workers, by branches of a git remote or bundles in the database.
 
-Owns both ends. By a remote it is a branch. Through the database it is a parcel; a tree that differs little from the one
-that was sent before goes as what is new in it, on top of that one, and after some such steps whole again. A worker
-fetches what its store does not have.
+The base tree goes to the worker, the agent's changes come back. A base tree that differs little from the previous one
+is sent as an incremental bundle; after several incremental bundles, a full one follows. A worker loads only the bundles
+that its store lacks.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ _MEGABYTE = 1024 * 1024
 
 
 class _BaseStep(NamedTuple):
-    """One parcel: a commit, and the one that it needs; none where it is whole."""
+    """A bundle of a base tree: its commit, and the commit that it builds on; empty for a full bundle."""
 
     commit: str
     base: str = ""
 
     @property
     def name(self) -> str:
-        """What the parcel is called, by all that decides what is in it."""
+        """The name of the bundle, which identifies its content."""
         return f"base-{self.commit}-on-{self.base}" if self.base else f"base-{self.commit}"
 
 
 async def send_base(client: ClusterClient, root: str, base: BaseTree, session_id: str) -> OrderSource:
-    """Have the tree where a worker can get it."""
+    """Send a base tree to where workers can fetch it."""
     remote = client.settings.remote
     if remote:
         branch = f"remit/base/{session_id}"
@@ -68,7 +68,7 @@ async def _has_all(db: Database, steps: Sequence[_BaseStep]) -> bool:
 
 
 async def _send_steps(client: ClusterClient, root: str, commit: str, sent: list[_BaseStep]) -> list[_BaseStep]:
-    """Send a commit, on top of what was sent before where that is worth it; all that a worker needs for it."""
+    """Send a commit, incrementally if possible, and return all bundles that a worker needs for it."""
     known = [step.commit for step in sent]
     if commit in known:
         return sent[: known.index(commit) + 1]
@@ -76,7 +76,7 @@ async def _send_steps(client: ClusterClient, root: str, commit: str, sent: list[
         step = _BaseStep(commit, sent[-1].commit)
         try:
             data = await asyncio.to_thread(pack, root, commit, without=step.base)
-        except StorageError:  # what was sent before is not kept here any more
+        except StorageError:  # the commit that was sent before no longer exists here
             data = b""
         if data:
             await _put_bundle(client, step, data)
@@ -90,21 +90,21 @@ async def _send_steps(client: ClusterClient, root: str, commit: str, sent: list[
 async def _put_bundle(client: ClusterClient, step: _BaseStep, data: bytes) -> None:
     megabytes = client.settings.parcel_megabytes
     if len(data) > megabytes * _MEGABYTE:
-        hint = "set [cluster] remote to a git remote that all machines can reach, or parcel_megabytes to more"
+        hint = "set [cluster] remote to a git remote that all machines can reach, or raise parcel_megabytes"
         size = f"{len(data) / _MEGABYTE:.0f} MB"
-        raise UsageError(f"the tree has {size}, and {megabytes} MB may travel through the database", hint=hint)
+        raise UsageError(f"the tree has {size}, and at most {megabytes} MB may be sent through the database", hint=hint)
     await bundles.put(client.db, step.name, data)
 
 
 async def load_bundles(db: Database, store: str, source: OrderSource) -> list[bytes]:
-    """The parcels of a base that a worker's store lacks, in the order in which each needs the one before it."""
+    """Return the bundles of a base tree that a worker's store lacks; each builds on the one before it."""
     loaded: list[bytes] = []
     for name in (*source.below, source.parcel) if source.parcel else ():
         if not loaded and await asyncio.to_thread(has_base, store, _find_commit(name)):
             continue
         bundle = await bundles.get(db, name)
         if bundle is None:
-            raise RefusedError("the tree that it starts from is not in the database any more", hint="do it again")
+            raise RefusedError("the database no longer has the run's base tree", hint="start the run again")
         loaded.append(bundle)
     return loaded
 
@@ -114,21 +114,21 @@ def _find_commit(name: str) -> str:
 
 
 class PackedWork(NamedTuple):
-    """What was made, where it is to be had, and what of it could not be taken along."""
+    """The agent's changes, and the paths of changed files that could not be sent."""
 
     packed: Packed = Packed()
     left: tuple[str, ...] = ()
 
 
 def name_branch(session_id: str, fence: int) -> str:
-    """Where the work of one owner goes on the remote: whoever comes after it has a branch of its own."""
+    """Return the branch for a worker's changes: one per lease, so a later worker never overwrites it."""
     return f"remit/{session_id}" if fence <= 1 else f"remit/{session_id}.{fence}"
 
 
 async def send_work(
     db: Database, root: str, order: RunOrder, fence: int, *, megabytes: int, also: Iterable[str] = (), known: str = ""
 ) -> PackedWork:
-    """Send what differs from the base. `known`: the commit that is there already."""
+    """Send the changes since the base tree. `known`: the commit that was sent already."""
     base = BaseTree(order.commit, order.tree, order.prefix)
     made = await asyncio.to_thread(clones.collect, root, base, also=tuple(also))
     if not made.files:

@@ -1,7 +1,6 @@
-"""Clusters: the machines that work for a workspace, as their database tells of them.
+"""The status of a workspace's cluster for `ps`, `show` and the dashboard: one short, read-only query.
 
-Owns how that is asked by whoever looks: once, for a moment, and without changing anything there. What it says of trees
-of this workspace that nobody here follows is written into the ledger, as those who follow do.
+Rows of this workspace's run trees are also copied into the ledger, as the supervisor does for runs that it follows.
 """
 
 from __future__ import annotations
@@ -24,68 +23,68 @@ if TYPE_CHECKING:
     from remit.ledger.runs import Run
 
 TIMEOUT_S = 2.0
-"""So long is waited for a database that somebody only wants to look at."""
+"""Time limit of a status query."""
 NO_WORKER = "no worker is there: start one with remit worker start"
 _MAX_OPEN = 10_000
 _CALLER_PREFIX = "caller-"
-"""How the name begins under which a caller says itself what became of something."""
+"""Prefix of the worker id if the caller itself has published the result."""
 
 T = TypeVar("T")
 
 
 class ClusterStatus(NamedTuple):
-    """What the database that machines share says at one moment, or why it says nothing."""
+    """The state of the shared database, or the error of the query."""
 
     database: str
-    """Its address, as it may be shown."""
+    """Its URL, without the password."""
     overview: DatabaseOverview | None = None
     error: RemitError | None = None
 
     @property
     def rows(self) -> Mapping[str, SessionRow]:
-        """The sessions that were asked for, by their names."""
+        """The queried sessions by id."""
         return {} if self.overview is None else {row.session_id: row for row in self.overview.rows}
 
     @property
     def lag_s(self) -> float | None:
-        """For how long the first that waits has been waiting; None where nothing does."""
+        """The age of the oldest waiting session; None if none is waiting."""
         ages = [] if self.overview is None else [queue.oldest_s for queue in self.overview.queues]
         return max((age for age in ages if age is not None), default=None)
 
     @property
     def has_active_worker(self) -> bool:
-        """Whether somebody is there who takes work."""
+        """Whether a worker is taking runs."""
         return self.overview is not None and any(
             each.is_live and each.state == "active" for each in self.overview.workers
         )
 
 
 class SessionPlace(NamedTuple):
-    """Where a delegation is done that is not done here."""
+    """Where a remote run is executed."""
 
     state: str = ""
-    """What the database calls it: admitted, posted, queued, running or done; empty where it was not asked."""
+    """The state in the database: admitted, posted, queued, running or done; empty if it wasn't queried."""
     worker: str = ""
     host: str = ""
     fence: int = 0
     queue: str = ""
     waited_s: float | None = None
-    """How long nobody had taken it."""
+    """How long the run waited for a worker."""
     lease_left_s: float | None = None
 
     @property
     def is_late(self) -> bool:
-        """Whether its worker has kept it for longer than it said."""
+        """Whether its worker's lease has expired."""
         return self.state == "running" and self.lease_left_s is not None and self.lease_left_s < 0
 
 
 def is_remote(row: Run) -> bool:
-    """Whether another machine does a delegation."""
+    """Return whether another machine executes a run."""
     return row.owner == REMOTE_OWNER or bool(row.details.get("remote"))
 
 
 def find_place(row: Run, database_row: SessionRow | None, taken: Mapping[str, Any] | None) -> SessionPlace | None:
-    """Where a delegation is done: as the database says, else as was told when it was taken; None for here."""
+    """Return where a run is executed: from the database, else from the `taken` event; None for this machine."""
     if database_row is not None:
         is_given_up = (database_row.worker_id or "").startswith(_CALLER_PREFIX)
         worker = "" if is_given_up else database_row.worker_id or ""
@@ -111,17 +110,17 @@ def find_place(row: Run, database_row: SessionRow | None, taken: Mapping[str, An
     )
 
 
-# --- asking ----------------------------------------------------------------------------------------------------------
+# --- queries ----------------------------------------------------------------------------------------------------------
 
 
 def find_address(root: str, environ: Mapping[str, str] | None = None) -> str:
-    """The database of the machines that work for a workspace; empty where there is none. Nothing untrusted is asked."""
+    """Return the URL of a workspace's shared database; empty if it has none. An untrusted URL raises an error."""
     given = os.environ if environ is None else environ
     if given.get(BACKEND, "").strip():
         return fill_backend(LOCAL, given)
     try:
         settings = load_settings(root)
-    except (ConfigError, InputError):  # what is at work can be seen whatever the settings say
+    except (ConfigError, InputError):  # invalid settings don't prevent showing the local runs
         return ""
     url = fill_backend(settings.backend, given)
     if url:
@@ -134,14 +133,14 @@ def find_address(root: str, environ: Mapping[str, str] | None = None) -> str:
 def query_status(
     root: str, *, roots: Sequence[str] | None = None, only_open: bool = False, seconds: float = TIMEOUT_S
 ) -> ClusterStatus | None:  # fmt: skip
-    """What the database says now, of the sessions of some trees or of all; None where all work is done here."""
+    """Query the database for the sessions of some trees, or of all; None if the workspace has no cluster."""
     try:
         url = find_address(root)
     except RemitError as error:
         return ClusterStatus("PostgreSQL", error=error)
     if not url:
         return None
-    from remit.cluster.database import overview, store  # noqa: F401, PLC0415 - before the time begins: they take 0.2 s
+    from remit.cluster.database import overview, store  # noqa: F401, PLC0415 - outside of the time limit: 0.2 s
     from remit.cluster.database.driver import load_psycopg, render_url  # noqa: PLC0415 - only with other machines
 
     display = render_url(url)
@@ -167,7 +166,7 @@ async def _query(url: str, roots: Sequence[str] | None, *, only_open: bool, seco
 
 
 def run_with_timeout(make: Callable[[], Coroutine[Any, Any, T]], display: str, seconds: float) -> T:
-    """Ask in a thread of its own, which nobody waits for once the time is over, whatever it hangs in."""
+    """Run a coroutine in a daemon thread, which is abandoned at the time limit, wherever it is blocked."""
     import asyncio  # noqa: PLC0415 - 30 ms, and only with other machines
     import threading  # noqa: PLC0415
 
@@ -177,7 +176,7 @@ def run_with_timeout(make: Callable[[], Coroutine[Any, Any, T]], display: str, s
     def work() -> None:
         try:
             results.append(asyncio.run(make()))
-        except Exception as error:  # noqa: BLE001 - raised where it was asked for
+        except Exception as error:  # noqa: BLE001 - raised in the calling thread
             failed.append(error)
 
     thread = threading.Thread(target=work, daemon=True)
@@ -191,13 +190,13 @@ def run_with_timeout(make: Callable[[], Coroutine[Any, Any, T]], display: str, s
     return results[0]
 
 
-# --- what is known here ----------------------------------------------------------------------------------------------
+# --- the workspace's ledger -------------------------------------------------------------------------------------------
 
 
 def load_status(home: Home, session_id: str | None = None, *, seconds: float = TIMEOUT_S) -> ClusterStatus | None:
-    """Ask for what is open in this workspace, or for the tree of one; the ledger knows of all of them then.
+    """Query the open runs of this workspace, or the tree of one run, and copy their rows into the ledger.
 
-    None where all work is done here, and for a tree of this machine that is over.
+    Returns None if the workspace has no cluster, and for a finished tree of this machine.
     """
     from remit.ledger.runs import list_runs, load_run  # noqa: PLC0415 - with a ledger
 
@@ -212,21 +211,21 @@ def load_status(home: Home, session_id: str | None = None, *, seconds: float = T
     roots = [*dict.fromkeys(row.root_id for row in rows)]
     cluster = query_status(home.root, roots=roots, seconds=seconds)
     if cluster is not None and cluster.overview is not None:
-        with suppress(RemitError):  # what is known can be shown all the same
+        with suppress(RemitError):  # the status can be shown without the copy
             mirror_rows(home, cluster.overview.rows)
     return cluster
 
 
 def mirror_rows(home: Home, rows: Iterable[SessionRow]) -> None:
-    """Let the ledger know of those that other machines keep, as far as it does not."""
+    """Copy new and changed rows of remote runs into the ledger."""
     from remit.cluster.row_conversion import make_run  # noqa: PLC0415 - only with other machines
     from remit.ledger.runs import load_run, mirror_remote_run  # noqa: PLC0415
 
     new = []
     for row in rows:
-        known, database_row = load_run(home.ledger, row.session_id), make_run(row)
-        if known is None or (known.owner == REMOTE_OWNER and _summarize(known) != _summarize(database_row)):
-            new.append(database_row)
+        known, current = load_run(home.ledger, row.session_id), make_run(row)
+        if known is None or (known.owner == REMOTE_OWNER and _summarize(known) != _summarize(current)):
+            new.append(current)
     if new:
         with home.ledger.transaction() as db:
             for each in new:

@@ -64,7 +64,7 @@ def test_what_was_changed_here_meanwhile_stays_and_is_told(root: Path, tmp_path:
 
     result = asyncio.run(act())
     assert result.status == "partial"
-    assert "notes.md had changed here meanwhile" in result.errors[0].message
+    assert "changed here in the meantime or not writable, so left as is: notes.md;" in result.errors[0].message
     assert (root / "notes.md").read_text() == "mine\n"
     assert (root / "new.md").read_text() == "new\n"
 

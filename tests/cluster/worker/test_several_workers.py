@@ -128,9 +128,9 @@ def test_orders_that_nobody_should_carry_out_are_refused(tmp_path: Path, url: st
         "sess_1_kind": seal(key, "outcome", render_order(make("sess_1_kind"))),
     }
     words = {
-        "sess_1_forged": "was not sealed with this machine's key", "sess_1_other": "the order is that of",
-        "sess_1_gone": "is not in the database any more", "sess_1_over": "of the ticket is over",
-        "sess_1_deep": "does not stand where its ticket says", "sess_1_kind": "was not sealed",
+        "sess_1_forged": "wasn't sealed with this machine's key", "sess_1_other": "the order is that of",
+        "sess_1_gone": "the database no longer has", "sess_1_over": "of the ticket has ended",
+        "sess_1_deep": "call chain doesn't match its ticket", "sess_1_kind": "wasn't sealed",
     }  # fmt: skip
 
     async def post(db: Database) -> None:

@@ -55,11 +55,11 @@ def test_a_session_is_carried_out_elsewhere_and_settled_here(
         cancelled = caller.play(partial(cancel, ScriptedAgent(tmp_path / "agents", "hanging").hangs()))
         refused = caller.run("worker", "start", "--name", "m1", "--state", str(machine.state))
         assert (refused.returncode, refused.stdout) == (2, "")
-        assert "a worker called m1 runs here already" in refused.stderr
+        assert "a worker named m1 already uses" in refused.stderr
         caller.environ["REMIT_CLUSTER_KEY"] = "cd" * 32
         refused = caller.run("worker", "start", "--name", "m2", "--state", str(tmp_path / "m2"))
         assert (refused.returncode, refused.stdout) == (2, "")
-        assert "this machine's key is not that of the cluster at postgresql://postgres@" in refused.stderr
+        assert "this machine's key isn't the key of the cluster at postgresql://postgres@" in refused.stderr
     assert (result.status, result.verdict) == ("completed", "accepted"), result
     assert (caller.root / "docs/report.md").read_text() == "found\n"
     assert (cancelled.stop_reason, cancelled.errors[0].code) == ("cancelled", "CANCELLED")

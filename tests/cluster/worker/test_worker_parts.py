@@ -64,7 +64,7 @@ def test_what_could_not_be_removed_is_swept_up(folder: WorkerFolder, tmp_path: P
 
 @pytest.mark.parametrize("name", ["", "../up", "a/b", ".hidden"])
 def test_a_session_of_that_name_would_be_elsewhere(folder: WorkerFolder, name: str) -> None:
-    with pytest.raises(InputError, match="is not a session's id"):
+    with pytest.raises(InputError, match="isn't a session id"):
         folder.find_tree(name)
 
 

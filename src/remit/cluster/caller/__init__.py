@@ -1,1 +1,1 @@
-"""The caller's side: an order is posted, followed, and what came of it taken in."""
+"""The caller's side: posts orders, follows remote runs, and imports their results."""

@@ -32,39 +32,39 @@ if TYPE_CHECKING:
 
 _SWEEP_S = 1.0
 _BATCH_S = 0.01
-"""Notices that come so close together are one look."""
+"""Notifications within this time are answered by one query."""
 
 
 class FollowedSession:
-    """A session that somebody follows: the last that was heard of it."""
+    """The last known row of a session that a remote run follows."""
 
     def __init__(self) -> None:
         self.row: session_rows.SessionRow | None = None
         self.error: RemitError | None = None
         self.is_gone = False
-        """Whether the database does not know it any more."""
+        """Whether the database no longer has the session."""
         self._news = asyncio.Event()
 
     def update(self, row: session_rows.SessionRow | None, error: RemitError | None = None) -> None:
-        """Say what there is now."""
+        """Set the current row or error, and wake the follower if it is new."""
         is_new = error is not None or row is None or self.row is None or row.version != self.row.version
         self.row, self.error = row or self.row, error
         if is_new:
             self._news.set()
 
     def mark_gone(self) -> None:
-        """Say that there is nothing of it."""
+        """Record that the database no longer has the session."""
         self.is_gone = True
         self._news.set()
 
     async def wait(self, seconds: float) -> None:
-        """Wait for something new, but not for long: whoever follows has other things to look at."""
+        """Wait for a change, at most this many seconds."""
         await wait_for_event(self._news, seconds)
         self._news.clear()
 
 
 class ClusterClient:
-    """The machines that work for a workspace."""
+    """The connection of a workspace to its cluster."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class ClusterClient:
         own: frozenset[str] = frozenset(),
         trusted: str = "",
     ) -> None:
-        """`own`: what is done on this machine all the same. `trusted`: what the user has agreed to have run."""
+        """`own`: sessions that this machine executes as a worker. `trusted`: digest of what the user trusts."""
         self.home = home
         self.settings = settings
         self.environ = environ
@@ -88,31 +88,31 @@ class ClusterClient:
         self._opening = asyncio.Lock()
         self._is_open = False
         self._followed: dict[str, tuple[str, FollowedSession]] = {}
-        """The tree of each session that is followed, and who does."""
+        """The root and the follower of each followed session."""
         self._dirty: set[str] = set()
         self._requested = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
 
     def is_remote(self, row: Run) -> bool:
-        """Whether a delegation is done elsewhere: it was admitted so, and is not one that is done elsewhere here."""
+        """Return whether a run goes to the cluster: admitted as remote, and not one that this worker executes."""
         return row.session_id not in self._own and read_run_config(row.details).remote
 
     def make_remote_run(self, supervisor: Supervisor, row: Run) -> RemoteRun:
-        """The run as its caller follows it."""
+        """Return the remote run that its caller follows."""
         return RemoteRun(supervisor, self, row)
 
     async def open(self) -> bytes:
-        """Connect, once; the cluster's key."""
+        """Connect if necessary, and return the cluster's key."""
         async with self._opening:
             if not self._is_open:
                 await self.db.open()
                 self._key = self._key or await load_or_make_key(self.db, self.environ)
                 self._is_open = True
-        assert self._key is not None  # noqa: S101 - as was seen to
+        assert self._key is not None  # noqa: S101 - set above
         return self._key
 
     async def close(self) -> None:
-        """Follow nothing any more; what was sent goes on."""
+        """Stop following and disconnect; posted runs continue."""
         for task in self._tasks:
             task.cancel()
         for task in self._tasks:
@@ -124,7 +124,7 @@ class ClusterClient:
 
     @asynccontextmanager
     async def follow(self, row: Run) -> AsyncIterator[FollowedSession]:
-        """Follow a session for as long as the block lasts."""
+        """Follow a session until the block ends."""
         followed = FollowedSession()
         self._followed[row.session_id] = row.root_id, followed
         self._request_query(row.session_id)
@@ -140,16 +140,16 @@ class ClusterClient:
         self._requested.set()
 
     async def _listen(self) -> None:
-        """Take note of what has changed. Where this ends, the sweep still finds everything."""
+        """Request a query for each notification. If this task ends, the regular sweep still finds all changes."""
         async for _, session_id in self.db.listen(("remit_changed",)):
-            if not session_id:  # the connection is a new one, and may have missed something
+            if not session_id:  # a new connection, which may have missed notifications
                 self._dirty |= self._followed.keys()
                 self._requested.set()
             elif session_id in self._followed:
                 self._request_query(session_id)
 
     async def _query_repeatedly(self) -> None:
-        """Look, when something has changed and now and then."""
+        """Query the changed sessions after notifications, and all followed sessions at intervals."""
         while True:
             await wait_for_event(self._requested, _SWEEP_S)
             is_sweep = not self._requested.is_set()
@@ -160,14 +160,12 @@ class ClusterClient:
                 continue
             try:
                 await self._query(dirty, is_sweep=is_sweep)
-            except RemitError as error:  # the database, or this machine's ledger: busy, or its disk is full
+            except RemitError as error:  # of the database or the ledger: unreachable, busy, full disk
                 for _, followed in self._followed.values():
                     followed.update(None, error)
 
     async def _query(self, dirty: set[str], *, is_sweep: bool) -> None:
-        queried = (
-            set(self._followed) if is_sweep else set()
-        )  # who comes while the database is asked is not in its answer
+        queried = set(self._followed) if is_sweep else set()  # without sessions added during the query
         if is_sweep:
             trees = sorted({root_id for root_id, _ in self._followed.values()})
             found = await session_rows.list_rows(self.db, roots=trees, limit=100_000)
@@ -180,10 +178,10 @@ class ClusterClient:
             self._followed[session_id][1].mark_gone()
         await self.mirror_remote_run([row for row in found if row.session_id not in self._followed])
 
-    # --- the tree -----------------------------------------------------------------------------------------------------
+    # --- run trees ----------------------------------------------------------------------------------------------------
 
     async def mirror_remote_run(self, found: list[session_rows.SessionRow]) -> None:
-        """Let the ledger know of those of a tree that other machines keep; of one that is over, all that is told."""
+        """Copy rows of other machines into the ledger, and the results of those that are newly done."""
         finished = {row.session_id: await self._import_finished(row) for row in found if self._is_newly_done(row)}
         if found:
             with self.home.ledger.transaction() as db:
@@ -191,7 +189,7 @@ class ClusterClient:
                     mirror_remote_run(db, finished.get(row.session_id) or make_run(row))
 
     async def _import_finished(self, row: session_rows.SessionRow) -> Run:
-        """One that is over, as its worker has sealed it; where nobody has, nothing of it is believed."""
+        """Import the sealed result of a finished run; without a valid seal, the run counts as failed."""
         shaped = make_run(row)
         try:
             outcome = await load_result(self.db, await self.open(), row.session_id)
@@ -201,16 +199,16 @@ class ClusterClient:
         return shaped._replace(status=report.status, stop_reason=report.stop_reason, verdict=report.verdict)
 
     def _is_newly_done(self, row: session_rows.SessionRow) -> bool:
-        """Whether one is over, and the ledger does not know it yet."""
+        """Return whether a session is done, and the ledger doesn't have its result yet."""
         known = load_run(self.home.ledger, row.session_id) if row.state == "done" else None
         return row.state == "done" and (known is None or (known.owner == REMOTE_OWNER and known.state != "finished"))
 
     async def mirror_tree(self, root_id: str) -> None:
-        """Let the ledger know of all of a tree."""
+        """Copy all rows of a tree into the ledger."""
         await self.mirror_remote_run(await session_rows.list_rows(self.db, roots=[root_id], limit=100_000))
 
     async def wait_until_done(self, row: Run) -> None:
-        """Wait until one that another machine keeps is over, and all that is told of it is here."""
+        """Wait until a run that another machine supervises is done, and import its result."""
         await self.open()
         async with self.follow(row) as followed:
             while followed.row is None or followed.row.state != "done":
@@ -218,14 +216,14 @@ class ClusterClient:
                 if followed.error is not None:
                     raise followed.error
                 if followed.is_gone:
-                    raise StateError(f"the database does not know {row.session_id} any more", hint="remit ps --all")
+                    raise StateError(f"the database no longer has {row.session_id}", hint="remit ps --all")
         await self.mirror_remote_run([followed.row])
 
     @asynccontextmanager
     async def admitting(self, environ: Mapping[str, str]) -> AsyncIterator[None]:
-        """Hold the tree of whoever asks, and know what all of it have used: no sibling elsewhere comes in between."""
+        """Lock the caller's tree and copy its usage into the ledger, so no sibling is admitted at the same time."""
         token = environ.get("REMIT_TICKET", "")
-        if not token.startswith(SIGNED):  # a person, or an agent of this machine: the ledger knows all of its tree
+        if not token.startswith(SIGNED):  # a user, or an agent of this machine: the ledger has the whole tree
             yield
             return
         signed = read_ticket(await self.open(), token)
@@ -234,11 +232,11 @@ class ClusterClient:
             yield
 
     async def announce(self, row: Run) -> None:
-        """Have a delegation counted in its tree, before there is an order."""
+        """Add a run to its tree in the database, before its order is posted."""
         await self.open()
         await submissions.announce(self.db, make_posted(row, b""))
 
     async def cancel(self, session_id: str, reason: str) -> list[str]:
-        """Ask for the end of a session and of all below it, wherever they run."""
+        """Request the cancellation of a run and its nested runs on all machines."""
         await self.open()
         return await submissions.cancel(self.db, session_id, reason)

@@ -1,7 +1,7 @@
-"""The backend of many machines: the ledger of this one, and workers with a PostgreSQL in between.
+"""The cluster backend: the local backend, with the workers of a shared PostgreSQL database.
 
-Owns nothing but the difference to one machine: who admits holds the tree wherever it is, and an end is asked for, and
-waited for, wherever something runs.
+It differs from the local backend in three operations: admission locks the run tree on all machines, and waiting and
+cancelling reach runs on all machines.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _POLL_S = 0.05
 
 
 class ClusterBackend(LocalBackend):
-    """Machines that share a PostgreSQL."""
+    """The backend of machines that share a PostgreSQL database."""
 
     def __init__(self, supervisor: Supervisor, client: ClusterClient) -> None:
         super().__init__(supervisor)
@@ -36,28 +36,28 @@ class ClusterBackend(LocalBackend):
 
     @asynccontextmanager
     async def admitting(self, environ: Mapping[str, str]) -> AsyncIterator[Admit]:
-        """Hold the tree of whoever asks, on all machines, until what is admitted is counted in it."""
+        """Lock the caller's tree on all machines until the admitted run counts in it."""
 
         async def announce(session_id: str) -> None:
             row = load_run(self.home.ledger, session_id)
             if row is not None and row.parent_id is not None and self.client.is_remote(row):
                 await self.client.announce(row)
 
-        load_psycopg()  # without it nobody could send, wait for or cancel what is admitted
+        load_psycopg()  # without psycopg, an admitted run can't be posted, awaited or cancelled
         async with self.client.admitting(environ):
             yield announce
 
     async def wait(self, session_id: str) -> Result:
-        """Wait until a delegation is settled, whichever machine keeps it."""
+        """Wait until a run is finished, whichever machine supervises it."""
         row = self._load(session_id)
         if row.owner == REMOTE_OWNER and row.state != "finished":
             await self.client.wait_until_done(row)
         return await super().wait(session_id)
 
     async def cancel(self, session_id: str, *, reason: str = "") -> Sequence[str]:
-        """End a delegation and all below it, wherever they run; returns when nothing of them is alive.
+        """Cancel a run and its nested runs on all machines, and wait until their agents have ended.
 
-        A machine that is not heard of any more cannot be waited for: what runs there ends with its time.
+        An unreachable worker can't be awaited: its agents end at their deadline.
         """
         row = self._load(session_id)
         cancelled = list(await super().cancel(session_id, reason=reason))
@@ -76,7 +76,7 @@ class ClusterBackend(LocalBackend):
         return [*cancelled, *(each for each in requested if each not in cancelled)]
 
     async def close(self) -> None:
-        """Stop following; what was sent goes on."""
+        """Stop following and disconnect; posted runs continue."""
         await super().close()
         await self.client.close()
 

@@ -1,6 +1,6 @@
 """A remote run: one run on another machine, seen from its caller, from the order to the conclusion.
 
-Sends the order, follows the worker, and imports the outcome. All state is in PostgreSQL or the ledger, so a process
+Posts the order, follows the worker, and imports the result. All state is in PostgreSQL or the ledger, so a process
 that takes over after a crash continues like the one that started.
 """
 
@@ -47,7 +47,11 @@ _GIVE_UP_LEASE_S = 5.0
 
 
 async def publish_for_worker(db: Database, key: bytes, row: Run, ended: Attempt, *, caller: str) -> None:
-    """Publish how it ended, unless a worker has it or has said it: then that is what counts."""
+    """Publish a result in place of a worker, unless one has the run or has published its result.
+
+    The caller acquires the lease of a lost worker, so a worker that comes back can't publish. The changes of the last
+    checkpoint are kept.
+    """
     known = await session_rows.load_row(db, row.session_id)
     if known is None or known.state == "done":
         return
@@ -78,16 +82,17 @@ async def publish_for_worker(db: Database, key: bytes, row: Run, ended: Attempt,
 
 _POLL_S = 0.5
 _RETRY_S = 60.0
-"""So long a database that does not answer is waited for; then whoever waits is told, and can come back."""
+"""How long operations are retried if the database doesn't answer; then the error is raised, and `remit wait` can
+continue later."""
 _NO_WORKER_S = 3.0
 _STREAMS: tuple[Literal["out", "err"], ...] = ("out", "err")
-_UNKNOWN = "the database that it was sent through does not know it any more"
+_UNKNOWN = "the cluster's database no longer has the run"
 _LATE_MS = 5000
-"""So long after its time a session without a worker is given up: another may still have been about to take it."""
+"""How long after its deadline a run without a worker is given up: a worker may just be acquiring its lease."""
 
 
 class RemoteRun:
-    """One delegation that is done elsewhere."""
+    """One run that a worker executes."""
 
     def __init__(self, supervisor: Supervisor, client: ClusterClient, row: Run) -> None:
         self.supervisor = supervisor
@@ -110,11 +115,11 @@ class RemoteRun:
         return self._imported or make_report(self.row, conclusion, ended_ms=ended_ms, usage=self.usage)
 
     def cancel(self, reason: str) -> None:
-        """End it, wherever it runs."""
+        """Request the cancellation of the run, wherever it is executed."""
         self._cancel_reason = reason
 
     async def execute(self) -> Conclusion:
-        """Have it done; what became of it."""
+        """Post the run, follow it, import its result, and return the conclusion."""
         try:
             key = await self.client.open()
             if await retry_for(self._is_unknown_to_database, _RETRY_S):
@@ -123,7 +128,7 @@ class RemoteRun:
             self.supervisor.report(self.row.session_id, "sent", {})
         except ClusterError:
             raise
-        except RemitError as error:  # nothing of it was sent
+        except RemitError as error:  # the order wasn't posted
             refused = Attempt("rejected", reason=str(error))
             await self._give_up(refused)
             return conclude(self.row, [refused])
@@ -133,18 +138,18 @@ class RemoteRun:
             return conclude(self.row, [Attempt("orphaned", reason=_UNKNOWN)])
         try:
             return await retry_for(lambda: self._import_result(key), _RETRY_S)
-        except SealError as error:  # somebody has written to the tables: what was done there nobody can say any more
+        except SealError as error:  # another client wrote to the tables: the real result is unknown
             return conclude(self.row, [Attempt("rejected", reason=str(error))])
 
     async def _is_unknown_to_database(self) -> bool:
-        """Whether it was sent, and the database does not know it any more: sent again it could be done twice."""
+        """Return whether the run was posted and the database lost it: posted again, it could be executed twice."""
         is_sent = load_last_event(self.home.ledger, self.row.session_id, "sent", "taken") is not None
         return is_sent and await session_rows.load_row(self.client.db, self.row.session_id) is None
 
     # --- following ----------------------------------------------------------------------------------------------------
 
     async def _follow(self, followed: FollowedSession) -> None:
-        """Wait until there is an outcome."""
+        """Follow the run until its result is published."""
         failed_at: float | None = None
         while not followed.is_gone and (followed.row is None or followed.row.state != "done"):
             await followed.wait(_POLL_S)
@@ -161,7 +166,7 @@ class RemoteRun:
                 followed.update(None, error)
 
     async def _update(self, row: session_rows.SessionRow) -> None:
-        """Act on what is known of it now."""
+        """React to the current row."""
         if row.state != "done":
             await self._forward_cancel(row)
         if row.state in ("admitted", "posted", "queued"):
@@ -174,15 +179,15 @@ class RemoteRun:
             await self._check_lost_worker(row)
 
     async def _check_lost_worker(self, row: session_rows.SessionRow) -> None:
-        """See whether one whose worker is not heard of is still wanted, and has time left for another."""
-        reason = f"nothing was heard any more of its worker {row.worker_id}"
+        """Give the run up if its worker is lost and the run was cancelled or has no time left for another worker."""
+        reason = f"its worker {row.worker_id} is unreachable"
         if row.cancel_reason is not None:
             await self._give_up(Attempt("cancelled", reason=row.cancel_reason or reason))
         elif (row.deadline_left_ms or 0) < -_LATE_MS:
             await self._give_up(Attempt("timeout", reason=reason))
 
     async def _forward_cancel(self, row: session_rows.SessionRow) -> None:
-        """Hand on that somebody wants its end, whoever of this machine it was."""
+        """Forward a cancellation on this machine to the worker."""
         if self._is_cancel_sent or row.cancel_reason is not None:
             return
         if self._cancel_reason is not None or self.supervisor.is_cancelled(self.row.session_id):
@@ -191,14 +196,14 @@ class RemoteRun:
             self._is_cancel_sent = True
 
     async def _check_waiting(self, row: session_rows.SessionRow) -> None:
-        """See whether it is to begin at all."""
+        """End a run that hasn't started if it was cancelled or its caller has ended; report missing workers."""
         parent = None if self.row.parent_id is None else load_run(self.home.ledger, self.row.parent_id)
         if row.cancel_reason is not None or self._is_cancel_sent:
             await self._give_up(
-                Attempt("cancelled", reason=row.cancel_reason or self._cancel_reason or "it had not begun")
+                Attempt("cancelled", reason=row.cancel_reason or self._cancel_reason or "it had not started")
             )
         elif parent is not None and read_clock_ms() >= (parent.deadline_ms or 0):
-            await self._give_up(Attempt("timeout", reason="no worker was free in its caller's time"))
+            await self._give_up(Attempt("timeout", reason="no worker was free before its caller's deadline"))
         elif parent is not None and parent.state not in ("admitted", "running"):
             await self._give_up(Attempt("cancelled", reason="its caller had ended"))
         elif time.monotonic() - self._since > _NO_WORKER_S:
@@ -208,14 +213,14 @@ class RemoteRun:
                 self.supervisor.report(self.row.session_id, "progress", {"said": hint})
 
     async def _give_up(self, ended: Attempt) -> None:
-        """Say what became of it in the name of a worker, unless one has taken it meanwhile."""
+        """Publish a result in place of a worker, unless a worker has acquired the run in the meantime."""
         caller = f"caller-{self.supervisor.id}"
         await publish_for_worker(self.client.db, await self.client.open(), self.row, ended, caller=caller)
 
-    # --- what is known of it, here ------------------------------------------------------------------------------------
+    # --- progress in the ledger ---------------------------------------------------------------------------------------
 
     def _record_start(self, row: session_rows.SessionRow) -> None:
-        """Let the ledger know that it has its slot, and until when."""
+        """Record in the ledger that the run has started, and its deadline."""
         known = load_run(self.home.ledger, self.row.session_id)
         if known is None or known.state != "admitted":
             return
@@ -227,7 +232,7 @@ class RemoteRun:
         self.row = load_run(self.home.ledger, self.row.session_id) or self.row
 
     def _record_progress(self, row: session_rows.SessionRow) -> None:
-        """Tell those who follow here."""
+        """Report the worker, new attempts, text and usage to local followers."""
         session_id = self.row.session_id
         if row.worker_id and row.worker_id != self._worker:
             self._worker = row.worker_id
@@ -252,7 +257,7 @@ class RemoteRun:
         set_usage(db, self.row.session_id, tokens=usage.tokens, cost_usd=usage.cost_usd, turns=usage.turns)
 
     async def _copy_output(self, row: session_rows.SessionRow) -> None:
-        """Copy what it has printed since."""
+        """Copy new output to the attempt folders."""
         for number in range(max(1, self._attempt - 1), read_attempt(row) + 1):
             attempt = make_attempt(self.home, self.row.session_id, number)
             for stream in _STREAMS:
@@ -261,10 +266,10 @@ class RemoteRun:
                     add_copy(attempt, stream, at, data)
                     at += len(data)
 
-    # --- what came of it ----------------------------------------------------------------------------------------------
+    # --- result -------------------------------------------------------------------------------------------------------
 
     async def _import_result(self, key: bytes) -> Conclusion:
-        """What its worker says, once all that it made is here."""
+        """Import the worker's result and files, and return the conclusion."""
         db, session_id = self.client.db, self.row.session_id
         outcome = await load_result(db, key, session_id)
         order = read_order(unseal(key, "order", await session_rows.load_order(db, session_id) or b""))
@@ -280,12 +285,12 @@ class RemoteRun:
         return imported.conclusion
 
     def _report_import(self, packed: Packed, waited_s: float | None) -> None:
-        """Tell how it came here."""
+        """Report how the files were transferred."""
         source = packed.source
         details = {"files": len(packed.files), "branch": source.branch, "parcel": source.parcel, "waited_s": waited_s}
         self.supervisor.report(self.row.session_id, "arrived", details)
 
 
 def _list_unsent_files(order: RunOrder) -> tuple[str, ...]:
-    """What of the caller's tree its agent has never seen."""
-    return (f"did not travel to the worker: {name_files(order.left)}",) if order.left else ()
+    """Return a note about files of the caller's tree that could not be sent to the worker."""
+    return (f"not sent to the worker: {name_files(order.left)}",) if order.left else ()

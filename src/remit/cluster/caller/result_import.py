@@ -1,7 +1,7 @@
-"""Arriving: what a worker says and made becomes the caller's own.
+"""Imports the result of a remote run: attempts and texts into the ledger, changed files into the caller's tree.
 
-Owns the last checks. A worker has judged the return and looked at the tree; here it is seen that what it made is what
-arrived, file by file, and that nobody's work is written over. What does not arrive whole is never `completed`.
+The worker has judged the return and the tree. The caller checks that each file arrived as the worker sent it, and never
+overwrites other changes. A result that didn't arrive completely is never `completed`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class ImportedResult(NamedTuple):
-    """What is told of a delegation once all that it made is here, and what is settled of it."""
+    """The result and conclusion of a remote run whose files were imported."""
 
     report: Result
     conclusion: Conclusion
@@ -44,14 +44,14 @@ class ImportedResult(NamedTuple):
 async def import_result(
     client: ClusterClient, row: Run, order: RunOrder, outcome: RemoteResult, *, own_files: tuple[str, ...] = ()
 ) -> ImportedResult:
-    """Take in what a worker has sent: the attempts, the texts and the files.
+    """Import a worker's result: the attempts, the texts and the files.
 
-    `own_files`: what Remit itself writes here while agents work elsewhere.
+    `own_files`: files that Remit itself writes here while remote runs are active.
     """
     imported = ImportedResult(*read_report(dict(outcome.report)))
     record_result(client.home, row.session_id, outcome)
     packed = outcome.packed
-    if order.source.remote:  # its agent has ended: nobody needs the tree any more that it started from
+    if order.source.remote:  # its agent has ended, so the branch with the base tree is no longer needed
         await asyncio.to_thread(_drop_base, client.home.root, order)
     if not packed.commit:
         return _check_artifacts(str(row.details.get("root") or client.home.root), row, imported)
@@ -62,20 +62,20 @@ async def import_result(
 
 
 def _drop_base(root: str, order: RunOrder) -> None:
-    with suppress(RemitError):  # a branch too many is no harm
+    with suppress(RemitError):  # a leftover branch is harmless
         delete_remote_branches(root, order.source.remote, (order.source.branch,))
 
 
 async def load_result(db: Database, key: bytes, session_id: str) -> RemoteResult:
-    """What a worker has said, once it is sure that one has."""
+    """Load the result of a session, and check its seal."""
     outcome = read_result(unseal(key, "outcome", await session_rows.load_result(db, session_id) or b""))
     if outcome.session_id != session_id:
-        raise SealError(f"the outcome of {session_id} is that of another", hint=f"remit retry {session_id}")
+        raise SealError(f"the result of {session_id} belongs to another session", hint=f"remit retry {session_id}")
     return outcome
 
 
 def record_result(home: Home, session_id: str, outcome: RemoteResult, *, with_report: bool = False) -> Result:
-    """Write down what the worker's ledger has of it; what is told of it."""
+    """Write a worker's result into the ledger, and return the report."""
     known = set(AttemptRow._fields)
     texts = {kind: text.encode("utf-8", "surrogatepass") for kind, text in outcome.texts.items()}
     report, conclusion = read_report(dict(outcome.report))
@@ -89,14 +89,14 @@ def record_result(home: Home, session_id: str, outcome: RemoteResult, *, with_re
     return report
 
 
-# --- files -----------------------------------------------------------------------------------------------------------
+# --- files ------------------------------------------------------------------------------------------------------------
 
 
 class _ReceivedChanges:
-    """What an agent has made elsewhere, on its way into the tree."""
+    """An agent's changes that are to be applied to the caller's tree."""
 
     def __init__(self, home: Home, row: Run, order: RunOrder, outcome: RemoteResult, bundle: bytes | None) -> None:
-        self.home = Home(home.root)  # a ledger of its own: this is another thread
+        self.home = Home(home.root)  # opens a separate ledger connection: this is another thread
         self.row = row
         self.root = str(row.details.get("root") or home.root)
         self.base = BaseTree(order.commit, order.tree, order.prefix)
@@ -106,18 +106,18 @@ class _ReceivedChanges:
         self.bundle = bundle
 
     def apply_agent_changes(self, imported: ImportedResult, own_files: tuple[str, ...]) -> ImportedResult:
-        """Fetch what it made, check it, and write it into the tree; what is told then."""
+        """Fetch the changes, check them, and apply them to the tree; return the result, downgraded if that failed."""
         if self.source.parcel and self.bundle is None:
-            return _downgrade(imported, "what it made is not in the database any more")
+            return _downgrade(imported, "the database no longer has the agent's changes")
         source = self.source
         try:
             fetched = fetch(
                 self.root, self.base, self.made, bundle=self.bundle, remote=source.remote, branch=source.branch
             )  # fmt: skip
-            with self.home.lock(FINISHING):  # of two that arrive at once each sees what the other has written
+            with self.home.lock(FINISHING):  # serializes concurrent imports, so each sees the other's files
                 applied = apply_agent_changes(self.root, self.base, self.made, fetched=fetched)
-        except StorageError as error:  # it is not what was sent, or can't be written
-            return _downgrade(imported, f"what it made did not arrive: {error.message}")
+        except StorageError as error:  # the changes differ from those that were sent, or can't be written
+            return _downgrade(imported, f"the agent's changes did not arrive: {error.message}")
         conflicts = self._list_conflicts(imported, applied, own_files)
         return (
             self._keep_agent_version(imported, conflicts)
@@ -128,10 +128,10 @@ class _ReceivedChanges:
     def _list_conflicts(
         self, imported: ImportedResult, applied: AppliedChanges, own_files: tuple[str, ...]
     ) -> list[str]:
-        """What has changed here meanwhile, and is not Remit's own.
+        """Return the files that were changed here in the meantime, except for Remit's own.
 
-        That changes all the time, as the log of errors does: it stays as it is here, unless the agent says that it made
-        it. The line of a manifest is appended by settling.
+        Remit's own files, such as the error log, change all the time: the local version stays, unless the agent
+        reports the file as an artifact. The finish steps append to the manifest.
         """
         manifest = str(self.row.details.get("manifest") or "")
         own = {*own_files} - {artifact.path for artifact in imported.conclusion.artifacts}
@@ -140,19 +140,19 @@ class _ReceivedChanges:
         return [path for path in (*applied.conflicts, *applied.kept) if path not in own]
 
     def _keep_agent_version(self, imported: ImportedResult, conflicts: list[str]) -> ImportedResult:
-        """Files that have changed here meanwhile stay as they are; what the agent made of them is on a branch."""
+        """Keep the local version of conflicting files, and the agent's version on a branch."""
         branch = f"remit/{self.row.session_id}"
         try:
             is_kept = bool(keep_branch(self.root, self.made, branch))
         except RemitError:
             is_kept = False
-        where = f"git merge {branch} brings its version in" if is_kept else "its version could not be kept"
-        message = f"{name_files(conflicts)} had changed here meanwhile or may not be written, and is as it was; {where}"
+        where = f"git merge {branch} applies the agent's version" if is_kept else "the agent's version is lost"
+        message = f"changed here in the meantime or not writable, so left as is: {name_files(conflicts)}; {where}"
         return _downgrade(imported, message)
 
 
 def _check_artifacts(root: str, row: Run, imported: ImportedResult) -> ImportedResult:
-    """See that every artifact that a usable return names is here: below the root, or beside the manifest."""
+    """Downgrade the result if an artifact of a usable return exists neither below the root nor beside the manifest."""
     beside = os.path.dirname(str(row.details.get("manifest") or f"{root}/"))
     paths = [artifact.path for artifact in imported.conclusion.artifacts]
     missing = [path for path in paths if not any(os.path.lexists(os.path.join(each, path)) for each in (root, beside))]
@@ -160,10 +160,10 @@ def _check_artifacts(root: str, row: Run, imported: ImportedResult) -> ImportedR
     return _downgrade(imported, f"{name_files(missing)} did not arrive") if missing and is_usable else imported
 
 
-# --- doubt -----------------------------------------------------------------------------------------------------------
+# --- downgrades -------------------------------------------------------------------------------------------------------
 
 
 def _downgrade(imported: ImportedResult, message: str) -> ImportedResult:
     return ImportedResult(
-        *downgrade_to_partial(*imported, message, "Look at what is here and what is not, then do the rest again")
+        *downgrade_to_partial(*imported, message, "Check which files are missing here, then do the rest again")
     )

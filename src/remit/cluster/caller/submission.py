@@ -1,7 +1,7 @@
-"""Sending: a delegation of the ledger becomes an order in the cluster.
+"""Submits a run of the ledger to the cluster as a sealed order.
 
-Owns what a worker is told. The tree is taken as it is at this moment, with what is not committed; it travels by the
-remote that the workspace names, or as a parcel through the database.
+The order includes a snapshot of the current tree with uncommitted changes, sent by the workspace's git remote or as a
+bundle through the database.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ _ANCESTOR_FIELDS = (
 
 
 async def post(client: ClusterClient, key: bytes, row: Run) -> None:
-    """Send an order, unless it was sent already."""
+    """Post the order of a run, unless it was posted already."""
     known = await session_rows.load_row(client.db, row.session_id)
     if known is not None and known.state != "admitted":
         return
     config = read_run_config(row.details)
     if config.resume_of:
-        hint = f"start it anew: remit retry {config.resume_of}"
-        raise UsageError("the harness's session of an earlier delegation is on another machine", hint=hint)
+        hint = f"start a new run: remit retry {config.resume_of}"
+        raise UsageError("the harness session of the earlier run is on another machine", hint=hint)
     base = await asyncio.to_thread(snapshot_tree, config.root, with_history=bool(client.settings.remote))
     source = await send_base(client, config.root, base, row.session_id)
     order = RunOrder(
@@ -60,14 +60,14 @@ def _load_texts(home: Home, session_id: str) -> dict[str, str]:
 
 
 def _list_ancestors(home: Home, row: Run) -> list[dict[str, Any]]:
-    """Those above it, the first of the tree first: what the guard looks at."""
+    """Return the ledger rows of the ancestors, the root first, with the fields that the guard needs."""
     above: list[dict[str, Any]] = []
     ancestor_id = row.parent_id
     while ancestor_id is not None:
         parent = load_run(home.ledger, ancestor_id)
         if parent is None:
             raise StateError(
-                f"the ledger does not know {ancestor_id}, which is above {row.session_id}", hint="remit doctor"
+                f"the ledger does not know {ancestor_id}, an ancestor of {row.session_id}", hint="remit doctor"
             )
         details = {name: parent.details[name] for name in _ANCESTOR_FIELDS if name in parent.details}
         above.insert(0, {**parent._asdict(), "details": details, "ticket": None})
@@ -76,7 +76,7 @@ def _list_ancestors(home: Home, row: Run) -> list[dict[str, Any]]:
 
 
 def _make_ticket(client: ClusterClient, key: bytes, row: Run) -> str:
-    """Who asks, signed: the ticket that it has from its worker, or one for an agent of this machine."""
+    """Return the caller's signed ticket: the one from its worker, or a new one for an agent of this machine."""
     if row.parent_id is None:
         return ""
     token = {**client.environ, **CARRIED.get()}.get(TICKET, "")

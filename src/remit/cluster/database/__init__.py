@@ -1,6 +1,7 @@
-"""The cluster: what machines share, in one PostgreSQL database that workers and callers write to.
+"""The PostgreSQL database that the callers and workers of a cluster share: its tables and queries.
 
-Owns the schema `remit` there: delegations that were sent (`rows`; `posting` and `leases` write them), `workers`, what
-agents printed (`output`), the `parcels` that files travel in, and a few facts (`meta`). `store` is the connection,
-`schema` and `retention` keep the tables. Whoever runs the queues has tables of its own, which nobody here touches.
+Everything is in the schema `remit`. `store` and `driver` have the connections, `schema` creates the tables and
+`retention` prunes them. `session_rows` reads the runs; `submissions` writes them for callers, `leases` for workers.
+`workers`, `output` and `bundles` have one table each, and `overview` reads all of them at once. The tables of DBOS are
+separate; only `worker/queues` uses them.
 """

@@ -1,6 +1,6 @@
-"""Parcels: bundles of git that travel through the database where machines share no other place.
+"""Git bundles in the table `remit.parcels`, for clusters whose machines share no git remote.
 
-Owns the table of parcels. A name stands for its content: what is there is never changed.
+A name identifies the content of a bundle, so stored bundles never change.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from remit.cluster.database.store import Database
 
 SLICE_BYTES = 4 * 1024 * 1024
-"""How much is fetched at once: the server counts the time that a slow network takes."""
+"""Bytes that one statement fetches. The time that a slow network takes counts toward the statement's timeout."""
 MIN_BYTES_PER_S = 500_000
-"""How many bytes in a second are slow, but no reason to give up."""
+"""The slowest accepted transfer: an insert gets a longer timeout in proportion to its size."""
 
-# One that is wanted again is as if it were new: it is not thrown away under whoever was told that it is there.
+# A bundle that is needed again counts as new, so `retention` doesn't delete it before its order is posted.
 _PUT = """
     INSERT INTO remit.parcels AS p (name, data, size) VALUES (%(name)s, %(data)s, %(size)s)
     ON CONFLICT (name) DO UPDATE SET made_at = clock_timestamp() RETURNING p.xmax = 0
@@ -31,14 +31,14 @@ _HAS = """
 
 
 async def put(db: Database, name: str, data: bytes) -> bool:
-    """Keep a parcel; False where it was there already."""
+    """Store a bundle; return False if it was stored already."""
     given = {"name": name, "data": data, "size": len(data)}
     rows = await db.execute(_PUT, given, timeout_s=STATEMENT_TIMEOUT_S + len(data) / MIN_BYTES_PER_S)
     return bool(rows[0][0])
 
 
 async def get(db: Database, name: str) -> bytes | None:
-    """A parcel, slice by slice."""
+    """Return a bundle, fetched slice by slice; None if the database doesn't have it."""
     found = bytearray()
     while True:
         rows = await db.execute(
@@ -55,5 +55,5 @@ async def get(db: Database, name: str) -> bytes | None:
 
 
 async def has(db: Database, name: str) -> bool:
-    """Whether a parcel is there; one that is stays for a while."""
+    """Return whether a bundle is stored, and extend its retention if it is."""
     return bool(await db.execute(_HAS, {"name": name}))

@@ -1,6 +1,6 @@
-"""psycopg: how it is found, what it is told to connect to, and what is said of its errors.
+"""psycopg: loading it, its connection settings, and error messages for its exceptions.
 
-Owns the settings of a connection and the sentences. A password stands in none of them.
+No message contains a password.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 CONNECT_S = 5
 STATEMENT_TIMEOUT_S = 5.0
-"""How long a statement may take."""
+"""Time limit of a statement."""
 IDLE_S = 30
-"""How long a transaction may do nothing: whoever froze in it must not keep others out for longer."""
+"""Time limit of an idle transaction: a frozen process must not keep its locks for longer."""
 
 _KEEPALIVE = {"keepalives": 1, "keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 3}
 _SERVER_SETTINGS = {
     "statement_timeout": int(STATEMENT_TIMEOUT_S * 1000),
     "idle_in_transaction_session_timeout": IDLE_S * 1000,
-    # the server forgets who was cut off, too, and with them the locks that they hold
+    # the server drops clients whose network was cut, too, and releases their locks
     "tcp_keepalives_idle": 5,
     "tcp_keepalives_interval": 2,
     "tcp_keepalives_count": 3,
@@ -33,7 +33,7 @@ _SERVER_SETTINGS = {
 
 
 def render_url(url: str) -> str:
-    """A URL as it may be shown: who, where and which database, without the password and all settings but the host."""
+    """Return the URL as it may be shown: user, host and database, without the password and other settings."""
     from urllib.parse import parse_qs, urlsplit  # noqa: PLC0415 - 5 ms, and only those with a cluster need it
 
     try:
@@ -48,11 +48,11 @@ def render_url(url: str) -> str:
 
 
 def read_url(url: str) -> dict[str, Any]:
-    """What a connection is made of: what the URL says, and else what lets a cut network be noticed."""
+    """Return the connection parameters: those of the URL, and defaults that detect a cut network."""
     psycopg = load_psycopg()
     try:
         wanted = psycopg.conninfo.conninfo_to_dict(url)
-    except psycopg.Error:  # its words repeat the whole URL
+    except psycopg.Error:  # its message repeats the whole URL
         raise make_permanent_error(
             "the address of the database can't be read", hint="write it as postgresql://USER:PASSWORD@HOST:PORT/NAME"
         ) from None
@@ -62,11 +62,11 @@ def read_url(url: str) -> dict[str, Any]:
     return {**usual, **wanted, **options}
 
 
-# What is said where it does not work
+# Error messages
 
 
 class _ErrorKind(NamedTuple):
-    """A kind of trouble: the classes of its code, what is said, and what helps."""
+    """A kind of error: the prefixes of its SQLSTATE codes, its message and hint, and whether a retry can help."""
 
     codes: tuple[str, ...]
     sentence: str
@@ -75,35 +75,35 @@ class _ErrorKind(NamedTuple):
 
 
 _ERROR_KINDS = (
-    _ErrorKind(("57014",), "took too long to answer", "look what keeps it busy, and try again", is_transient=True),
+    _ErrorKind(("57014",), "took too long to answer", "check what keeps it busy, and try again", is_transient=True),
     _ErrorKind(
         ("42501",),
         "does not allow it",
-        "let its owner grant CREATE on the database, or all on the schema remit",
+        "have its owner grant CREATE on the database, or all rights on the schema remit",
         is_transient=False,
     ),
     _ErrorKind(
         ("42P01", "42703", "3F000"),
-        "lacks a table that Remit made there",
-        "restart Remit: it makes those that are missing",
+        "lacks a table of Remit",
+        "restart Remit: it creates missing tables",
         is_transient=False,
     ),
-    _ErrorKind(("25006",), "can only be read", "name the primary, not a standby", is_transient=True),
-    _ErrorKind(("40", "55P03"), "was in the way of others", "try again", is_transient=True),
+    _ErrorKind(("25006",), "is read-only", "use the URL of the primary, not of a standby", is_transient=True),
+    _ErrorKind(("40", "55P03"), "ended a transaction that conflicted with another one", "try again", is_transient=True),
 )
 _BUG_CODES = ("22", "23", "42")
-"""Codes of data, of rules and of syntax: a bug of ours, and no word about the database."""
+"""SQLSTATE classes of data, constraint and syntax errors: bugs of Remit, not problems of the database."""
 
 _REFUSAL_TEXTS = ("authentication failed", "does not exist", "no pg_hba.conf entry", "no password supplied")
-"""What a server says that answers and will go on to refuse; errors of connecting carry no code."""
+"""Messages of a server that will refuse each retry; connection errors have no SQLSTATE code."""
 _MIN_PASSWORD = 5
 
 
 def make_error(error: Error, display: str, password: str | None) -> Exception:
-    """The error to raise for one of psycopg's: a sentence, or itself where it is a bug of ours."""
+    """Return the error to raise for one of psycopg: a `ClusterError`, or the error itself if it is a bug of Remit."""
     code = error.sqlstate or ""
     text = " ".join(str(error).strip().partition("\n")[0].split())
-    if password and len(password) >= _MIN_PASSWORD:  # a word of one letter would make the sentence unreadable
+    if password and len(password) >= _MIN_PASSWORD:  # replacing a single letter would make the message unreadable
         text = text.replace(password, "***")
     for kind in _ERROR_KINDS:
         if code.startswith(kind.codes):
@@ -121,18 +121,18 @@ def make_error(error: Error, display: str, password: str | None) -> Exception:
 
 
 def make_permanent_error(message: str, *, hint: str) -> ClusterError:
-    """An error that does not go away by trying again."""
+    """Return an error that a retry can't fix."""
     error = ClusterError(message, hint=hint)
     error.recoverable = False
     return error
 
 
 def load_psycopg() -> ModuleType:
-    """The driver, which comes with an extra."""
+    """Return psycopg, which the extra `postgres` installs."""
     try:
         import psycopg  # noqa: PLC0415 - 100 ms, and an extra
     except ImportError as error:
         raise make_permanent_error(
-            "psycopg, which speaks to PostgreSQL, is not here", hint=how_to_install("postgres")
+            "psycopg, the PostgreSQL driver, isn't installed", hint=how_to_install("postgres")
         ) from error
     return psycopg

@@ -1,7 +1,7 @@
-"""Leases: the right to work on a session, and what is said of it meanwhile.
+"""Leases on runs, and everything that workers write to the table of sessions.
 
-Owns what a worker writes to the table of sessions. Whoever takes a session gets a fence, a number that only grows: what
-is told, saved or published under an older one changes nothing.
+A worker that acquires a lease gets a fencing token, a number that only grows. A report, checkpoint or result with an
+older token changes nothing.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from remit.cluster.database.store import Database
 
 REQUEUE_S = 2
-"""How long a session whose lease has run out is left to whoever has it resumed."""
+"""How long an expired session is reserved for the worker that claimed it to requeue it."""
 _MAX_COUNT = 2**63 - 1
 _MAX_DEADLINE_S = 10 * 365 * 86400.0
 
 
 class Lease(NamedTuple):
-    """The right to work on a session, as long as its fence is the row's."""
+    """The right to execute a run, valid as long as the row has the same fencing token."""
 
     session_id: str
     fence: int
@@ -35,7 +35,7 @@ class Lease(NamedTuple):
 
 
 class LeaseRenewal(NamedTuple):
-    """What a worker still holds, each with the reason to end it, and what it holds no longer."""
+    """The sessions that a worker keeps, each with its cancel reason, and those that it has lost."""
 
     kept: dict[str, str | None]
     lost: set[str]
@@ -74,14 +74,17 @@ async def acquire(
     limit_left_ms: int | None = None,
     again: bool = False,
 ) -> Lease | None:
-    """Take a session; None where another holds it, or where it is done. `again`: also where this worker holds it."""
+    """Acquire the lease of a session; None if another worker has the lease or the session is done.
+
+    `again`: acquire it even if this worker has an unexpired lease.
+    """
     limit_s = min(timeout_s, _MAX_DEADLINE_S if limit_left_ms is None else limit_left_ms / 1000, _MAX_DEADLINE_S)
     given = {"session_id": session_id, "worker_id": worker_id, "lease_s": float(lease_s), "limit_s": float(limit_s)}
     rows = await db.execute(_ACQUIRE, {**given, "again": again})
     return Lease(*rows[0][:-1]) if rows else None
 
 
-# Rows are locked in one order, here and where a tree is cancelled, so that nobody waits for the other.
+# Rows are locked in the same order here and when a tree is cancelled, so the two can't deadlock.
 _RENEW = """
     WITH me AS (
         UPDATE remit.workers SET beat_at = clock_timestamp() WHERE worker_id = %(worker_id)s RETURNING state
@@ -103,7 +106,7 @@ _RENEW = """
 
 
 async def renew(db: Database, worker_id: str, fences: Mapping[str, int], *, lease_s: float) -> LeaseRenewal:
-    """Keep all that a worker holds for as long as a lease; what it says nothing of runs out."""
+    """Renew the leases of a worker and record its heartbeat; a lease that isn't in `fences` runs out."""
     given = {
         "worker_id": worker_id,
         "sessions": list(fences),
@@ -118,7 +121,7 @@ async def renew(db: Database, worker_id: str, fences: Mapping[str, int], *, leas
 
 
 async def extend(db: Database, worker_id: str, seconds: float) -> int:
-    """Keep all that a worker holds until it is back; how many."""
+    """Extend all leases of a worker that is about to restart, and return their number."""
     rows = await db.execute(
         "WITH mine AS (SELECT session_id FROM remit.sessions WHERE state = 'running' AND worker_id = %s"
         " ORDER BY depth, session_id FOR NO KEY UPDATE)"
@@ -131,7 +134,7 @@ async def extend(db: Database, worker_id: str, seconds: float) -> int:
 
 
 async def list_expired(db: Database, *, limit: int = 100) -> list[SessionRow]:
-    """Sessions whose lease has run out, and that nobody has resumed just now."""
+    """Return the sessions with an expired lease that no worker has just claimed to requeue."""
     return await select(
         db,
         "WHERE s.state = 'running' AND s.leased_until < clock_timestamp()"
@@ -142,7 +145,7 @@ async def list_expired(db: Database, *, limit: int = 100) -> list[SessionRow]:
 
 
 async def claim_expired(db: Database, session_id: str) -> bool:
-    """Say that a session is being resumed; False where another was quicker, or where it is held again."""
+    """Claim an expired session to requeue it; False if another worker was faster, or the lease is valid again."""
     return bool(
         await db.execute(
             "UPDATE remit.sessions SET resumed_at = clock_timestamp()"
@@ -154,9 +157,9 @@ async def claim_expired(db: Database, session_id: str) -> bool:
     )
 
 
-# What is said meanwhile, and at the end
+# Progress and results
 
-# What is told while it works is told again: it may be lost with the machine, and does not wait for its disk.
+# Progress is reported repeatedly, so losing one report in a crash of the server is harmless: don't wait for its disk.
 _REPORT_PROGRESS = """
     WITH told AS (
         UPDATE remit.sessions SET live = %(live)s::jsonb, tokens = %(tokens)s, cost_usd = %(cost_usd)s,
@@ -177,13 +180,13 @@ async def report_progress(
     cost_usd: float | None,
     turns: int | None,
 ) -> bool:
-    """Say how it goes; False where the session is another's now."""
+    """Write the progress of a run; False if another worker has the session now."""
     given = {"session_id": session_id, "fence": fence, **_as_usage(tokens, cost_usd, turns)}
     return bool(await db.execute(_REPORT_PROGRESS, {**given, "live": as_json(live)}))
 
 
 async def save_checkpoint(db: Database, session_id: str, fence: int, saved: bytes) -> bool:
-    """Keep what there is for the one who might have to go on; False where the session is another's now."""
+    """Store a checkpoint for a worker that may have to continue; False if another worker has the session now."""
     return bool(
         await db.execute(
             "UPDATE remit.sessions SET saved = %s WHERE session_id = %s AND fence = %s AND state = 'running'"
@@ -194,12 +197,12 @@ async def save_checkpoint(db: Database, session_id: str, fence: int, saved: byte
 
 
 def _as_usage(tokens: int | None, cost_usd: float | None, turns: int | None) -> dict[str, object]:
-    """What was used, as an agent's own program says it: no number is too large to be written."""
+    """Return the usage as query parameters, limited to the range of the columns: harnesses report any number."""
     counts = {"tokens": tokens, "turns": turns}
     return {"cost_usd": cost_usd, **{name: None if n is None else min(n, _MAX_COUNT) for name, n in counts.items()}}
 
 
-# Whoever did not hear that it was published says it again, and is told the same.
+# Idempotent: a worker that didn't get the answer publishes again, and gets the same answer.
 _PUBLISH = """
     WITH changed AS (
         UPDATE remit.sessions SET state = 'done', done_at = clock_timestamp(), leased_until = NULL, saved = NULL,
@@ -227,6 +230,6 @@ async def publish(
     cost_usd: float | None,
     turns: int | None,
 ) -> bool:
-    """Say what came of a session, once and for all; False where it is another's now, and nothing was changed."""
+    """Write the final result of a session; False, without a change, if another worker has the session now."""
     given = {"session_id": session_id, "fence": fence, **_as_usage(tokens, cost_usd, turns)}
     return bool(await db.execute(_PUBLISH, {**given, "outcome": outcome, "status": status, "ending": stop_reason}))

@@ -1,7 +1,7 @@
-"""Output: what an agent on another machine prints, piece by piece, so that its caller can follow it.
+"""The output of agents on workers, in pieces, so that their callers can follow it.
 
-Owns the table of output. A piece stands at the place in its stream where it was read: to add it twice is to add it
-once. Of each stream so much is kept as somebody would read; the rest stays where it was printed.
+A piece is identified by its offset in its stream, so adding it is idempotent. The database keeps the first 4 MiB of
+each stream; the rest stays on the worker.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 MAX_STREAM = 4 * 1024 * 1024
 MAX_PIECE = 256 * 1024
-MARKER = b"\n[the rest of this output stayed on the machine that it was printed on]\n"
+MARKER = b"\n[the rest of this output stayed on the worker]\n"
 _PIECES = 4096
-"""How many pieces are looked at for one answer."""
+"""The most pieces that one query reads."""
 
 
 class Extent(NamedTuple):
-    """A stream of an attempt, and up to where it is here."""
+    """A stream of an attempt, and the end of the stored part."""
 
     attempt: int
     stream: str
@@ -38,12 +38,12 @@ _ADD = """
 """
 
 
-async def add_output(  # noqa: PLR0917 - the place of a piece is its name
+async def add_output(  # noqa: PLR0917 - these values are the key of a piece
     db: Database, session_id: str, attempt: int, stream: str, at: int, data: bytes, *, fence: int | None = None
 ) -> None:
-    """Add what was printed from a place on; under a fence only as long as it is the session's."""
+    """Add output from an offset on; with a fencing token, only if the session still has the same token."""
     kept = data[: max(MAX_STREAM - at, 0)]
-    if at <= MAX_STREAM < at + len(data):  # only one piece reaches over the end, so this is said once
+    if at <= MAX_STREAM < at + len(data):  # only one piece crosses the limit, so the marker is added once
         kept += MARKER
     if not kept:
         return
@@ -54,7 +54,7 @@ async def add_output(  # noqa: PLR0917 - the place of a piece is its name
 
 
 async def load_output(db: Database, session_id: str, attempt: int, stream: str, at: int) -> bytes:
-    """What was printed from a place on, without a gap, as much as one answer holds."""
+    """Return output from an offset on, up to the first gap and at most `MAX_PIECE` bytes."""
     rows = await db.execute(
         "SELECT at, data FROM remit.output"
         " WHERE session_id = %s AND attempt = %s AND stream = %s AND at > %s AND at < %s ORDER BY at LIMIT %s",
@@ -71,7 +71,7 @@ async def load_output(db: Database, session_id: str, attempt: int, stream: str, 
 
 
 async def measure_output(db: Database, session_id: str, attempt: int, stream: str) -> int:
-    """Up to where a stream is here without a gap: whoever adds goes on from there."""
+    """Return the end of a stream's stored part without gaps, where the next piece is added."""
     rows = await db.execute(
         "SELECT at, length(data) FROM remit.output WHERE session_id = %s AND attempt = %s AND stream = %s ORDER BY at",
         (session_id, attempt, stream),
@@ -81,11 +81,11 @@ async def measure_output(db: Database, session_id: str, attempt: int, stream: st
         if start > end:
             break
         end = max(end, start + length)
-    return min(end, MAX_STREAM + 1)  # behind what is kept there is the marker, which nobody printed
+    return min(end, MAX_STREAM + 1)  # the marker follows the stored part and isn't output
 
 
 async def list_attempts(db: Database, session_id: str) -> list[Extent]:
-    """What there is of a session, and up to where."""
+    """Return the stored streams of a session and their ends."""
     rows = await db.execute(
         "SELECT attempt, stream, max(at + length(data)) FROM remit.output WHERE session_id = %s"
         " GROUP BY attempt, stream ORDER BY attempt, stream",

@@ -1,7 +1,4 @@
-"""Looking: all that is to be seen of a cluster at one moment.
-
-Owns what is asked for whoever only looks: one transaction, which makes no tables and changes nothing.
-"""
+"""A read-only snapshot of a cluster for status displays: one transaction, which creates no tables."""
 
 from __future__ import annotations
 
@@ -20,16 +17,16 @@ MAX_ROWS = 10_000
 
 
 class DatabaseOverview(NamedTuple):
-    """A cluster at one moment."""
+    """A snapshot of a cluster."""
 
     schema: int = 0
-    """The version of its tables; 0 where there are none yet."""
+    """The version of its tables; 0 if it has none yet."""
     oldest: int = 0
-    """The oldest version that may work with them."""
+    """The oldest version that can use these tables."""
     fingerprint: str = ""
-    """That of its key; empty where it has none yet."""
+    """The fingerprint of its key; empty if it has none yet."""
     ahead_ms: int = 0
-    """By how much this machine's clock is ahead of the database's."""
+    """How far this machine's clock is ahead of the database's clock."""
     workers: tuple[WorkerRow, ...] = ()
     queues: tuple[QueueRow, ...] = ()
     rows: tuple[SessionRow, ...] = ()
@@ -38,7 +35,7 @@ class DatabaseOverview(NamedTuple):
 async def load_overview(
     db: Database, *, roots: Sequence[str] | None = None, only_open: bool = False, timeout_s: float
 ) -> DatabaseOverview:  # fmt: skip
-    """See who is there, what waits, and how the sessions of some trees stand; of all of them where none are named."""
+    """Return the workers, the queues, and the sessions of some trees. Default: of all trees."""
     async with db.separate_transaction(timeout_s=timeout_s) as transaction:
         before_s = time.time()
         found = await transaction.execute(

@@ -1,4 +1,4 @@
-"""Retention: what is old is removed from the database, tree by tree, in pieces that keep nobody waiting."""
+"""Deletes old sessions, bundles and workers from the database, in batches that don't block other statements."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 _BATCH = 500
 _TIMEOUT_S = 60.0
 
-# Of a tree that somebody still works in everything stays: what was spent in it counts.
+# All sessions of a tree with an open session stay: their usage counts toward the limits of the tree.
 _SESSIONS = """
     WITH old AS (
         SELECT session_id FROM remit.sessions AS s
@@ -24,12 +24,12 @@ _SESSIONS = """
     )
     DELETE FROM remit.sessions AS s USING old WHERE s.session_id = old.session_id RETURNING s.session_id
 """
-# A caller that announced and never sent is gone: it would have ended what it did not send.
+# A caller that announced a session and never posted it has died: otherwise it would have finished the session.
 _ADMITTED = """
     DELETE FROM remit.sessions
     WHERE state = 'admitted' AND posted_at < clock_timestamp() - make_interval(secs => %(age_s)s) RETURNING session_id
 """
-# What is open may need a parcel that was made shortly before it was sent.
+# An open session may need a bundle that was stored shortly before the session was posted.
 _PARCELS = """
     DELETE FROM remit.parcels WHERE name IN (
         SELECT name FROM remit.parcels
@@ -47,7 +47,7 @@ _WORKERS = """
 
 
 async def prune(db: Database, *, days: float) -> int:
-    """Remove sessions that ended so many days ago, with all that belongs to them; how many."""
+    """Delete sessions that ended this many days ago, with their data, and return their number."""
     age = {"age_s": days * 86400.0}
     count = len(await db.execute(_ADMITTED, age, timeout_s=_TIMEOUT_S))
     while removed := len(await db.execute(_SESSIONS, {**age, "limit": _BATCH}, timeout_s=_TIMEOUT_S)):

@@ -1,7 +1,7 @@
-"""The tables that machines share, as the steps that made them.
+"""The schema of the shared database, as a list of migrations, and the key-value table `remit.meta`.
 
-Owns the schema. A step that was released is never changed. A later one only adds, so that a worker of the version
-before goes on beside those of the new one; where that cannot be, the step says which version is the oldest that may.
+A released migration never changes. Later migrations only add, so workers of the previous version keep working beside
+new ones. If a migration can't be compatible, it names the oldest version that can use the new tables.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Migration(NamedTuple):
-    """One step: its name, what it does, and the oldest version that still works with what it made."""
+    """A migration: its name, its statements, and the oldest version that can use the new tables."""
 
     name: str
     statements: tuple[str, ...]
@@ -29,8 +29,8 @@ class Migration(NamedTuple):
 _FIRST = Migration(
     "sessions",
     (
-        # A row is written every few seconds as long as its lease is kept: what is large in it stands elsewhere, and
-        # no index has a column that a beat changes.
+        # Each lease renewal writes the row: large values are stored out of line, and no index has a column that a
+        # renewal changes.
         """
         CREATE TABLE remit.sessions (
             session_id text PRIMARY KEY,
@@ -104,7 +104,7 @@ _FIRST = Migration(
             made_at timestamptz NOT NULL DEFAULT clock_timestamp()
         )
         """,
-        # git has packed it already; and a slice of what is not packed can be read by itself
+        # git has compressed the bundle already, and PostgreSQL reads slices only of uncompressed values
         "ALTER TABLE remit.parcels ALTER COLUMN data SET STORAGE EXTERNAL",
         "CREATE INDEX parcels_by_time ON remit.parcels (made_at)",
     ),
@@ -112,15 +112,15 @@ _FIRST = Migration(
 )
 
 MIGRATIONS = (_FIRST,)
-_LOCK_KEY = 0x72656D6974  # any number that all agree on
+_LOCK_KEY = 0x72656D6974  # an arbitrary number, the same in all versions
 _STEP_TIMEOUT_S = 60
-"""How long a step may take, and the wait for another that takes it."""
+"""Time limit of a migration, and of waiting for another process that migrates."""
 _MISSING_CODES = {"42P01", "3F000"}
-"""The codes of a table and of a schema that are not there."""
+"""SQLSTATE codes of a missing table and a missing schema."""
 
 
 async def prepare(run: Execute, display: str, migrations: tuple[Migration, ...] = MIGRATIONS) -> None:
-    """Bring the tables up to date; refuse those that a newer Remit has made unfit for this one."""
+    """Migrate the tables to this version; raise an error if a newer Remit made them incompatible with it."""
     schema, oldest = await _read_versions(run)
     if schema < len(migrations):
         await run(f"BEGIN; SET LOCAL statement_timeout = {_STEP_TIMEOUT_S * 1000}")
@@ -130,17 +130,17 @@ async def prepare(run: Execute, display: str, migrations: tuple[Migration, ...] 
 
 
 def check_version(ours: int, *, schema: int, oldest: int, display: str) -> None:
-    """Refuse tables that are too new for this version."""
+    """Raise an error if the tables are too new for this version."""
     if oldest > ours:
         raise make_permanent_error(
-            f"the tables in {display} are those of a newer Remit (version {schema}, for {oldest} and newer; "
-            f"this one is for {ours})",
+            f"the tables in {display} need a newer Remit: they have version {schema} and need at least {oldest}; "
+            f"this Remit has version {ours}",
             hint="update Remit on this machine",
         )
 
 
 async def _read_versions(run: Execute) -> tuple[int, int]:
-    """The version of the tables and the oldest that fits them; zeros where there are none."""
+    """Return the version of the tables and the oldest compatible version; zeros if there are no tables."""
     try:
         rows = await run("SELECT key, value FROM remit.meta WHERE key IN ('schema', 'oldest')")
     except load_psycopg().errors.Error as error:
@@ -152,9 +152,9 @@ async def _read_versions(run: Execute) -> tuple[int, int]:
 
 
 async def _migrate(run: Execute, migrations: tuple[Migration, ...]) -> tuple[int, int]:
-    """Take the steps that are missing, as soon as nobody else can."""
+    """Run the missing migrations under a lock that excludes other processes."""
     await run("SELECT pg_advisory_xact_lock(%s)", (_LOCK_KEY,))
-    if not (await run("SELECT to_regnamespace('remit') IS NOT NULL"))[0][0]:  # else it would need the right to make one
+    if not (await run("SELECT to_regnamespace('remit') IS NOT NULL"))[0][0]:  # IF NOT EXISTS needs CREATE rights, too
         await run("CREATE SCHEMA remit")
     await run("CREATE TABLE IF NOT EXISTS remit.meta (key text PRIMARY KEY, value text NOT NULL)")
     schema, oldest = await _read_versions(run)
@@ -172,12 +172,12 @@ async def _migrate(run: Execute, migrations: tuple[Migration, ...]) -> tuple[int
 
 
 async def load_meta(db: Database, key: str) -> str | None:
-    """What stands under a name; None where nothing does."""
+    """Return the value of a key in `remit.meta`; None if there is none."""
     found = await db.execute("SELECT value FROM remit.meta WHERE key = %s", (key,))
     return str(found[0][0]) if found else None
 
 
 async def set_meta_once(db: Database, key: str, value: str) -> str:
-    """Write something under a name, unless there is something already; what stands there then."""
+    """Set a key in `remit.meta` if it has no value yet, and return its value."""
     await db.execute("INSERT INTO remit.meta VALUES (%s, %s) ON CONFLICT (key) DO NOTHING", (key, value))
     return await load_meta(db, key) or value

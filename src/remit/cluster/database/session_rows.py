@@ -1,8 +1,7 @@
-"""Sessions that machines share: how each stands, as the table has it.
+"""Queries on the table of sessions: one row per run that was submitted to the cluster.
 
-Owns the table of sessions, and what is read from it; `posting` writes to it for callers, `leases` for workers. A row
-goes one way: admitted, posted, queued, running, done. What happens once is one statement, which tells those who listen
-as well. Time is the database's alone.
+`submissions` writes the rows for callers, `leases` for workers. The state only moves forward: admitted, posted, queued,
+running, done. Each transition is one statement, which also notifies listeners. All times are the database's.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _NUL = lazy(r"(?<!\\)((?:\\\\)*)\\u0000")
 
 
 class SessionRow(NamedTuple):
-    """A session as it stands, without what is large. Times are the database's, in milliseconds of the epoch."""
+    """A session without its large columns. Times are the database's, in milliseconds since the epoch."""
 
     session_id: str
     root_id: str
@@ -36,9 +35,9 @@ class SessionRow(NamedTuple):
     worker_id: str | None
     host: str | None
     lease_left_s: float | None
-    """Below zero once it has run out; None where nobody holds it."""
+    """Negative if the lease has expired; None if there is no lease."""
     waited_s: float
-    """From when it was sent until somebody took it."""
+    """Time from posting until a worker acquired the lease."""
     posted_ms: int
     taken_ms: int | None
     done_ms: int | None
@@ -69,7 +68,7 @@ _COLUMNS = """
 
 
 async def load_row(db: Database, session_id: str) -> SessionRow | None:
-    """A session as it stands."""
+    """Return a session; None if the database doesn't have it."""
     return next(iter(await select(db, "WHERE s.session_id = %s", (session_id,))), None)
 
 
@@ -81,7 +80,7 @@ async def list_rows(
     only_open: bool = False,
     limit: int = 1000,
 ) -> list[SessionRow]:
-    """Sessions by their trees or names, the first first; of too many the newest."""
+    """Return sessions by tree or id, oldest first; the newest `limit` if there are more."""
     wanted = {"s.root_id = ANY(%s)": roots, "s.session_id = ANY(%s)": sessions}
     given = {rule: list(names) for rule, names in wanted.items() if names is not None}
     rules = [*given, *(["s.state <> 'done'"] if only_open else [])]
@@ -91,17 +90,17 @@ async def list_rows(
 
 
 async def load_order(db: Database, session_id: str) -> bytes | None:
-    """What was sent, word for word."""
+    """Return the sealed order of a session."""
     return await _load_bytes(db, "SELECT order_body FROM remit.sessions WHERE session_id = %s", session_id)
 
 
 async def load_result(db: Database, session_id: str) -> bytes | None:
-    """What came back, word for word."""
+    """Return the sealed result of a session."""
     return await _load_bytes(db, "SELECT outcome FROM remit.sessions WHERE session_id = %s", session_id)
 
 
 async def load_checkpoint(db: Database, session_id: str) -> bytes | None:
-    """What whoever works on it has saved for the one who might have to go on."""
+    """Return the sealed checkpoint that the last worker of a session has stored."""
     return await _load_bytes(db, "SELECT saved FROM remit.sessions WHERE session_id = %s", session_id)
 
 
@@ -111,12 +110,12 @@ async def _load_bytes(db: Database, query: str, session_id: str) -> bytes | None
 
 
 async def select(db: Database | Transaction, rest: str, params: tuple[object, ...]) -> list[SessionRow]:
-    """The sessions that the rest of a query names."""
+    """Return the sessions that the rest of a query selects."""
     return [_read_row(row) for row in await db.execute(f"SELECT {_COLUMNS} {rest}", params)]
 
 
 def _read_row(values: tuple[Any, ...]) -> SessionRow:
-    """A row as it is used. Whoever may write to the table can write anything: that holds up nobody else's."""
+    """Convert a row. Other clients of the database can write any JSON: a bad row must not break queries for others."""
     path, (live, terms) = values[5], values[24:26]
     return SessionRow(*values)._replace(
         path=tuple(map(str, path)) if isinstance(path, list) else (),
@@ -125,15 +124,15 @@ def _read_row(values: tuple[Any, ...]) -> SessionRow:
     )
 
 
-# What texts PostgreSQL takes
+# Texts that PostgreSQL accepts
 
 
 def as_json(value: object) -> str:
-    """A value as JSON that PostgreSQL takes: it keeps no NUL and no half of a character."""
+    """Return a value as JSON that PostgreSQL accepts: without NUL characters and lone surrogates."""
     plain = json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)
     return clean(_NUL.sub(r"\1�", plain))
 
 
 def clean(text: str) -> str:
-    """A text that PostgreSQL takes."""
+    """Return a text without NUL characters and lone surrogates, which PostgreSQL rejects."""
     return text.replace("\0", "�").encode("utf-8", "replace").decode()

@@ -1,7 +1,7 @@
-"""The database that machines share: connections to it, each statement with a limit to how long it may take.
+"""Connections to the shared database, with a time limit for each statement.
 
-Owns the connections. One that was lost is told in a sentence, and the next use makes another. Nothing here waits for
-long: a server that is frozen and a network that is cut are noticed well within a lease.
+A lost connection raises a `ClusterError`, and the next statement reconnects. The limits are short, so a frozen server
+or a cut network is detected well within a lease.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ if TYPE_CHECKING:
     Rows = list[tuple[Any, ...]]
 
 GRACE_S = 1.0
-"""How much longer the server has to say so itself, before the connection is cut."""
+"""Extra time in which the server can report a timeout itself before the client cuts the connection."""
 PING_S = 8.0
-"""How long nothing may be heard before the server is asked whether it is still there."""
+"""How long a listening connection waits for a notification before it checks the server with a query."""
 MAX_RETRY_S = 2.0
 
 
 class Transaction:
-    """Statements that count together. It ends with the connection: nothing of it is sent over another one."""
+    """A transaction on one connection; if the connection is lost, the transaction ends."""
 
     def __init__(self, connection: AsyncConnection[Any]) -> None:
         self._connection = connection
 
     async def execute(self, query: str, params: Params = (), *, timeout_s: float = STATEMENT_TIMEOUT_S) -> Rows:
-        """Send one statement, and give the rows that it returns."""
+        """Execute one statement and return its rows."""
         return await _run(self._connection, query, params, timeout_s=timeout_s)
 
 
 class _ConnectionSlot:
-    """One connection, used by one at a time and made anew where it was lost."""
+    """A connection for one user at a time, which reconnects after a loss."""
 
     def __init__(self, connect: Callable[[], Awaitable[AsyncConnection[Any]]]) -> None:
         self._connect = connect
@@ -52,7 +52,7 @@ class _ConnectionSlot:
 
     @asynccontextmanager
     async def use(self) -> AsyncIterator[AsyncConnection[Any]]:
-        """The connection, for one who may do with it what it likes; one that is in doubt afterwards is given up."""
+        """Yield the connection exclusively, and drop it afterwards unless it is idle outside of a transaction."""
         async with self._lock:
             if self._connection is None or self._connection.closed:
                 self.drop()
@@ -65,14 +65,14 @@ class _ConnectionSlot:
                     self.drop()
 
     def drop(self) -> None:
-        """Close it without a word to the server, which takes back what was not committed."""
+        """Close the connection at once; the server rolls back what wasn't committed."""
         if self._connection is not None:
             self._connection.pgconn.finish()
             self._connection = None
 
 
 class Database:
-    """A database by its URL. One process may have several; each belongs to one event loop."""
+    """The connections of one event loop to the database with a URL."""
 
     def __init__(self, url: str, *, name: str = "remit") -> None:
         self._url = url
@@ -83,13 +83,13 @@ class Database:
         self.display = render_url(url)
 
     async def open(self) -> None:
-        """Connect, and bring the tables up to date."""
+        """Connect, and migrate the tables if necessary."""
         with self._translate_errors():
             async with self._main.use():
                 pass
 
     async def close(self) -> None:
-        """Give up all connections."""
+        """Close all connections."""
         for slot in self._slots:
             slot.drop()
         self._slots = {self._main}
@@ -98,7 +98,7 @@ class Database:
     async def execute(
         self, query: str, params: Params = (), *, binary: bool = False, timeout_s: float = STATEMENT_TIMEOUT_S
     ) -> Rows:
-        """Send one statement, which counts at once, and give the rows that it returns."""
+        """Execute one statement in a transaction of its own and return its rows."""
         if timeout_s != STATEMENT_TIMEOUT_S:
             async with self.transaction(timeout_s=timeout_s) as statements:
                 return await statements.execute(query, params, timeout_s=timeout_s)
@@ -108,14 +108,14 @@ class Database:
 
     @asynccontextmanager
     async def transaction(self, *, timeout_s: float = STATEMENT_TIMEOUT_S) -> AsyncIterator[Transaction]:
-        """Statements that count together, or not at all. Nobody else gets a turn on this connection meanwhile."""
+        """Yield a transaction on the main connection, which other statements wait for."""
         with self._translate_errors():
             async with self._main.use() as connection, _begin(connection, timeout_s) as statements:
                 yield statements
 
     @asynccontextmanager
     async def separate_transaction(self, *, timeout_s: float = STATEMENT_TIMEOUT_S) -> AsyncIterator[Transaction]:
-        """A transaction on a connection of its own, for what takes longer: the others go on meanwhile."""
+        """Yield a transaction on a separate connection, for long statements that others must not wait for."""
         slot = self._spare.pop() if self._spare else _ConnectionSlot(self._connect)
         self._slots.add(slot)
         try:
@@ -130,10 +130,10 @@ class Database:
                 self._slots.discard(slot)
 
     async def listen(self, channels: Iterable[str]) -> AsyncIterator[tuple[str, str]]:
-        """What others notify, as channel and payload, for as long as it is asked for.
+        """Yield notifications as channel and payload, without end.
 
-        Two empty texts come first and whenever the connection had to be made anew: from then on everything is heard,
-        and what was said before has to be looked up.
+        Two empty strings come first and after each reconnect: notifications may have been missed before, so the
+        caller has to query the current state then.
         """
         psycopg = load_psycopg()
         names, wait_s = tuple(channels), 0.1
@@ -175,7 +175,7 @@ class Database:
 
     @contextmanager
     def _translate_errors(self) -> Iterator[None]:
-        """Say in a sentence what PostgreSQL has against something, and never a password."""
+        """Raise errors of psycopg as `ClusterError`, without the password."""
         psycopg = load_psycopg()
         try:
             yield
@@ -190,7 +190,7 @@ async def _begin(connection: AsyncConnection[Any], timeout_s: float) -> AsyncIte
     try:
         yield Transaction(connection)
     except Exception:
-        if not connection.closed:  # whoever was cancelled does not wait for an answer: the connection is given up
+        if not connection.closed:  # a cancelled task doesn't wait for an answer: its connection is dropped
             await _run(connection, "ROLLBACK")
         raise
     await _run(connection, "COMMIT", timeout_s=timeout_s)
@@ -204,7 +204,7 @@ async def _run(
     binary: bool = False,
     timeout_s: float = STATEMENT_TIMEOUT_S,
 ) -> Rows:
-    """Send one statement. Where no answer comes, not even that it took too long, the connection is cut."""
+    """Execute one statement; cut the connection if no answer comes, not even the server's timeout."""
     psycopg = load_psycopg()
     cut = asyncio.get_running_loop().call_later(timeout_s + GRACE_S, _cut_connection, connection)
     try:
@@ -212,7 +212,7 @@ async def _run(
         return await cursor.fetchall() if cursor.description else []
     except psycopg.Error:
         task = asyncio.current_task()
-        if task is not None and task.cancelling():  # the wait for a cancelled statement ended otherwise
+        if task is not None and task.cancelling():  # psycopg raised an error of its own instead
             raise asyncio.CancelledError from None
         raise
     finally:
@@ -220,7 +220,7 @@ async def _run(
 
 
 def _cut_connection(connection: AsyncConnection[Any]) -> None:
-    """End a connection under whoever waits for it. To close the file itself would leave them waiting."""
+    """Shut down a connection, so that its pending read fails: closing the descriptor wouldn't end the read."""
     psycopg = load_psycopg()
     with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(connection.fileno())) as slot:
         slot.shutdown(socket.SHUT_RDWR)

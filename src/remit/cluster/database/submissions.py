@@ -1,7 +1,4 @@
-"""Posting: sessions on their way from a caller to whoever takes them, and back where nobody has.
-
-Owns what a caller writes to the table of sessions, and that each goes into one queue.
-"""
+"""Everything that callers write to the table of sessions, and the dispatch of posted sessions to queues."""
 
 from __future__ import annotations
 
@@ -19,11 +16,11 @@ if TYPE_CHECKING:
     from remit.cluster.database.workers import WorkerRow
 
 LOCK_S = 40.0
-"""How long a tree is waited for: longer than one who froze may keep it."""
+"""Time limit of waiting for a tree's lock: longer than a frozen process can keep the lock."""
 
 
 class Posted(NamedTuple):
-    """A session as it is sent."""
+    """The values of a session that a caller submits."""
 
     session_id: str
     root_id: str
@@ -36,7 +33,8 @@ class Posted(NamedTuple):
     order: bytes = b""
 
 
-# Whoever was cancelled while it handed on is seen here, or sees the new row: the one waits for the other.
+# A parent that is cancelled at the same moment is seen here, or the cancellation sees the new row: FOR SHARE makes
+# one statement wait for the other.
 _PUT = """
     WITH parent AS (
         SELECT cancel_reason, cancelled_at FROM remit.sessions WHERE session_id = %(parent_id)s FOR SHARE
@@ -57,12 +55,12 @@ _PUT = """
 
 
 async def announce(db: Database, posted: Posted) -> bool:
-    """Let a session count in its tree before it is sent; False where it was there already."""
+    """Add a session that counts in its tree but isn't posted yet; False if the session exists already."""
     return bool(await db.execute(_PUT, _as_params(posted, "admitted")))
 
 
 async def post(db: Database, posted: Posted) -> bool:
-    """Send a session to whoever takes it; False where it was sent already."""
+    """Post a session for the workers; False if it was posted already."""
     return bool(await db.execute(_PUT, _as_params(posted, "posted")))
 
 
@@ -77,13 +75,13 @@ async def dispatch(
     choose_queue: Callable[[SessionRow, Sequence[WorkerRow]], str],
     limit: int = 50,
 ) -> int:
-    """Put what was posted into queues, each by one of those who try; how many were.
+    """Enqueue posted sessions, each by one of the workers that try at the same time; return how many were enqueued.
 
-    A row is marked after it was enqueued: who dies in between lets the next one enqueue it again, which is harmless.
-    One that cannot be enqueued keeps no other from it, and is told at the end.
+    A row is marked after it was enqueued: if a worker dies in between, the next one enqueues it again, which is
+    idempotent. If enqueuing one session fails, the others are still enqueued, and the first error is raised afterwards.
     """
     if not await db.execute("SELECT 1 FROM remit.sessions WHERE state = 'posted' LIMIT 1"):
-        return 0  # most who look find nothing: one statement instead of a transaction
+        return 0  # usually there is nothing: one statement instead of a transaction
     failed: Exception | None = None
     queued: dict[str, str] = {}
     async with db.separate_transaction() as transaction:
@@ -97,7 +95,7 @@ async def dispatch(
             try:
                 queue = choose_queue(row, workers)
                 await enqueue(row, queue)
-            except Exception as error:  # noqa: BLE001 - raised below, after the others had their turn
+            except Exception as error:  # noqa: BLE001 - raised below, after the other sessions
                 failed = failed or error
             else:
                 queued[row.session_id] = queue
@@ -119,7 +117,7 @@ _QUEUED = """
 """
 
 
-# Ending
+# Cancellation
 
 _CANCEL = """
     WITH RECURSIVE tree (session_id) AS (
@@ -140,9 +138,10 @@ _CANCEL = """
 
 
 async def cancel(db: Database, session_id: str, reason: str) -> list[str]:
-    """Ask for the end of a session and of all below it; those that are open. The first reason stays.
+    """Request the cancellation of a session and its descendants, and return those that are open.
 
-    Asked until there is nobody new: one that was handed on while the first question waited is seen by the second.
+    An earlier reason stays. The query is repeated until it finds no new session: a nested run that was posted while
+    the first query waited for a lock is found by the second.
     """
     given = {"session_id": session_id, "reason": clean(reason)}
     cancelled = [row[0] for row in await db.execute(_CANCEL, {**given, "again": True})]
@@ -152,7 +151,7 @@ async def cancel(db: Database, session_id: str, reason: str) -> list[str]:
 
 
 async def finish_unstarted(db: Database, session_id: str, outcome: bytes, status: str, stop_reason: str) -> bool:
-    """End a session that nobody has taken; False where somebody has, or where it is done."""
+    """Write the result of a session that no worker has acquired; False if one has, or the session is done."""
     return bool(
         await db.execute(
             "WITH changed AS ("
@@ -167,7 +166,7 @@ async def finish_unstarted(db: Database, session_id: str, outcome: bytes, status
 
 @asynccontextmanager
 async def lock_tree(db: Database, root_id: str) -> AsyncIterator[None]:
-    """Keep all others from admitting into a tree, on whichever machine they are, for as long as the block takes."""
+    """Lock a tree: no machine admits a run to the tree before the block ends."""
     async with db.separate_transaction(timeout_s=LOCK_S) as transaction:
         await transaction.execute(
             "SELECT pg_advisory_xact_lock(hashtextextended('remit ps --tree ' || %s, 0))", (root_id,), timeout_s=LOCK_S

@@ -1,7 +1,4 @@
-"""Workers: who is there to take work, since when nothing was heard of each, and how long work waits.
-
-Owns the table of workers. One that is asked to drain takes nothing more; one that left says so.
-"""
+"""The table of workers: registration, heartbeat age, draining; and the length of the queues."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class RegisteredWorker(NamedTuple):
-    """A worker as it introduces itself."""
+    """The values that a worker registers itself with."""
 
     worker_id: str
     host: str
@@ -22,12 +19,12 @@ class RegisteredWorker(NamedTuple):
     protocol: int
     concurrency: int
     agents: tuple[str, ...]
-    """Whom it runs; nobody named: all."""
+    """The agents that it executes; empty for all."""
     lease_s: float
 
 
 class WorkerRow(NamedTuple):
-    """A worker as it stands."""
+    """A worker in the table."""
 
     worker_id: str
     host: str
@@ -41,22 +38,22 @@ class WorkerRow(NamedTuple):
     started_ms: int
     beat_ago_s: float
     is_live: bool
-    """Whether it was heard within its lease, and has not left."""
+    """Whether its last heartbeat is within its lease, and it hasn't deregistered."""
     running: int
 
 
 class QueueRow(NamedTuple):
-    """A queue: how many wait in it, how many of it are at work, and how long the first has been waiting."""
+    """A queue: the number of waiting and running sessions, and the age of the oldest waiting session."""
 
     queue: str
-    """Empty for those that nobody has put into one yet."""
+    """Empty for sessions that no worker has dispatched yet."""
     waiting: int
     running: int
     oldest_s: float | None
 
 
 async def register(db: Database, worker: RegisteredWorker) -> None:
-    """Let others know a worker, or that it is back."""
+    """Register a worker, or update it after a restart."""
     await db.execute(
         "INSERT INTO remit.workers (worker_id, host, pid, version, protocol, concurrency, agents, lease_s, state)"
         " VALUES (%s, %s, %s, %s, %s, %s, %s::jsonb, %s, 'active')"
@@ -68,7 +65,7 @@ async def register(db: Database, worker: RegisteredWorker) -> None:
 
 
 async def deregister(db: Database, worker_id: str) -> None:
-    """Let others know that a worker is gone."""
+    """Mark a worker as gone."""
     await db.execute("UPDATE remit.workers SET state = 'gone' WHERE worker_id = %s", (worker_id,))
 
 
@@ -80,22 +77,22 @@ _WORKERS = f"""
         {_LIVE},
         (SELECT count(*) FROM remit.sessions AS s WHERE s.state = 'running' AND s.worker_id = workers.worker_id)
     FROM remit.workers
-"""  # noqa: S608 - one fixed text, used twice
+"""  # noqa: S608 - a constant, used twice
 
 
 async def list_workers(db: Database | Transaction, *, only_live: bool = False) -> list[WorkerRow]:
-    """The workers by their names."""
+    """Return the workers, ordered by id."""
     rows = await db.execute(f"{_WORKERS} {f'WHERE {_LIVE}' if only_live else ''} ORDER BY worker_id")
     return [WorkerRow(*row)._replace(agents=_read_agents(row[6])) for row in rows]
 
 
 def _read_agents(value: object) -> tuple[str, ...]:
-    """The agents that a worker names; anybody may have written anything there."""
+    """Return the agents of a worker; other clients of the database can write any JSON there."""
     return tuple(map(str, value)) if isinstance(value, list) else ()
 
 
 async def set_draining(db: Database, worker_id: str | None, *, draining: bool = True) -> list[str]:
-    """Ask a worker, or all that are there, to take nothing more, or to go on; whom it reached."""
+    """Ask one worker, or all, to stop or continue taking runs; return the workers that were asked."""
     rows = await db.execute(
         "WITH told AS (UPDATE remit.workers SET state = %s"
         " WHERE state <> 'gone' AND (%s::text IS NULL OR worker_id = %s)"
@@ -106,7 +103,7 @@ async def set_draining(db: Database, worker_id: str | None, *, draining: bool = 
 
 
 async def list_queues(db: Database | Transaction) -> list[QueueRow]:
-    """The queues that anything is in."""
+    """Return the queues that aren't empty."""
     rows = await db.execute(
         "SELECT queue, count(*) FILTER (WHERE state <> 'running'), count(*) FILTER (WHERE state = 'running'),"
         " extract(epoch FROM clock_timestamp() - min(posted_at) FILTER (WHERE state <> 'running'))::float8"

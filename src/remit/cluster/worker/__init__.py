@@ -1,1 +1,1 @@
-"""The worker's side: a process that takes sessions from the queues and has each carried out in a checkout."""
+"""The worker's side: a process that takes sessions from queues and executes each in a checkout."""

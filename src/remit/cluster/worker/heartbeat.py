@@ -1,8 +1,8 @@
-"""Beating: how a worker keeps what it holds.
+"""The heartbeat of a worker: a thread that renews its leases.
 
-Owns the thread that renews leases, with a loop and a connection of its own: nothing that takes long elsewhere in the
-process may cost a lease. But a lease is renewed only if the worker's own loop has acknowledged a beat within the last
-lease: a worker that hangs loses what it has, and others take it. A worker that was frozen learns here what it has lost.
+The thread has an event loop and a connection of its own, so slow work elsewhere in the process doesn't cost a lease.
+It renews leases only if the worker's loop has acknowledged a heartbeat within the last lease time: a worker that hangs
+loses its leases to others. A worker that was frozen learns from the next renewal which leases it has lost.
 """
 
 from __future__ import annotations
@@ -23,37 +23,37 @@ if TYPE_CHECKING:
     OnRenewal = Callable[[leases.LeaseRenewal | ClusterError], None]
 
 _RENEWALS_PER_LEASE = 5
-"""So many beats fit into a lease."""
+"""Number of renewals in the time of a lease."""
 _JOIN_S = 2.0
 
 
 class Heartbeat:
-    """A worker's heart. What it holds is read at each beat; what was said is told on the loop that it was made on."""
+    """Renews the leases in `fences`, and passes each result to `on_renewal` on the loop that created it."""
 
     def __init__(self, url: str, worker_id: str, lease_s: float, *, on_renewal: OnRenewal) -> None:
         self.fences: dict[str, int] = {}
-        """The fence of each session that this worker holds."""
+        """The fencing token of each session whose lease this worker has."""
         self._url = url
         self._worker_id = worker_id
         self._lease_s = lease_s
         self._on_renewal = on_renewal
         self._loop = asyncio.get_running_loop()
         self._acknowledged = time.monotonic()
-        """When the worker's loop last ran what a beat gave it."""
+        """When the worker's loop last handled a heartbeat."""
         self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="beating", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
 
     def start(self) -> None:
-        """Begin."""
+        """Start the thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """End; whoever stops looks after its leases first."""
+        """Stop the thread; the leases run out unless they are extended."""
         self._ended.set()
         self._thread.join(_JOIN_S)
 
     def _acknowledge(self, renewal: leases.LeaseRenewal | ClusterError | None) -> None:
-        """On the worker's loop: it runs, so that its leases may be renewed."""
+        """Record, on the worker's loop, that this loop runs; report the result of the renewal."""
         self._acknowledged = time.monotonic()
         if renewal is not None:
             self._on_renewal(renewal)
@@ -70,7 +70,7 @@ class Heartbeat:
                     renewal = await leases.renew(db, self._worker_id, dict(self.fences), lease_s=self._lease_s)
                 except ClusterError as error:
                     renewal = error
-            with suppress(RuntimeError):  # the loop has ended, and with it all that was held
+            with suppress(RuntimeError):  # the worker's loop has ended
                 self._loop.call_soon_threadsafe(self._acknowledge, renewal)
             await asyncio.to_thread(self._ended.wait, self._lease_s / _RENEWALS_PER_LEASE)
         await db.close()

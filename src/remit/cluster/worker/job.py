@@ -1,8 +1,8 @@
-"""A job: one session on one worker, from its lease to its outcome.
+"""A job: one session on one worker, from its lease to its result.
 
-Owns the walk: read the order, check out, adopt, drive, send back, publish. All that it needs is on disk and in the
-database, so that a worker which starts again goes on with it: the same folder, the same agent, the same function. The
-one who holds the lease works, and nobody else's outcome counts.
+The steps: load the order, check out the tree, import the run, run the agent, collect the changes, publish the result.
+All state is on disk and in the database, so a restarted worker continues a job by the same code. Only the worker with
+the lease can publish.
 """
 
 from __future__ import annotations
@@ -45,21 +45,21 @@ if TYPE_CHECKING:
 
 
 class _UnableError(RemitError):
-    """Nothing of it has begun, and another machine may be able to."""
+    """The job can't start on this machine; another worker may be able to execute it."""
 
 
 class JobResult(NamedTuple):
-    """What became of a job."""
+    """How a job ended."""
 
     status: str
-    """Of the outcome; `lost` where the session is another worker's now, `unable` where it was left to others."""
+    """The status of the result; `lost` if another worker has the session now, `unable` if it was left to others."""
     stop_reason: str = ""
     problem: str = ""
-    """Why this machine cannot carry it out."""
+    """Why this machine can't execute the job."""
 
 
 class Job:
-    """One session that this worker holds the lease of."""
+    """One session whose lease this worker has."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class Job:
         *,
         has_others: Callable[[], Awaitable[bool]],
     ) -> None:
-        """`has_others`: whether other workers could carry it out, where this machine cannot."""
+        """`has_others`: whether other workers could execute the session if this machine can't."""
         self.context = context
         self._has_others = has_others
         self.row = row
@@ -77,36 +77,36 @@ class Job:
         self.session_id = row.session_id
         self.supervisor: Supervisor | None = None
         self.lost = asyncio.Event()
-        """Set once the session is another's."""
+        """Set if another worker has the session."""
         self.is_publishing = False
         self._cancel_reason = lease.cancel_reason
         self._began_ms = read_clock_ms()
         self._lost_attempts = 0
-        """How many were made on other workers."""
+        """The number of attempts on other workers."""
 
     def cancel(self, reason: str) -> None:
-        """End it; what there is of it is published."""
+        """Cancel the agent; the changes so far are published."""
         is_new = self._cancel_reason is None
-        self._cancel_reason = self._cancel_reason or reason or "somebody asked for its end"
+        self._cancel_reason = self._cancel_reason or reason or "its cancellation was requested"
         if is_new and self.supervisor is not None:
             self._cancel_supervisor()
 
     def mark_lost(self) -> None:
-        """End the agent, for the session is another's now; nothing is published."""
-        if self.is_publishing or self.lost.is_set():  # what is published under an old fence changes nothing
+        """End the agent without publishing: another worker has the session."""
+        if self.is_publishing or self.lost.is_set():  # publishing with an old fencing token changes nothing
             return
         self.lost.set()
-        self._cancel_reason = self._cancel_reason or "its worker was not heard of for too long"
+        self._cancel_reason = self._cancel_reason or "its worker was unreachable for too long"
         if self.supervisor is not None:
             self._cancel_supervisor()
 
     def _cancel_supervisor(self) -> None:
-        assert self.supervisor is not None  # noqa: S101 - by those who call
+        assert self.supervisor is not None  # noqa: S101 - checked by the callers
         with suppress(RemitError):
             self.supervisor.cancel(self.session_id, reason=self._cancel_reason or "")
 
     async def run(self) -> JobResult:
-        """Carry it out; returns once its outcome is published, or another has the session."""
+        """Execute the job; return after its result is published, or if another worker has the session."""
         try:
             result = await self._execute()
         except _UnableError as error:
@@ -114,7 +114,7 @@ class Job:
             return JobResult("unable", problem=str(error))
         except RemitError as error:
             result = make_publication(self._shape_row(), Attempt("rejected", reason=str(error)))
-        except Exception as error:  # noqa: BLE001 - the outermost line of a session: whoever waits is told
+        except Exception as error:  # noqa: BLE001 - the outermost function of a job: the caller gets the error
             reason = f"this is a bug: {type(error).__name__}: {str(error)[:300]}"
             result = make_publication(self._shape_row(), Attempt("crashed", reason=reason))
         if self.lost.is_set() or result is None:
@@ -146,7 +146,7 @@ class Job:
                 return ended_early
             try:
                 facts = await self._check_out(order)
-            except StorageError as error:  # a full disk, a remote that this machine does not reach
+            except StorageError as error:  # a full disk, an unreachable git remote
                 if await self._has_others():
                     raise _UnableError(error.message, hint=error.hint) from error
                 raise
@@ -154,13 +154,13 @@ class Job:
         return await self._run_agent(order, facts)
 
     def _can_resume(self, facts: WorkerFolderFacts) -> bool:
-        """Whether what this worker had begun is still the session's: nobody else had it in between."""
+        """Return whether this worker can resume its checkout: no other worker had the lease in between."""
         return facts.fence == self.lease.fence - 1 and os.path.isdir(facts.root)
 
     # --- without an agent ---------------------------------------------------------------------------------------------
 
     async def _end_without_agent(self, order: RunOrder) -> Publication | None:
-        """What becomes of a session without an agent: one that is not wanted any more, too late, or was lost."""
+        """Return the result of a session that was cancelled, is too late, or can't be retried; else None."""
         row, terms = make_run_of_order(order)._replace(started_ms=self._began_ms), read_run_config(order.details)
         saved = None if self.lease.is_first else await self._load_saved()
         if self._cancel_reason is not None:
@@ -168,7 +168,7 @@ class Job:
         elif self.lease.deadline_left_ms <= 0:
             ended = Attempt("timeout")
         elif saved is not None and terms.retry != "safe":
-            reason = f"nothing was heard any more of {self.lease.earlier_worker or 'its worker'}"
+            reason = f"{self.lease.earlier_worker or 'its worker'} was lost"
             ended = Attempt("orphaned", reason=reason)
         else:
             self._lost_attempts = 0 if saved is None else await self._count_lost()
@@ -178,12 +178,12 @@ class Job:
         return make_publication(row, ended, make_evidence(saved))._replace(packed=saved)
 
     async def _load_saved(self) -> Packed | None:
-        """What was saved of it; None where no agent has begun."""
+        """Return the changes of the last checkpoint; None if no agent has started."""
         saved = await retry_forever(lambda: session_rows.load_checkpoint(self.context.bulk_db, self.session_id))
         return None if saved is None else read_checkpoint(self.context.key, saved)
 
     async def _count_lost(self) -> int:
-        """How many attempts were made elsewhere; what they printed keeps their number."""
+        """Return the number of attempts on other workers; their output stays under these numbers."""
         row = await retry_forever(lambda: session_rows.load_row(self.context.db, self.session_id))
         return max(1, 0 if row is None else read_attempt(row))
 
@@ -203,7 +203,7 @@ class Job:
         return WorkerFolderFacts(self.session_id, self.lease.fence, self.lease.fence, root, deadline_ms)
 
     async def _remove_session(self) -> None:
-        with suppress(RemitError):  # what can't be removed now is when the worker starts again
+        with suppress(RemitError):  # leftovers are removed when the worker starts again
             await remove_session(self.context, self.session_id)
 
     # --- the agent ----------------------------------------------------------------------------------------------------
@@ -232,7 +232,7 @@ class Job:
                 self._cancel_supervisor()
             try:
                 await self._supervise(supervisor, reporter)
-            except RemitError as error:  # a disk that is full: what was saved before is all that is left
+            except RemitError as error:  # a full disk: only the last checkpoint can be published
                 ended = Attempt("crashed", reason=str(error))
                 return make_publication(make_run_of_order(order), ended)._replace(packed=reporter.packed)
             if self.lost.is_set():
@@ -247,7 +247,7 @@ class Job:
             home.close()
 
     async def _supervise(self, supervisor: Supervisor, reporter: ProgressReporter) -> None:
-        """Drive it to the end of its agent's work, and tell of it meanwhile."""
+        """Supervise the run until its agent has ended, and report progress concurrently."""
         reporting = asyncio.ensure_future(reporter.run())
         try:
             await supervisor.run_to_end(self.session_id)
@@ -257,7 +257,7 @@ class Job:
                 await reporting
 
     def _make_environ(self, order: RunOrder) -> dict[str, str]:
-        """What an agent finds in its environment; who hands nothing on has no business with the database."""
+        """Return the agent's environment; only an agent that may call others gets the database and the key."""
         environ = {**self.context.environ, BACKEND: self.context.url}
         if not read_run_config(order.details).may_call:
             environ = {name: value for name, value in environ.items() if name not in (BACKEND, KEY)}
@@ -272,7 +272,7 @@ class Job:
         )  # fmt: skip
 
     def _set_ticket_signer(self, supervisor: Supervisor, reporter: ProgressReporter, facts: WorkerFolderFacts) -> None:
-        """Sign the tickets of its agent, under the lease that it is started with."""
+        """Make the supervisor sign tickets with the fencing token of the lease that the agent starts under."""
         context = self.context
         reporter.signed = facts.signed
 

@@ -37,7 +37,7 @@ _STREAMS: tuple[Literal["out", "err"], ...] = ("out", "err")
 
 
 class ProgressReporter:
-    """What is told of one session."""
+    """Reports the progress of one session."""
 
     def __init__(
         self,
@@ -53,15 +53,15 @@ class ProgressReporter:
         self.order = order
         self.fence = fence
         self.signed = fence
-        """The lease that its agent's ticket was signed under."""
+        """The fencing token in the agent's ticket."""
         self.packed = Packed()
-        """What was saved last."""
+        """The changes of the last checkpoint."""
         self._on_lost = on_lost
         self._reported: Any = None
         self._reported_bytes: dict[tuple[int, str], int] = {}
-        """How much of each stream was told, by attempt."""
+        """The reported bytes of each attempt's streams."""
         self._drained = 0
-        """The last attempt of which all output was told."""
+        """The last attempt whose output was reported completely."""
         self._saved_at = time.monotonic()
         self._saved_attempt = 0
         self._mirrored_at = 0.0
@@ -69,28 +69,28 @@ class ProgressReporter:
 
     @property
     def attempt(self) -> int:
-        """The attempt that runs, or ran last."""
+        """The current or last attempt."""
         return count_attempts(self.supervisor.home.ledger, self.order.session_id)
 
     @property
     def usage(self) -> Usage:
-        """What it has used so far, as far as that is heard."""
+        """The usage so far, as far as the harness has reported it."""
         active_run = self.supervisor.active.get(self.order.session_id)
         return Usage() if active_run is None else active_run.usage
 
     async def run(self) -> None:
-        """Tell, again and again, until it is cancelled."""
+        """Report at intervals until this task is cancelled."""
         while True:
             try:
                 await self.report_progress()
                 await self._mirror_tree()
                 await self._save_if_due()
-            except RemitError:  # the database is away, or the ledger is busy: it is said later
+            except RemitError:  # the database is unreachable or the ledger busy: repeated later
                 pass
             await asyncio.sleep(_REPORT_S)
 
     async def report_progress(self) -> None:
-        """Say what is new."""
+        """Report new output, text, usage and attempts."""
         await self.report_output()
         active_run = self.supervisor.active.get(self.order.session_id)
         live = {
@@ -111,7 +111,7 @@ class ProgressReporter:
             self._on_lost()
 
     async def report_output(self) -> None:
-        """Say what was printed since, of the attempt that runs and of those before it."""
+        """Report new output of the current attempt and of earlier ones that aren't complete."""
         last = self.attempt
         for number in range(self._drained + 1, last + 1):
             for stream in _STREAMS:
@@ -120,7 +120,7 @@ class ProgressReporter:
 
     async def _report_stream(self, number: int, stream: Literal["out", "err"]) -> None:
         session_id, place, reported = self.order.session_id, (number, stream), self._reported_bytes
-        if place not in reported:  # a worker that has started again goes on from there
+        if place not in reported:  # a restarted worker continues there
             reported[place] = await output.measure_output(self.context.db, session_id, number, stream)
         folder = find_folder(self.supervisor.home, session_id, number)
         while (offset := reported[place]) <= output.MAX_STREAM:
@@ -135,7 +135,7 @@ class ProgressReporter:
         await self.report_output()
 
     async def _mirror_tree(self) -> None:
-        """Let the ledger here know what the others of the tree use, where there is a limit for all of them."""
+        """Copy the usage of the tree's other runs into the ledger if they share a limit."""
         if not self._is_limited or time.monotonic() - self._mirrored_at < _MIRROR_S:
             return
         found = await session_rows.list_rows(self.context.db, roots=[self.order.root_id], limit=100_000)
@@ -150,7 +150,7 @@ class ProgressReporter:
         await self.save_checkpoint()
 
     async def save_checkpoint(self) -> None:
-        """Keep what was made so far where others find it."""
+        """Send the changes so far, for a worker that may have to continue."""
         context = self.context
         sent = await send_work(
             context.bulk_db, self.supervisor.home.root, self.order, self.fence,
@@ -161,7 +161,7 @@ class ProgressReporter:
             await self.record_checkpoint()
 
     async def record_checkpoint(self) -> None:
-        """Say what was saved. Where anything was, an agent may have begun: nobody else starts it without a thought."""
+        """Store the checkpoint. It also shows that an agent may have started, so no worker blindly restarts the run."""
         body = seal_checkpoint(self.context.key, self.packed, self.attempt)
         if not await leases.save_checkpoint(self.context.db, self.order.session_id, self.fence, body):
             self._on_lost()

@@ -1,7 +1,6 @@
-"""Publishing: what came of a session, for its caller to take in.
+"""Publishes the result of a session: the agent's answers, the judged result, and the changed files.
 
-Owns what is in an outcome: what the agent answered, what was judged of it, and the files that it made. Where not all of
-them could be sent, the outcome says so, and is no more than `partial`.
+If a file could not be sent, the result names the file and is at most `partial`.
 """
 
 from __future__ import annotations
@@ -36,13 +35,13 @@ if TYPE_CHECKING:
     from remit.runs.judging.conclusion import Conclusion
 
 _MOST_TEXT_BYTES = 16 * 1024 * 1024
-"""Of all that an agent answered; what is longer stays in the output."""
+"""Limit for all answers together; longer ones stay in the output."""
 _SENT_TEXTS = ("answer-", "trace")
 _NO_EVIDENCE = RunEvidence()
 
 
 class Publication(NamedTuple):
-    """What is to be published."""
+    """A result to publish."""
 
     report: Result
     conclusion: Conclusion
@@ -52,7 +51,7 @@ class Publication(NamedTuple):
 
 
 def make_publication(row: Run, ended: Attempt, evidence: RunEvidence = _NO_EVIDENCE) -> Publication:
-    """What is published of a session that no agent has said anything of."""
+    """Return the result of a session whose agent has returned nothing."""
     conclusion = conclude(row, [ended], evidence)
     return Publication(make_report(row, conclusion, ended_ms=read_clock_ms()), conclusion)
 
@@ -60,7 +59,7 @@ def make_publication(row: Run, ended: Attempt, evidence: RunEvidence = _NO_EVIDE
 async def collect_results(
     context: WorkerContext, order: RunOrder, home: Home, *, fence: int, known: str
 ) -> Publication:
-    """All that the caller needs, once the agent has ended. `known`: the commit that was saved last."""
+    """Return the result after the agent has ended. `known`: the commit of the last checkpoint."""
     report, conclusion = load_report(home, order.session_id)
     also = [*(artifact.path for artifact in conclusion.artifacts), *_find_manifest(home, order.session_id)]
     result = Publication(
@@ -73,7 +72,7 @@ async def collect_results(
             lambda: send_work(context.bulk_db, home.root, order, fence, megabytes=megabytes, also=also, known=known)
         )
     except RemitError as error:
-        return _downgrade(result, f"what it made could not be sent: {error.message}")
+        return _downgrade(result, f"the agent's changes could not be sent: {error.message}")
     result = result._replace(packed=sent.packed)
     if sent.left:
         return _downgrade(result, f"{name_files(sent.left)} could not be sent")
@@ -81,7 +80,7 @@ async def collect_results(
 
 
 async def publish(context: WorkerContext, session_id: str, fence: int, result: Publication, *, began_ms: int) -> bool:
-    """Say what came of it; whether the session was still this worker's."""
+    """Publish a result; return False if another worker has the session."""
     report, conclusion, usage = result.report, result.conclusion, result.report.usage
     report_values = json.loads(render_report(report, conclusion).decode("utf-8", "surrogatepass"))
     outcome = RemoteResult(
@@ -104,7 +103,7 @@ def _find_manifest(home: Home, session_id: str) -> list[str]:
 
 
 def _load_texts(home: Home, session_id: str) -> dict[str, str]:
-    """What the agent answered, word for word."""
+    """Return the agent's answers and trace, unchanged."""
     found: dict[str, str] = {}
     size = 0
     for kind in list_texts(home, session_id):
@@ -117,6 +116,6 @@ def _load_texts(home: Home, session_id: str) -> dict[str, str]:
 
 
 def _downgrade(result: Publication, message: str) -> Publication:
-    advice = "Let it make less, or name a git remote under [cluster], then do it again"
+    advice = "Have the agent write fewer files, or set a git remote under [cluster], then start the run again"
     report, conclusion = downgrade_to_partial(result.report, result.conclusion, message, advice)
     return result._replace(report=report, conclusion=conclusion)

@@ -1,13 +1,13 @@
-"""The queues: which session is carried out next, and on which worker.
+"""The queues, made with DBOS: which session is executed next, and on which worker.
 
-Owns DBOS, and is the only module that knows it. A workflow of DBOS is one session; its id is the session's, so that
-what is enqueued twice is carried out once. Its body gives the session to the worker and ends when an outcome is there.
-Who may work on it, and whose outcome counts, is decided elsewhere, by lease and fence: what is run twice does no harm.
+Only this module uses DBOS. Each session is one workflow with the session's id, so enqueuing is idempotent. The workflow
+gives the session to the worker and ends after the result is published. Leases and fencing tokens decide which worker
+executes a session and whose result counts, so executing a workflow twice is harmless.
 
-Every level of a tree has a queue of its own, so that those who wait never keep those from beginning whom they wait for.
+Each delegation depth has a queue of its own: agents that wait for nested runs never take the slots of these runs.
 
-To DBOS every start of a worker is another one. What it knows of, it puts back into its queue at the start, and then
-that no longer counts among those that run, though its agent does; so it must not know what this worker had before.
+Each start of a worker has a new executor id. DBOS requeues the workflows of a known executor at its start, and they
+would no longer count as running although their agents are; with a new id, DBOS doesn't recognize them.
 """
 
 from __future__ import annotations
@@ -34,52 +34,52 @@ if TYPE_CHECKING:
 
 NAME = "remit"
 VERSION = "remit-1"
-"""What workers have in common that can carry out one another's orders."""
+"""The same for all workers that can execute each other's orders."""
 BODY = "remit.execute"
 _ENDED_STATES = ("SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
 _POOL_SIZE = 8
 _IDLE_S = 5
 _MAX_WORKFLOWS = 1000
 _THREADS = 4
-_PATIENCE_S = 5.0
+_TIMEOUT_S = 5.0
 _START_MARK = "#"
-"""In DBOS's name for a worker, before that of its start."""
+"""Separates the worker id from the id of its start in DBOS's executor id."""
 
 
 class QueueLimits(NamedTuple):
-    """How many are carried out at once."""
+    """How many sessions are executed at once."""
 
     running: int = 32
-    """On all workers together, of one level."""
+    """On all workers together, per delegation depth."""
     per_agent: int | None = None
     per_worker: int = 4
-    """On one worker."""
+    """On one worker, per delegation depth."""
 
 
 class AbandonedWorkflow(NamedTuple):
-    """A session whose workflow belongs to a worker that is no longer there."""
+    """A session whose workflow belongs to a worker that has ended."""
 
     session_id: str
     queue: str
 
 
 def name_queue(depth: int, agent: str = "") -> str:
-    """The queue of a level; with an agent, that of the workers who carry out only some."""
+    """Return the queue of a delegation depth; with an agent, the queue for workers of this agent only."""
     return f"{NAME}.{agent}.{depth}" if agent else f"{NAME}.{depth}"
 
 
 def choose_queue(agent: str, depth: int, wanted: Iterable[Collection[str]]) -> str:
-    """The queue that a session belongs into. `wanted`: of each worker that is there, the agents that it is for."""
+    """Return the queue for a session. `wanted`: the agents of each active worker."""
     return name_queue(depth, agent if any(agent in agents for agents in wanted) else "")
 
 
 def list_queues(agents: Collection[str]) -> list[str]:
-    """The queues that a worker takes from: those of its agents; of all where it names none."""
+    """Return the queues that a worker serves: those of its agents, or the general ones if it names none."""
     return [name_queue(depth, agent) for agent in sorted(agents) or [""] for depth in range(1, MAX_DEPTH + 1)]
 
 
 class Queues:
-    """The queues of a cluster, as one worker has them."""
+    """The queues of a cluster, used by one worker."""
 
     def __init__(
         self,
@@ -91,7 +91,7 @@ class Queues:
         poll_s: float,
         on_execute: Execute,
     ) -> None:
-        """`on_execute` is awaited on the loop that `launch` is called on; it returns when an outcome is there."""
+        """`on_execute` is awaited on the loop that calls `launch`; it returns after the result is published."""
         self._url = url
         self._worker_id = worker_id
         self._executor = f"{worker_id}{_START_MARK}{os.urandom(4).hex()}"
@@ -102,15 +102,15 @@ class Queues:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._threads = ThreadPoolExecutor(_THREADS, "queues")
         self._known: set[str] = set()
-        """The queues that are there for sure."""
+        """Queues that are known to exist."""
         self._executing: set[str] = set()
         self._idle: frozenset[str] = frozenset()
-        """What DBOS has for this worker though nobody carries it out, when that was looked at last."""
+        """Workflows that DBOS assigned to this worker, but that weren't executing at the last check."""
 
     async def launch(self, max_concurrency: int = 0) -> None:
-        """Begin to take sessions, and to carry them out. `most`: how many the largest of the other workers carries out.
+        """Start executing sessions. `max_concurrency`: the highest concurrency of the other workers.
 
-        DBOS has one number for all who take from a queue; whoever has room for fewer gives back what is too much.
+        DBOS has one limit per queue for all workers; a worker with fewer slots gives surplus sessions back.
         """
         self._limits = self._limits._replace(per_worker=max(self._limits.per_worker, max_concurrency))
         self._loop = asyncio.get_running_loop()
@@ -118,13 +118,13 @@ class Queues:
             await asyncio.to_thread(self._launch)
         except ImportError as error:
             raise ClusterError("a worker needs DBOS", hint=how_to_install("postgres")) from error
-        except Exception as error:  # whatever it is that its drivers raise
-            message = f"the queues cannot be opened: {_describe_error(error, self._url)}"
-            hint = "see whether the database answers, and whether its user may make tables"
+        except Exception as error:  # its drivers raise many types
+            message = f"the queues can't be opened: {_describe_error(error, self._url)}"
+            hint = "check that the database answers, and that its user may create tables"
             raise ClusterError(message, hint=hint) from error
 
     def _launch(self) -> None:
-        from dbos import DBOS  # noqa: PLC0415 - half a second, and only workers need it
+        from dbos import DBOS  # noqa: PLC0415 - takes half a second, only for workers
 
         DBOS(config=self._make_config())
         DBOS.workflow(name=BODY, max_recovery_attempts=None)(self._make_body())
@@ -136,9 +136,9 @@ class Queues:
                 self._register(name)
 
     def _register(self, name: str) -> None:
-        """Have a queue, with this worker's limits. Those of the lower levels wait for the first who needs them.
+        """Register a queue with this worker's limits. Queues of nested runs are registered when they are first needed.
 
-        Every worker asks for each queue there is many times in a second; for one that nobody needs, nobody does.
+        Each worker polls each registered queue several times a second, so unused queues aren't registered.
         """
         from dbos import DBOS  # noqa: PLC0415 - as above
 
@@ -147,7 +147,7 @@ class Queues:
             name,
             global_concurrency=limits.running,
             worker_concurrency=min(limits.per_worker, limits.running),
-            # only where it is asked for: for those of a queue in partitions DBOS waits longer than for the database
+            # only if it is set: DBOS polls partitioned queues more slowly
             partition_concurrency=None if limits.per_agent is None else min(limits.per_agent, limits.running),
             polling_interval_sec=self._poll_s,
             on_conflict="always_update",
@@ -155,26 +155,26 @@ class Queues:
         self._known.add(name)
 
     def _ensure_queue(self, name: str) -> None:
-        """See that there is a queue, with whoever's limits."""
+        """Register a queue if no worker has registered it yet."""
         from dbos import DBOS  # noqa: PLC0415 - as above
 
         if name not in self._known and DBOS.retrieve_queue(name) is None:
             self._register(name)
         self._known.add(name)
 
-    def _make_config(self) -> Any:  # noqa: ANN401 - DBOS's own
+    def _make_config(self) -> Any:  # noqa: ANN401 - a type of DBOS
         return {
             "name": NAME,
             "system_database_url": self._url.replace("postgres://", "postgresql://", 1),
             "application_version": VERSION,
             "executor_id": self._executor,
             "serializer": _make_serializer(),
-            "log_level": "CRITICAL",  # the worker says what there is to say, and no address with a password
+            "log_level": "CRITICAL",  # the worker reports errors itself, without the password in the URL
             "console_log_level": "CRITICAL",
             "sys_db_pool_size": _POOL_SIZE,
             "db_engine_kwargs": {
                 "connect_args": _make_connect_args(self._url),
-                "pool_pre_ping": False,  # to ask before each question costs as much again; what was lost is asked anew
+                "pool_pre_ping": False,  # a ping doubles the cost of each query; a failed query is retried
             },
             "use_listen_notify": False,
         }
@@ -183,12 +183,12 @@ class Queues:
         async def execute(session_id: str) -> None:
             loop = self._loop
             if loop is None:
-                raise RuntimeError("nobody has launched the queues")
+                raise RuntimeError("the queues aren't launched")
             self._executing.add(session_id)
             try:
                 body = asyncio.run_coroutine_threadsafe(_as_coroutine(self._on_execute(session_id)), loop)
                 await asyncio.wrap_future(body)
-            except Exception as error:  # this worker cannot: DBOS must not take that for the session's end
+            except Exception as error:  # the worker failed: DBOS must not count the session as ended
                 raise asyncio.CancelledError from error
             finally:
                 self._executing.discard(session_id)
@@ -196,7 +196,7 @@ class Queues:
         return execute
 
     async def enqueue(self, session_id: str, agent: str, queue: str) -> None:
-        """Let a session be carried out; one that is there already is left as it is."""
+        """Enqueue a session; idempotent."""
         from dbos import DBOS  # noqa: PLC0415 - as above
 
         options: Any = {
@@ -214,7 +214,7 @@ class Queues:
         await self._call_dbos(work)
 
     async def resume(self, session_id: str, queue: str) -> None:
-        """Put a session back whose worker is no longer there; one that is over is left as it is."""
+        """Requeue a session whose worker has ended; a session that has ended isn't changed."""
         from dbos import DBOS  # noqa: PLC0415 - as above
 
         def work() -> None:
@@ -224,23 +224,23 @@ class Queues:
         await self._call_dbos(work)
 
     async def has_ended(self, session_id: str) -> bool:
-        """Whether nobody will carry a session out any more, because its workflow has ended."""
+        """Return whether a session's workflow has ended, so that DBOS won't execute the session again."""
         from dbos import DBOS  # noqa: PLC0415 - as above
 
         found = await self._call_dbos(lambda: DBOS.get_workflow_status(session_id))
         return found is None or found.status in _ENDED_STATES
 
     async def is_waiting(self, session_id: str, queue: str) -> bool:
-        """Whether a session waits in a queue, and nobody has taken it from there."""
+        """Return whether a session is waiting in this queue."""
         from dbos import DBOS  # noqa: PLC0415 - as above
 
         found = await self._call_dbos(lambda: DBOS.get_workflow_status(session_id))
         return found is not None and (found.status, found.queue_name) == ("ENQUEUED", queue)
 
     async def list_abandoned(self, present: Collection[str]) -> list[AbandonedWorkflow]:
-        """The sessions of workers who are not `present`, of this one before it was started, and what it never began.
+        """Return sessions of workers that aren't `present`, of this worker's earlier starts, and never started ones.
 
-        DBOS takes first and begins then: where the database goes away in between, it begins nothing, and says nothing.
+        DBOS dequeues a workflow before it starts it: if the database is lost in between, DBOS silently never starts it.
         """
         from dbos import DBOS  # noqa: PLC0415 - as above
 
@@ -250,7 +250,7 @@ class Queues:
             )
         )
         own = frozenset(each.workflow_id for each in found if each.executor_id == self._executor) - self._executing
-        never_started, self._idle = own & self._idle, own  # seen so twice: it is not just about to begin
+        never_started, self._idle = own & self._idle, own  # idle at two checks, so it isn't just about to start
         return [
             AbandonedWorkflow(each.workflow_id, each.queue_name or "")
             for each in found
@@ -262,7 +262,7 @@ class Queues:
         return worker_id not in present or (worker_id == self._worker_id and executor != self._executor)
 
     async def delete_finished(self, seconds: float) -> int:
-        """Remove what DBOS keeps of sessions that were over so long ago; how many, at most a thousand at once."""
+        """Delete workflows that ended this long ago, at most 1000 at once; return their number."""
         from dbos import DBOS  # noqa: PLC0415 - as above
 
         before = datetime.fromtimestamp(time.time() - seconds, UTC).isoformat()
@@ -280,32 +280,32 @@ class Queues:
         count: int = await self._call_dbos(work)
         return count
 
-    async def _call_dbos(self, work: Callable[[], Any]) -> Any:  # noqa: ANN401 - DBOS's own
-        """Ask DBOS something. It waits for a database that is away, for longer than anybody here does."""
+    async def _call_dbos(self, work: Callable[[], Any]) -> Any:  # noqa: ANN401 - a type of DBOS
+        """Call DBOS in a thread, with a time limit: DBOS itself waits longer for an unreachable database."""
         call = asyncio.get_running_loop().run_in_executor(self._threads, work)
         try:
-            if not await wait_or_cancel(call, _PATIENCE_S):
-                raise TimeoutError(f"nothing was heard for {_PATIENCE_S:.0f} s")  # noqa: TRY301 - told as the others
+            if not await wait_or_cancel(call, _TIMEOUT_S):
+                raise TimeoutError(f"no answer within {_TIMEOUT_S:.0f} s")  # noqa: TRY301 - reported like other errors
             return call.result()
-        except Exception as error:  # whatever it is that its drivers raise
+        except Exception as error:  # its drivers raise many types
             message = f"the queues do not answer: {_describe_error(error, self._url)}"
-            raise ClusterError(message, hint="see whether the database answers") from error
+            raise ClusterError(message, hint="check that the database answers") from error
 
     async def stop(self) -> None:
-        """Take nothing more. What is not over now is carried out by others, or by this worker once it is back."""
+        """Stop taking sessions. Unfinished ones continue on other workers, or on this one after a restart."""
         from dbos import DBOS  # noqa: PLC0415 - as above
 
         ended = asyncio.Event()
         loop = asyncio.get_running_loop()
 
         def end() -> None:
-            with suppress(Exception):  # there may be no database any more, and this process ends
+            with suppress(Exception):  # the database may be unreachable, and the process ends anyway
                 DBOS.destroy(workflow_completion_timeout_sec=0)
-            with suppress(RuntimeError):  # nobody waits any more
+            with suppress(RuntimeError):  # the loop has ended
                 loop.call_soon_threadsafe(ended.set)
 
         threading.Thread(target=end, name="ending", daemon=True).start()
-        await wait_for_event(ended, _PATIENCE_S)
+        await wait_for_event(ended, _TIMEOUT_S)
 
 
 async def _as_coroutine(work: Awaitable[None]) -> None:
@@ -313,9 +313,9 @@ async def _as_coroutine(work: Awaitable[None]) -> None:
 
 
 def _make_connect_args(url: str) -> dict[str, Any]:
-    """How DBOS connects: as Remit does, so that who was cut off is noticed on both sides.
+    """Return DBOS's connection parameters: Remit's, so that both sides detect a cut network.
 
-    It locks what it takes, and where that is locked nobody takes anything: who froze meanwhile must not keep it.
+    DBOS locks a queue while it takes from it: the timeout for idle transactions frees the lock of a frozen worker.
     """
     wanted = read_url(url)
     alive = {name: value for name, value in wanted.items() if name.startswith(("keepalives", "tcp_", "connect_"))}
@@ -323,8 +323,8 @@ def _make_connect_args(url: str) -> dict[str, Any]:
     return {**alive, "options": f"{wanted['options']} {own}", "application_name": "remit queues"}
 
 
-def _make_serializer() -> Any:  # noqa: ANN401 - DBOS's own
-    """What DBOS keeps is read by whoever can write to the database: no pickle."""
+def _make_serializer() -> Any:  # noqa: ANN401 - a type of DBOS
+    """Return a JSON serializer: other clients can write to the database, so DBOS must not load pickles from it."""
     from dbos import Serializer  # noqa: PLC0415 - as above
 
     class Plain(Serializer):
@@ -341,6 +341,6 @@ def _make_serializer() -> Any:  # noqa: ANN401 - DBOS's own
 
 
 def _describe_error(error: Exception, url: str) -> str:
-    """What a driver says, in one line and without the address."""
+    """Return a driver's error message in one line, without the URL."""
     lines = str(error).replace(url, "…").strip().splitlines()
     return f"{type(error).__name__}: {lines[0][:200]}" if lines else type(error).__name__

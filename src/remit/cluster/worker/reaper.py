@@ -1,8 +1,7 @@
-"""Reaping: what workers have left that are no longer there is given to others.
+"""The reaper: requeues the sessions of lost workers, and prunes the database.
 
-Owns the rounds that every worker makes. A session whose lease has run out goes back into its queue; so does what DBOS
-holds for a worker that is gone, and what waits in a queue that nobody takes from any more. One of them does it, and
-where two do, nothing happens twice.
+Each worker runs it at intervals. It requeues sessions with an expired lease, workflows that DBOS still assigns to ended
+workers, and sessions in queues that no worker serves. Each step is idempotent, so concurrent reapers are harmless.
 """
 
 from __future__ import annotations
@@ -24,19 +23,19 @@ if TYPE_CHECKING:
 
 _THOROUGH_EVERY = 5
 _WORKFLOW_KEPT_S, _PRUNE_EVERY_S = 3600.0, 600.0
-"""How long DBOS keeps what is over: the outcome is in a table of our own."""
+"""How long ended workflows are kept, and how often they are pruned; results are in the sessions table."""
 
 
 def choose_queue_for(row: SessionRow, present: Sequence[WorkerRow]) -> str:
-    """The queue that a session belongs into, with these workers there."""
+    """Return the queue for a session, given the active workers."""
     return choose_queue(row.agent, row.depth, [each.agents for each in present if each.state == "active"])
 
 
 class Reaper:
-    """Makes the rounds."""
+    """Requeues abandoned sessions at each call of `reap`."""
 
     def __init__(self, db: Database, queues: Queues, *, execute_here: Callable[[str], None], keep_days: float) -> None:
-        """`execute_here` is for a session whose workflow has ended without an outcome: DBOS does nothing for it."""
+        """`execute_here` executes a session whose workflow ended without a result: DBOS can't restart it."""
         self._keep_days = keep_days
         self._db = db
         self._queues = queues
@@ -45,7 +44,7 @@ class Reaper:
         self._pruned_at = -_PRUNE_EVERY_S
 
     async def reap(self) -> list[SessionRow]:
-        """Make a round; the sessions that were given back."""
+        """Requeue abandoned sessions; return those with an expired lease."""
         requeued = []
         for row in await leases.list_expired(self._db):
             if await leases.claim_expired(self._db, row.session_id):
@@ -60,7 +59,7 @@ class Reaper:
         return requeued
 
     async def _prune(self) -> None:
-        """Remove what is old: nothing grows without bound."""
+        """Delete old workflows and rows, so no table grows without bound."""
         while await self._queues.delete_finished(_WORKFLOW_KEPT_S):
             pass
         await prune(self._db, days=self._keep_days)
@@ -73,7 +72,7 @@ class Reaper:
         await self._queues.resume(row.session_id, choose_queue_for(row, present))
 
     async def _requeue_abandoned(self) -> None:
-        """Give back what DBOS holds for workers that are gone, unless their lease still runs: they may come back."""
+        """Requeue workflows of ended workers, except those with a valid lease: the worker may come back."""
         present = await workers.list_workers(self._db, only_live=True)
         abandoned = await self._queues.list_abandoned({each.worker_id for each in present})
         names = [each.session_id for each in abandoned]
@@ -87,7 +86,7 @@ class Reaper:
         await self._move_stranded(present)
 
     async def _move_stranded(self, present: Sequence[WorkerRow]) -> None:
-        """Put what waits where nobody takes it into the queue where it belongs now."""
+        """Move sessions from queues that no worker serves to queues that one does."""
         active = [each for each in present if each.state == "active"]
         served = {name for each in active for name in list_queues(each.agents)}
         for row in await session_rows.list_rows(self._db, only_open=True):

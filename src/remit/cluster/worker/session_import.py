@@ -1,7 +1,7 @@
-"""Adopting: a session of another machine becomes one of this machine's, in a checkout with a ledger of its own.
+"""Imports an order into the ledger of a worker's checkout, before its agent starts.
 
-Owns what is written there before an agent starts: the row with terms that fit this machine, what the agent is told, and
-those above it, whose limits hold here as they do there. What others of its tree use meanwhile is added as it is heard.
+Checks the order's seal and the caller's ticket, and writes the run with a configuration for this machine, the texts for
+the agent, and the run's ancestors, whose limits apply here, too. The usage of other runs of the tree is added later.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ async def import_run(
     above: Iterable[SessionRow] = (),
     lost_attempts: int = 0,
 ) -> None:
-    """Write a session down in the ledger of its checkout, running; where it is there already it is taken up again.
+    """Write a run into the ledger of its checkout as running; claim the run if the ledger has it already.
 
-    `above`: what the cluster knows of those above it by now. `lost`: how many attempts were lost with other workers;
-    they are attempts all the same, and the drive does with them what it does with all that are lost.
+    `above`: the current rows of its ancestors. `lost_attempts`: the number of attempts on lost workers; they count, and
+    the supervisor handles them as any lost attempt.
     """
     known = load_run(home.ledger, order.session_id)
     if known is not None:
@@ -62,7 +62,7 @@ async def import_run(
     row = make_run_of_order(order)._replace(owner=owner, details=_adapt_config(order, home.root, seconds))
     texts = {kind: text.encode("utf-8", "surrogatepass") for kind, text in order.texts.items()}
     config = read_run_config(row.details)
-    if lost_attempts and config.evidence:  # a run that has attempts already takes no tree
+    if lost_attempts and config.evidence:  # the supervisor records no tree for a run with attempts
         expected = list_expected(
             home.root, manifest=config.manifest, artifact_path=config.artifact_path,
             workspace_root=config.workspace_root,
@@ -82,7 +82,7 @@ async def import_run(
 
 
 def make_run_of_order(order: RunOrder) -> Run:
-    """The row that an order is of, as its caller's ledger has it."""
+    """Return the run of an order, as in the caller's ledger."""
     return Run(
         order.session_id, order.agent, order.depth, order.path, order.parent_id, order.root_id, order.task_number,
         runner=order.runner, details=order.details,
@@ -90,7 +90,7 @@ def make_run_of_order(order: RunOrder) -> Run:
 
 
 def _adapt_config(order: RunOrder, root: str, seconds: float) -> dict[str, Any]:
-    """The terms, as they are to hold here: what was a place over there is one in the checkout."""
+    """Return the run's configuration for this machine: paths in the checkout, no finish steps."""
     config = read_run_config(order.details)
     manifest = os.path.join(root, os.path.relpath(config.manifest, config.root)) if config.manifest else ""
     size, digest = read_prefix(manifest) if manifest else (0, "")
@@ -109,36 +109,38 @@ def _read_ancestor(values: Mapping[str, Any]) -> Run:
 
 
 def mirror_rows(ledger: Ledger, rows: Iterable[SessionRow]) -> None:
-    """Let the ledger of a checkout know what others of the tree have used by now."""
+    """Copy the current rows of other runs of the tree into a checkout's ledger."""
     with ledger.transaction() as db:
         for row in rows:
             mirror_remote_run(db, make_run(row))
 
 
 async def load_order(context: WorkerContext, session_id: str) -> RunOrder:
-    """What a session's caller has sealed for it."""
+    """Load the order of a session, and check its seal."""
     sealed = await retry_forever(lambda: session_rows.load_order(context.bulk_db, session_id))
     order = read_order(unseal(context.key, "order", sealed or b""))
     if order.session_id != session_id:
-        raise RefusedError(f"the order is that of {order.session_id}", hint="somebody has exchanged orders")
+        raise RefusedError(
+            f"the order is that of {order.session_id}", hint="another client of the database has swapped orders"
+        )
     return order
 
 
 async def check_ticket(context: WorkerContext, order: RunOrder) -> None:
-    """See that whoever asks is at work now, and asks for no more than it may; a person needs no ticket."""
+    """Check that the calling agent is running and the order matches its ticket; a user needs no ticket."""
     if not order.ticket and order.parent_id is None:
         return
     signed = read_ticket(context.key, order.ticket)
     parent = await retry_forever(lambda: session_rows.load_row(context.db, order.parent_id or ""))
-    hint = "an agent hands work on while it is at work itself"
+    hint = "an agent can call others only while it is running"
     if (signed.session_id, signed.root_id) != (order.parent_id, order.root_id):
-        raise RefusedError(f"the ticket is that of {signed.session_id}, and not of its caller", hint=hint)
+        raise RefusedError(f"the ticket is that of {signed.session_id}, not of the run's caller", hint=hint)
     if (order.depth, order.path) != (signed.depth + 1, (*signed.path, order.agent)):
-        raise RefusedError("the order does not stand where its ticket says", hint=hint)
+        raise RefusedError("the order's call chain doesn't match its ticket", hint=hint)
     if signed.fence == 0:
         if parent is not None and parent.fence:
-            raise RefusedError(f"the ticket of {signed.session_id} is not its worker's", hint=hint)
+            raise RefusedError(f"the ticket of {signed.session_id} wasn't signed by its worker", hint=hint)
     elif parent is None or parent.state != "running":
-        raise RefusedError(f"the session {signed.session_id} of the ticket is over", hint=hint)
+        raise RefusedError(f"the session {signed.session_id} of the ticket has ended", hint=hint)
     elif signed.fence not in (parent.fence, parent.live.get("signed")):
-        raise RefusedError(f"the session {signed.session_id} was given to another worker", hint=hint)
+        raise RefusedError(f"another worker has taken over the session {signed.session_id}", hint=hint)

@@ -1,8 +1,8 @@
-"""A worker: the process that carries out what other machines ask for.
+"""A worker: the process that executes runs for other machines.
 
-Owns who works on what here, and how it begins and ends. It keeps its leases, hears what is new, puts what was posted
-into queues, gives back what others have left, and takes up again what it had begun itself. While the database is away,
-agents go on; all that is to be said of them is said when it is back.
+It renews its leases, listens for notifications, dispatches posted sessions to queues, requeues abandoned ones, and
+resumes its own sessions after a restart. Agents keep running while the database is unreachable; their progress and
+results are reported afterwards.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _DISPATCH_S = 1.0
 _POLL_S = 0.5
 _RETURN_S = 60.0
-"""So long what a worker held is kept for it when it was told to end."""
+"""How long the leases of a worker that was asked to end are kept for its restart."""
 _UNABLE_S = 30.0
 _SLOT_S = 1.0
 _REAP_SHARE = 5
@@ -43,25 +43,25 @@ _REAP_MIN_S = 0.2
 _DEFAULT_TIMEOUT_S = 3600.0
 _MAX_TIMEOUT_S = 1e9
 _THREADS = 32
-"""For git, mostly: whoever sends much must not keep others from beginning."""
+"""Mostly for git: large transfers must not delay the start of other sessions."""
 _CHANNELS = ("remit_posted", "remit_cancel", "remit_drain")
 
 Kind = Literal["ready", "taken", "again", "done", "lost", "unable", "given", "away", "back", "draining", "ended"]
 
 
 class WorkerEvent(NamedTuple):
-    """Something that whoever looks at a worker wants to know."""
+    """An event for the worker's log."""
 
     kind: Kind
     session_id: str = ""
     agent: str = ""
     text: str = ""
-    """The status of what is done; what is wrong with the database."""
+    """The status of a finished session, or the database's error."""
     running: int = 0
 
 
 class WorkerPlan(NamedTuple):
-    """How a worker works."""
+    """The properties and limits of a worker."""
 
     host: str
     pid: int
@@ -69,11 +69,11 @@ class WorkerPlan(NamedTuple):
     limits: QueueLimits
     agents: tuple[str, ...] = ()
     keep_days: float = 90
-    """How long the database keeps what is over."""
+    """How long the database keeps finished sessions."""
 
 
 class Worker:
-    """This process, as a worker."""
+    """The worker of this process."""
 
     def __init__(self, context: WorkerContext, plan: WorkerPlan, *, on_event: OnEvent) -> None:
         self.context = context
@@ -84,14 +84,14 @@ class Worker:
         self._slots = {depth: asyncio.Semaphore(plan.limits.per_worker) for depth in range(1, MAX_DEPTH + 1)}
         self._posted = asyncio.Event()
         self._draining = asyncio.Event()
-        """Set once nothing more is taken."""
+        """Set when the worker stops taking sessions."""
         self._ending = asyncio.Event()
-        """Set once it ends, whatever is at work."""
+        """Set when the worker ends without waiting for its sessions."""
         self._is_database_away = False
         self._resumed: set[str] = set()
-        """What was begun before this process, whose workflow DBOS still has for that one."""
+        """Resumed sessions, whose workflows DBOS still assigns to this worker's earlier process."""
         self._unable_until = 0.0
-        """Until then this machine leaves to others what they can do."""
+        """Until then, this worker leaves sessions to other workers if possible."""
         self._tasks: list[asyncio.Task[None]] = []
         settings = context.settings
         self.queues = Queues(
@@ -102,18 +102,18 @@ class Worker:
         self._reaper = Reaper(context.db, self.queues, execute_here=self._execute_soon, keep_days=plan.keep_days)
 
     def end(self) -> None:
-        """End now; agents go on, and this worker or another takes them up."""
+        """End now; agents keep running, and this worker or another one takes them over."""
         self._draining.set()
         self._ending.set()
 
     def drain(self) -> None:
-        """Take nothing more, and end when all that is at work is done."""
+        """Stop taking sessions, and end when the current ones are done."""
         if not self._draining.is_set():
             self._draining.set()
             self._on_event(WorkerEvent("draining", running=len(self.jobs)))
 
     async def run(self) -> None:
-        """Work until it is told to end."""
+        """Execute sessions until `end` or `drain` is called."""
         context, plan = self.context, self.plan
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS, "work"))
         await workers.register(
@@ -137,7 +137,7 @@ class Worker:
             await self._shut_down()
 
     async def _wait_until_draining(self, tasks: Sequence[asyncio.Task[None]]) -> None:
-        """Wait until nothing more is taken; raise what ended one of the tasks that a worker can't work without."""
+        """Wait until the worker drains; raise the error of a background task that failed."""
         draining = asyncio.ensure_future(self._draining.wait())
         try:
             await asyncio.wait({draining, *tasks}, return_when=asyncio.FIRST_COMPLETED)
@@ -148,17 +148,17 @@ class Worker:
             if isinstance(error, RemitError):
                 raise error
             if error is not None:
-                raise RuntimeError(f"the worker can't go on: {error!r}") from error
+                raise RuntimeError(f"the worker can't continue: {error!r}") from error
 
     async def _wait_for_jobs(self) -> None:
-        """Wait for what is at work, unless this is to end at once."""
+        """Wait for the current sessions, unless `end` is called."""
         ending = asyncio.ensure_future(self._ending.wait())
         while self._running and not self._ending.is_set():
             await asyncio.wait({ending, *self._running.values()}, return_when=asyncio.FIRST_COMPLETED)
         ending.cancel()
 
     async def _shut_down(self) -> None:
-        """End in order: what is still at work is kept for this worker's return."""
+        """Shut down in order; the leases of running sessions are extended for a restart."""
         self._draining.set()
         self._ending.set()
         for task in (*self._tasks, *self._running.values()):
@@ -171,10 +171,10 @@ class Worker:
         await self.queues.stop()
         self._on_event(WorkerEvent("ended"))
 
-    # --- what was begun before ----------------------------------------------------------------------------------------
+    # --- sessions of earlier starts -----------------------------------------------------------------------------------
 
     async def _resume_sessions(self) -> None:
-        """Go on with what this worker held when it ended, however that was."""
+        """Resume the sessions whose leases this worker had when it ended or crashed."""
         found = await retry_forever(lambda: session_rows.list_rows(self.context.db, only_open=True, limit=100_000))
         for row in found:
             if row.state == "running" and row.worker_id == self.context.worker_id:
@@ -185,13 +185,13 @@ class Worker:
                     await self._occupy_slot(self._find_slots(row), self._start(job))
 
     async def _occupy_slot(self, limits: asyncio.Semaphore, task: asyncio.Task[None]) -> None:
-        """Let one that goes on have its place, where there is one."""
+        """Let a resumed session occupy a slot if one is free."""
         if not limits.locked():
             await limits.acquire()
             task.add_done_callback(lambda _: limits.release())
 
     async def _remove_stale_sessions(self) -> None:
-        """Remove what is left here of sessions that are others' now, and end their agents."""
+        """End the agents of sessions that other workers have now, and remove their folders."""
         await asyncio.to_thread(self.context.folder.sweep)
         for session_id in await asyncio.to_thread(self.context.folder.list_sessions):
             if session_id not in self.jobs:
@@ -201,7 +201,7 @@ class Worker:
     # --- sessions -----------------------------------------------------------------------------------------------------
 
     async def _execute(self, session_id: str) -> None:
-        """Carry out a session; returns when an outcome is there, whosever it is."""
+        """Execute a session; return after its result is published, by this worker or another."""
         while True:
             row = await retry_forever(lambda: session_rows.load_row(self.context.db, session_id))
             if row is None or row.state == "done":
@@ -219,7 +219,7 @@ class Worker:
         await wait_for_event(self._draining, seconds)
 
     async def _release_to_others(self, row: session_rows.SessionRow) -> None:
-        """Leave a session to others. Whoever is cancelled has not ended: DBOS lets another carry it out."""
+        """Leave a session to others. Raising `CancelledError` makes DBOS execute its workflow elsewhere."""
         is_free = row.state != "running" or (row.lease_left_s or 0) <= 0
         if is_free and not self._ending.is_set():
             with suppress(ClusterError):
@@ -228,7 +228,7 @@ class Worker:
         raise asyncio.CancelledError
 
     async def _acquire_and_run(self, row: session_rows.SessionRow) -> None:
-        """Take a session once there is room for it here, and carry it out."""
+        """Wait for a slot, acquire the session's lease, and execute the session."""
         limits = self._find_slots(row)
         if not await self._wait_for_slot(limits, row):
             return
@@ -246,9 +246,9 @@ class Worker:
         return self._slots[min(max(row.depth, 1), MAX_DEPTH)]
 
     async def _wait_for_slot(self, limits: asyncio.Semaphore, row: session_rows.SessionRow) -> bool:
-        """Wait until there is room; False where this worker leaves. What another could do sooner is left to it.
+        """Wait for a slot; False if this worker drains. A session that another worker can start now is left to it.
 
-        How many are taken is the same for all who take from a queue: a small worker takes more than it has room for.
+        DBOS has the same limit for all workers of a queue, so a small worker gets more sessions than it has slots.
         """
         while not self._draining.is_set():
             if time.monotonic() < self._unable_until and await self._has_others(row):
@@ -261,7 +261,7 @@ class Worker:
         return False
 
     async def _has_others(self, row: session_rows.SessionRow, *, with_free_slot: bool = False) -> bool:
-        """Whether other workers take from the queue that a session came from."""
+        """Return whether other workers serve the queue of a session."""
         found = []
         with suppress(ClusterError):
             found = await workers.list_workers(self.context.db, only_live=True)
@@ -284,14 +284,14 @@ class Worker:
         return None if lease is None else Job(self.context, row, lease, has_others=partial(self._has_others, row))
 
     async def _find_limit(self, row: session_rows.SessionRow) -> int | None:
-        """How much of its caller's own time is left."""
+        """Return the time that is left until the caller's deadline."""
         if row.parent_id is None:
             return None
         parent = await retry_forever(lambda: session_rows.load_row(self.context.db, row.parent_id or ""))
         return None if parent is None else parent.deadline_left_ms
 
     def _start(self, job: Job) -> asyncio.Task[None]:
-        """Begin to carry out what this worker has the lease of."""
+        """Start a job whose lease this worker has."""
         self.jobs[job.session_id] = job
         self._heartbeat.fences[job.session_id] = job.lease.fence
         task = self._running[job.session_id] = asyncio.ensure_future(self._run_job(job))
@@ -313,13 +313,13 @@ class Worker:
         self._on_event(WorkerEvent(kind, job.session_id, job.row.agent, done.problem or done.status))
 
     async def _end_workflow(self, row: session_rows.SessionRow) -> None:
-        """Let a workflow be carried out whose outcome is there: until it has ended, it counts among those that run."""
-        with suppress(ClusterError):  # else the reaper finds it
+        """Requeue the workflow of a finished session, so that it ends: until then DBOS counts it as running."""
+        with suppress(ClusterError):  # otherwise the reaper requeues it
             present = await workers.list_workers(self.context.db, only_live=True)
             await self.queues.resume(row.session_id, choose_queue_for(row, present))
 
     async def _release_lease(self, job: Job) -> None:
-        """Leave a session to others, and take nothing for a while that they could take."""
+        """Expire the lease at once for other workers, and leave sessions to them for a while."""
         self._unable_until = time.monotonic() + _UNABLE_S
         await retry_forever(
             lambda: leases.acquire(
@@ -333,19 +333,19 @@ class Worker:
         )
 
     def _execute_soon(self, session_id: str) -> None:
-        """Carry out a session that no queue has any more."""
+        """Execute a session that is in no queue."""
         task = asyncio.ensure_future(self._execute(session_id))
         self._tasks.append(task)
         task.add_done_callback(self._tasks.remove)
 
-    # --- what is heard ------------------------------------------------------------------------------------------------
+    # --- notifications ------------------------------------------------------------------------------------------------
 
     def _handle_renewal(self, renewal: leases.LeaseRenewal | ClusterError) -> None:
         if isinstance(renewal, ClusterError):
             if not self._is_database_away:
                 self._is_database_away = True
                 self._on_event(WorkerEvent("away", text=str(renewal)))
-            if not renewal.recoverable:  # a newer Remit has changed the tables: what is at work is brought to its end
+            if not renewal.recoverable:  # a newer Remit has changed the tables: finish the current sessions
                 self.drain()
             return
         if self._is_database_away:
@@ -373,13 +373,13 @@ class Worker:
         job = self.jobs.get(session_id)
         if job is None:
             return
-        with suppress(ClusterError):  # the next beat says it again
+        with suppress(ClusterError):  # the next renewal reports it, too
             row = await session_rows.load_row(self.context.db, session_id)
             if row is not None and row.cancel_reason is not None:
                 job.cancel(row.cancel_reason)
 
     async def _dispatch(self) -> None:
-        """Put what was posted into queues, when something was and now and then."""
+        """Dispatch posted sessions, after notifications and at intervals."""
         while not self._draining.is_set():
             await wait_for_event(self._posted, _DISPATCH_S)
             self._posted.clear()
@@ -402,7 +402,7 @@ class Worker:
 
 
 async def _acquire_slot(limits: asyncio.Semaphore, seconds: float) -> bool:
-    """Get room within this time. Whoever gets it in the moment in which it gives up gives it back."""
+    """Acquire a slot within this time. If the task is cancelled just as it gets the slot, the slot is released."""
     acquiring = asyncio.ensure_future(limits.acquire())
     try:
         return await wait_or_cancel(acquiring, seconds)

@@ -1,4 +1,4 @@
-"""The site: what all sessions on one worker have in common."""
+"""The worker context: the values that all sessions on one worker share."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class WorkerSetup(NamedTuple):
-    """What a checkout's own settings say of how agents are started in it."""
+    """How agents are started in a checkout, by its settings."""
 
     settings: Settings
     own_runners: Mapping[str, str] = NOTHING
@@ -23,14 +23,14 @@ class WorkerSetup(NamedTuple):
 
 
 class WorkerContext(NamedTuple):
-    """A worker, as its sessions know it."""
+    """The worker's identity, connections, folder and settings."""
 
     worker_id: str
     url: str
     db: Database
-    """For what is said often, and is small."""
+    """For frequent small statements."""
     bulk_db: Database
-    """For what is large: nobody waits behind it."""
+    """A second connection for large values, so small statements don't wait for them."""
     key: bytes
     folder: WorkerFolder
     settings: ClusterSettings

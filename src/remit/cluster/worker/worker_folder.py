@@ -1,11 +1,10 @@
-"""A worker's folder: what one machine keeps of the sessions that it carries out for others.
+"""A worker's folder: `workers/NAME` in the user's state folder, with the sessions that the worker has started.
 
-Owns `workers/NAME` in the user's folder for state. Whoever starts again with the same name finds there who it was, and
-the sessions that it had begun; their agents may still be at work.
+A worker that is started again with the same name finds its id and its sessions here; their agents may still be running.
 
-    lock               held while a worker of this name runs
-    worker.json        who it is to the others
-    store/             objects of git that sessions share
+    lock               locked while a worker of this name runs
+    worker.json        its id
+    store/             git objects that sessions share
     sessions/SESSION/  `facts.json`, and `tree`, the checkout that the agent works in
 """
 
@@ -38,31 +37,31 @@ _MAX_BYTES = 64 * 1024
 
 
 class WorkerFolderFacts(NamedTuple):
-    """What is to be known of a session that was begun here."""
+    """The facts of a session that was started here."""
 
     session_id: str
     fence: int
-    """The lease that this worker held last."""
+    """The fencing token of this worker's last lease."""
     signed: int
-    """The lease that its agent's ticket was signed under."""
+    """The fencing token in the agent's ticket."""
     root: str
     """The workspace's root in the checkout."""
     deadline_ms: int = 0
-    """When its time is up, by this machine's clock."""
+    """The deadline, by this machine's clock."""
 
 
 def find_folder(name: str, environ: Mapping[str, str]) -> str:
-    """Where a worker of this name keeps what it has."""
+    """Return the folder of a worker with this name."""
     base = environ.get("XDG_STATE_HOME", "")
-    if not os.path.isabs(base):  # the standard has it ignored then
+    if not os.path.isabs(base):  # the XDG standard ignores relative paths
         base = os.path.join(os.path.expanduser("~"), ".local", "state")
     if not os.path.isabs(base):
-        raise InputError("your home folder is not known", hint="set HOME, or say where: --state")
+        raise InputError("your home folder is unknown", hint="set HOME, or use --state")
     return os.path.join(base, "remit", "workers", name)
 
 
 class WorkerFolder:
-    """The folder of the worker that this process is. It is nobody else's until it is closed."""
+    """The folder of this process's worker, locked until it is closed."""
 
     def __init__(self, folder: str, name: str) -> None:
         self.folder = os.path.abspath(folder)
@@ -74,12 +73,12 @@ class WorkerFolder:
         except OSError as error:
             raise storage_error(self.folder, error) from error
         if not self._lock.enter_context(try_lock(f"{self.folder}/lock")):
-            hint = "end that one first, or give this one another --name"
-            raise BusyError(f"a worker called {name} runs here already, with '{self.folder}'", hint=hint)
+            hint = "stop that worker first, or use another --name"
+            raise BusyError(f"a worker named {name} already uses '{self.folder}'", hint=hint)
         self.worker_id = self._find_id(name)
 
     def _find_id(self, name: str) -> str:
-        """Who it was when it was first started: two machines of one name are two workers."""
+        """Return the worker's id, created at its first start: machines with the same name get different ids."""
         file = f"{self.folder}/worker.json"
         if os.path.lexists(file):
             values = _load(file)
@@ -91,17 +90,17 @@ class WorkerFolder:
         return worker_id
 
     def close(self) -> None:
-        """Let another worker of this name start."""
+        """Unlock the folder."""
         self._lock.close()
 
     # --- sessions -----------------------------------------------------------------------------------------------------
 
     def find_tree(self, session_id: str) -> str:
-        """Where the checkout of a session is, or is to be."""
+        """Return the path of a session's checkout, which may not exist yet."""
         return f"{self._find(session_id)}/tree"
 
     def record(self, facts: WorkerFolderFacts) -> None:
-        """Keep what is to be known of a session; on disk when this ends."""
+        """Write the facts of a session durably."""
         folder = self._find(facts.session_id)
         try:
             os.makedirs(folder, mode=0o700, exist_ok=True)
@@ -110,7 +109,7 @@ class WorkerFolder:
         _write(f"{folder}/facts.json", facts._asdict())
 
     def load(self, session_id: str) -> WorkerFolderFacts | None:
-        """What is known of a session; None where none was begun here, or not far enough."""
+        """Return the facts of a session; None if it wasn't started here, or a crash left no complete file."""
         file = f"{self._find(session_id)}/facts.json"
         if not os.path.isfile(file):
             return None
@@ -118,38 +117,40 @@ class WorkerFolder:
         return WorkerFolderFacts(**values) if values.keys() == {*WorkerFolderFacts._fields} else None
 
     def list_sessions(self) -> list[str]:
-        """The sessions of which something is kept."""
+        """Return the ids of the sessions in this folder."""
         return sorted(name for name in os.listdir(f"{self.folder}/sessions") if not name.startswith("."))
 
     def drop(self, session_id: str) -> None:
-        """Remove all that is kept of a session. Nothing of it may be alive."""
+        """Remove the folder of a session, whose agents must have ended."""
         folder = self._find(session_id)
         renamed = f"{self.folder}/sessions/.{session_id}.{os.urandom(3).hex()}"
         try:
             if os.path.isdir(folder):
-                os.rename(folder, renamed)  # half of one must never look like one
+                os.rename(folder, renamed)  # a partly removed folder must not look like a session
         except OSError as error:
             raise storage_error(folder, error) from error
         rmtree(renamed, ignore_errors=True)
 
     def sweep(self) -> None:
-        """Remove what could not be removed before."""
+        """Remove leftovers of earlier removals."""
         for name in os.listdir(f"{self.folder}/sessions"):
             if name.startswith("."):
                 rmtree(f"{self.folder}/sessions/{name}", ignore_errors=True)
 
     def _find(self, session_id: str) -> str:
         if "/" in session_id or session_id.startswith(".") or not session_id:
-            raise InputError(f"{session_id!r} is not a session's id", hint="somebody has made up an order")
+            raise InputError(
+                f"{session_id!r} isn't a session id", hint="another client of the database has forged an order"
+            )
         return f"{self.folder}/sessions/{session_id}"
 
 
 def check_name(name: str) -> str:
-    """The name of a worker; it stands in paths and tables."""
+    """Check the name of a worker, which is used in paths and tables."""
     plain = name.replace("-", "").replace("_", "").replace(".", "")
     if plain.isalnum() and plain.isascii() and len(name) <= _MAX_NAME and not name.startswith("."):
         return name
-    raise InputError(f"'{name[:80]}' cannot be the name of a worker", hint="use letters, digits, dots and dashes")
+    raise InputError(f"'{name[:80]}' isn't a valid worker name", hint="use letters, digits, dots and dashes")
 
 
 def _load(file: str) -> dict[str, Any]:
@@ -171,7 +172,7 @@ _POLL_S = 0.05
 
 
 async def remove_session(context: WorkerContext, session_id: str) -> None:
-    """Remove what a worker has of a session; an agent of it that is still at work is ended first."""
+    """End the agents of a session that are still running, and remove its folder."""
     facts = context.folder.load(session_id)
     await asyncio.to_thread(_remove, context, session_id, "" if facts is None else facts.root)
 
