@@ -246,6 +246,16 @@ class RunSummaryObject(TypedDict):
     created_ms: int
 
 
+UnmetChecksName = Literal["failed", "not run", "weakened"]
+
+
+class RunningCheckObject(TypedDict):
+    """An acceptance check that is running."""
+
+    name: str
+    since_ms: int
+
+
 class RunObject(RunSummaryObject):
     """A run, as every list has it."""
 
@@ -281,6 +291,10 @@ class RunObject(RunSummaryObject):
     waits_for: list[str]
     worker: str | None
     machine: MachineObject | None
+    check: RunningCheckObject | None
+    """The acceptance check that is running."""
+    unmet_checks: UnmetChecksName | None
+    """Why acceptance checks keep the run from being completed."""
 
 
 class RunListObject(TypedDict):
@@ -353,6 +367,19 @@ class AnswerSizeObject(TypedDict):
     lines: int
 
 
+class AttemptCheckObject(TypedDict):
+    """How an acceptance check ended after an attempt."""
+
+    name: str
+    answer: CheckAnswerName
+    reason: str
+    duration_ms: int
+    output: str
+    """The last lines of its output."""
+    repeated: bool
+    """True for the repetition of a check that failed."""
+
+
 class AttemptObject(TypedDict):
     """An attempt of a run."""
 
@@ -366,6 +393,8 @@ class AttemptObject(TypedDict):
     claims: list[dict[str, Any]]
     usage: dict[str, Any]
     answer: AnswerSizeObject | None
+    checks: list[AttemptCheckObject]
+    """How the acceptance checks ended after it, as far as that is kept."""
 
 
 class StepObject(TypedDict):
@@ -400,6 +429,8 @@ class RunDetailsObject(TypedDict):
     config: dict[str, Any]
     asked: AskedObject
     attempts: list[AttemptObject]
+    checks: list[CheckObject]
+    """The answers of the acceptance checks, with the end of their output."""
     result: ResultObject | None
     steps: list[StepObject]
     unclaimed: list[ChangedFileObject]

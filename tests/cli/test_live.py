@@ -73,6 +73,21 @@ def test_the_last_that_was_heard_is_told(home: Home) -> None:
     assert render_state(following.look()[0]) == snapshot("running  1:05 of 5:00  writing")
 
 
+def test_a_running_check_is_named_with_its_time(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    begin(home, "one")
+    following = ProgressReader(home, "one")
+    note(home, "one", "progress", said="writing", tokens=None, cost_usd=None)
+    monkeypatch.setattr("remit.ledger.events.read_clock_ms", lambda: NOW_MS - 12_000)
+    note(home, "one", "check", check="tests\x1b[2J", state="started", attempt=1)
+    assert render_state(following.look()[0]) == snapshot("running  1:05 of 5:00  running check tests<U+001B>[2J (12 s)")
+    note(home, "one", "check", check="tests", state="failed", attempt=1, duration_ms=12_000)
+    assert render_state(following.look()[0]) == snapshot("running  1:05 of 5:00  writing")
+    note(home, "one", "check", check="lint", state="started", attempt=1)
+    with home.ledger.transaction() as db:
+        advance(db, "one", "finished", ended_ms=NOW_MS, status="completed", stop_reason="exited")
+    assert render_state(following.look()[0]) == snapshot("completed  1:05")
+
+
 def test_what_is_over_says_how(home: Home) -> None:
     begin(home, "one")
     with home.ledger.transaction() as db:

@@ -7,7 +7,8 @@ from inline_snapshot import snapshot
 
 from remit.cli.result_output import get_result_code, render_result, render_result_line
 from remit.model import AgentError, Diagnostic
-from remit.result import MIN_TOKENS, FailedStep, Result, ResultArtifact, ResultUsage
+from remit.result import MIN_TOKENS, CheckResult, FailedStep, Result, ResultArtifact, ResultUsage
+from remit.runs.checks.diagnostics import check_failed, check_flaky, check_not_run, protected_changed
 from remit.runs.results.fit_budget import fit_result
 from remit.sentences import format_duration
 from remit.terminal import Paint
@@ -73,6 +74,60 @@ def test_whoever_reads_it_hears_the_first_advice_or_that_a_person_is_needed() ->
     assert list_steps(cut._replace(errors=cut.errors[:1]))[0] == "Needs your decision."
     without = both._replace(errors=(broken,), next_steps=())
     assert list_steps(without) == ["Needs your decision.", "Mend it."]  # what steps there were gave way
+
+
+def test_each_check_has_its_line_and_nothing_says_it_again() -> None:
+    failed = CheckResult(
+        "lint", "failed", "exit code 1", "ruff check", 2_000, before="passed", output="a.py:1\n\x1b[2Jb"
+    )
+    missing = CheckResult("types", "not run", "a program isn't installed (exit code 127)")
+    error = AgentError("check_failed", "acceptance checks failed: lint: exit code 1", "CHECK_FAILED", True, "Fix it.")  # noqa: FBT003 - a fault
+    checked = DONE._replace(
+        status="partial",
+        checks=(
+            CheckResult("tests", "passed", duration_ms=12_300, tests=212, skipped=2),
+            CheckResult("slow", "passed", duration_ms=61_000, is_cached=True, tests=1),
+            CheckResult("net", "passed", duration_ms=400, is_flaky=True),
+            failed,
+            missing,
+            CheckResult("docs", "not run", "no file that docs/** matches has changed", is_needed=False),
+        ),
+        diagnostics=(
+            check_failed("lint", "exit code 1", before="passed"),
+            check_not_run("types", missing.reason),
+            check_flaky("net"),
+            protected_changed("lint", ["ruff.toml"]),
+        ),
+        errors=(error,),
+        next_steps=("Fix it.",),
+    )
+    expected = snapshot(
+        [
+            "✗ writer: partial",
+            "  It is written.",
+            "  ✓ tests passed in 12 s, 212 tests, 2 skipped",
+            "  ✓ slow passed earlier on the same tree, in 1 min 1 s, 1 test",
+            "  ✓ net passed in 0.4 s; flaky: it failed first",
+            "  ✗ lint failed in 2.0 s: exit code 1; it passed before the run",
+            "      a.py:1",
+            "      <U+001B>[2Jb",
+            "  ! types not run: a program isn't installed (exit code 127)",
+            "  · docs not needed: no file that docs/** matches has changed",
+            "  error[CHECK_FAILED]: acceptance checks failed: lint: exit code 1",
+            "  warning[CHK005]: the run changed what decides the check 'lint': ruff.toml",
+            "  next: Fix it.",
+            "  see: remit show sess_1_abc --full",
+        ]
+    )
+    assert render_result(checked, paint=PLAIN).splitlines() == expected
+    assert render_result(fit_result(checked, 2_000), paint=PLAIN).splitlines()[5:8] == expected[5:8]
+
+
+def test_of_a_long_output_the_last_lines_are_shown() -> None:
+    output = "\n".join(f"line {number}" for number in range(30))
+    checked = DONE._replace(checks=(CheckResult("tests", "failed", "exit code 1", output=output),))
+    lines = [line.strip() for line in render_result(checked, paint=PLAIN).splitlines() if "line" in line]
+    assert lines == [f"line {number}" for number in range(20, 30)]
 
 
 def test_a_plain_success_is_three_lines() -> None:

@@ -64,10 +64,18 @@ OPEN_ROW = ROW | {
 FINDING = {"code": "RET051", "severity": "error", "message": "a.md doesn't exist", "hint": "Write it.", "pointer": "/a"}
 PLACED = {"code": "RET001", "severity": "warning", "message": "it is long", "location": {"row": 3, "column": 1}}
 CLAIM = {"path": "a.md", "state": "missing", "grade": "missing", "reason": "nobody wrote it", "by_session": "sess_9"}
+CHECKS: list[dict[str, Any]] = [
+    {"kind": "check", "name": "tests", "answer": "failed", "reason": "exit code 1", "command": "pytest -q",
+     "duration_ms": 12_300, "before": "unknown", "output": "1 failed, 211 passed"},
+    {"kind": "check", "name": "lint", "answer": "passed", "duration_ms": 400, "flaky": True, "tests": 3, "skipped": 1},
+    {"kind": "check", "name": "docs", "answer": "not run", "reason": "no file changed", "needed": False},
+]  # fmt: skip
 ATTEMPT: dict[str, Any] = {
     "number": 1, "started_ms": 1_794_826_470_600, "ended_ms": 1_794_826_471_600, "stop_reason": "exited",
     "verdict": "fabricated", "diagnostics": [FINDING, PLACED], "repairs": [{"kind": "quotes", "message": "put quotes"}],
     "claims": [CLAIM, CLAIM | {"state": "file", "grade": "changed"}], "usage": {"input_tokens": 3},
+    "checks": [{"name": "tests", "answer": "failed", "reason": "exit code 1", "duration_ms": 12_300,
+                "output": "1 failed, 211 passed", "repeated": True}],
     "answer": {"text": "Done.\n\n```json\n{}\n```\n", "characters": 90_000, "cut": True},
 }  # fmt: skip
 NODE: dict[str, Any] = {
@@ -97,6 +105,7 @@ NODE: dict[str, Any] = {
         "inputs": {"depth": "2"},
     },
     "attempts": [ATTEMPT, ATTEMPT | {"number": 2, "claims": [], "verdict": "accepted", "answer": None}],
+    "checks": CHECKS,
     "result": {
         "status": "failed",
         "summary": "The work can't be used.",
@@ -133,6 +142,7 @@ OPEN_NODE = NODE | {
     "session_id": OPEN_ROW["session_id"],
     "run": {name: value for name, value in OPEN_ROW.items() if name != "level"},
     "attempts": [ATTEMPT | {"ended_ms": None, "verdict": None, "stop_reason": None, "answer": None, "claims": []}],
+    "checks": [],
     "result": None,
 }
 REPORT: dict[str, Any] = {

@@ -217,7 +217,9 @@ def render_state(seen: RunProgress) -> str:
         facts.append(f"${seen.cost_usd:.2f}")
     if seen.idle_s and row.ended_ms is None:
         facts.append(f"no output for {render_clock(seen.idle_s)}")
-    if seen.said and row.ended_ms is None:
+    if seen.check is not None and row.ended_ms is None:
+        facts.append(" ".join(escape(seen.check.describe(round(time.time() * 1000))).split()))
+    elif seen.said and row.ended_ms is None:
         facts.append(" ".join(escape(seen.said).split()))
     return "  ".join(facts)
 

@@ -7,16 +7,20 @@ from typing import TYPE_CHECKING
 from remit.cli.output import get_paint, print_lines
 from remit.sentences import format_duration
 from remit.terminal import escape, quote
+from remit.views.checks import COVERED, describe_answer
 from remit.views.render import ACCEPTED, COULD_NOT_RUN, NOT_ACCEPTED, count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from remit.result import Result, ResultArtifact, ResultUsage
+    from remit.result import CheckResult, Result, ResultArtifact, ResultUsage
     from remit.terminal import Paint
 
 _STYLES = {"completed": "good", "partial": "warning", "blocked": "warning", "failed": "error"}
+_MARKS = {"passed": ("✓", "good"), "failed": ("✗", "error"), "not run": ("!", "warning")}
 _MAX_PATHS = 5
+_MAX_OUTPUT_LINES = 10
+"""Of the output of a check, below its line in a result."""
 _MAX_ARTIFACTS = 20
 
 
@@ -78,6 +82,8 @@ def _render_parts(result: Result, paint: Paint) -> Iterator[str]:
         yield f"  and {count(len(result.artifacts) - _MAX_ARTIFACTS, 'more file')}"
     if result.unclaimed_count:
         yield f"  {paint('warning', 'not named')}: {_render_unclaimed(result)}"
+    for check in result.checks:
+        yield from (f"  {line}" for line in render_check(check, paint, most_lines=_MAX_OUTPUT_LINES))
     for error in result.errors:
         yield f"  {paint('error', f'error[{quote(error.code)}]')}: {quote(error.message)}"
     yield from (f"  {line}" for line in render_remarks(result, paint))
@@ -90,10 +96,22 @@ def _render_parts(result: Result, paint: Paint) -> Iterator[str]:
         yield f"  see: {escape(result.show)}"
 
 
+def render_check(
+    result: CheckResult, paint: Paint, *, width: int = 0, most_lines: int | None = None, in_full: bool = False
+) -> Iterator[str]:
+    """Render the answer of a check on one line, and below it the end of its output if it didn't pass."""
+    mark, style = _MARKS[result.answer] if result.is_needed else ("·", "note")
+    yield f"{paint(style, mark)} {escape(result.name):<{width}} {quote(describe_answer(result, in_full=in_full))}"
+    if result.answer != "passed" or in_full:
+        lines = result.output.splitlines()
+        yield from (f"    {quote(line)}" for line in (lines if most_lines is None else lines[-most_lines:]))
+
+
 def render_remarks(result: Result, paint: Paint) -> Iterator[str]:
-    """Render the diagnostics that no agent error repeats, the failed finish steps, and the notes, one line each."""
+    """Render the diagnostics that nothing else says, the failed finish steps, and the notes, one line each."""
+    covered = COVERED if result.checks else ()
     text = " ".join((*(error.message for error in result.errors), *(step.message for step in result.failed_steps)))
-    for diagnostic in (each for each in result.diagnostics if each.message not in text):
+    for diagnostic in (each for each in result.diagnostics if each.message not in text and each.code not in covered):
         yield f"{paint(diagnostic.severity, f'{diagnostic.severity}[{diagnostic.code}]')}: {quote(diagnostic.message)}"
     errors = {error.message for error in result.errors}
     for step in (each for each in result.failed_steps if each.message not in errors):

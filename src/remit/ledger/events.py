@@ -52,13 +52,14 @@ def add_event(db: Connection, kind: str, details: Mapping[str, Any], *, session_
 
 
 def load_events(
-    ledger: Ledger, *, after: int = 0, session_id: str | None = None, limit: int = PAGE
+    ledger: Ledger, *, after: int = 0, session_id: str | None = None, kind: str | None = None, limit: int = PAGE
 ) -> list[LedgerEvent]:
     """Return the events above a number, oldest first."""
     narrowed = "" if session_id is None else "AND session_id = :session"
-    query = f"SELECT number, at_ms, session_id, kind, details FROM events WHERE number > :after {narrowed} ORDER BY number LIMIT :limit"  # noqa: E501, S608 - one of two fixed texts
+    narrowed += "" if kind is None else " AND kind = :kind"
+    query = f"SELECT number, at_ms, session_id, kind, details FROM events WHERE number > :after {narrowed} ORDER BY number LIMIT :limit"  # noqa: E501, S608 - fixed texts
     with ledger.reading() as db:
-        rows = db.execute(query, {"after": after, "session": session_id, "limit": limit}).fetchall()
+        rows = db.execute(query, {"after": after, "session": session_id, "kind": kind, "limit": limit}).fetchall()
     return [
         LedgerEvent(number, at_ms, session, kind, json.loads(details)) for number, at_ms, session, kind, details in rows
     ]

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from remit.ledger.runs import Run
     from remit.ledger.store import Ledger
+    from remit.schemas import UnmetChecksName
 
 _MAX_WORDS = 8
 _MAX_WORD_CHARS = 100
@@ -74,6 +75,8 @@ class LastActivity(NamedTuple):
     """The last reported activity of an unfinished run."""
 
     progress: LedgerEvent | None = None
+    check: LedgerEvent | None = None
+    """The last event of an acceptance check, if nothing was reported since."""
     use: tuple[str, str | None, int] | None = None
     """The tool that it used last, if the harness reports tools: name, file, and when."""
     waits_for: tuple[str, ...] = ()
@@ -161,6 +164,32 @@ def load_summaries(ledger: Ledger, session_ids: Iterable[str]) -> dict[str, str]
         return {session_id: data.decode("utf-8", "replace") for session_id, data in rows}
 
 
+def load_unmet_checks(ledger: Ledger, session_ids: Sequence[str]) -> dict[str, UnmetChecksName]:
+    """Return why acceptance checks keep runs from being completed, by the diagnostics on the last attempt of each."""
+    if not session_ids:
+        return {}
+    query = """
+        SELECT ids.value, diagnostics FROM json_each(?) AS ids CROSS JOIN attempts AS own
+        ON own.session_id = ids.value
+        AND number = (SELECT max(number) FROM attempts WHERE session_id = ids.value)
+    """
+    found: dict[str, UnmetChecksName] = {}
+    with ledger.reading() as db:
+        for session_id, diagnostics in db.execute(query, (json.dumps([*session_ids]),)):
+            codes = {str(each.get("code")) for each in json.loads(diagnostics) if isinstance(each, dict)}
+            reason = next((name for code, name in _UNMET.items() if code in codes), None)
+            if reason is not None:
+                found[session_id] = reason
+    return found
+
+
+_UNMET: dict[str, UnmetChecksName] = {
+    "CHK001": "failed", "CHK002": "not run",
+    **dict.fromkeys(("CHK004", "CHK005", "CHK006", "CHK007"), "weakened"),
+}  # fmt: skip
+"""By the codes of diagnostics, the worst first."""
+
+
 def sum_nested(ledger: Ledger, rows: Sequence[Run]) -> dict[str, NestedTotals]:
     """Return the totals of some runs, each with all runs nested in it."""
     first = [row.session_id for row in rows if row.parent_id is None]
@@ -211,6 +240,12 @@ def load_last_activity(ledger: Ledger, session_ids: Sequence[str]) -> dict[str, 
     with ledger.reading() as db:
         for session_id, number, at_ms, details in db.execute(_PROGRESS, ids):
             found[session_id] = LastActivity(LedgerEvent(number, at_ms, session_id, "progress", json.loads(details)))
+        for session_id, number, at_ms, details in db.execute(_CHECKS, ids):
+            last = found.get(session_id, NOTHING_HEARD)
+            if last.progress is None or last.progress.number < number:
+                found[session_id] = last._replace(
+                    check=LedgerEvent(number, at_ms, session_id, "check", json.loads(details))
+                )
         for session_id, *use in db.execute(_USES, ids):
             found[session_id] = found.get(session_id, NOTHING_HEARD)._replace(use=tuple(use))
         for session_id, agent in db.execute(_AWAITED, ids):
@@ -224,6 +259,7 @@ _PROGRESS = """
         SELECT number FROM events WHERE session_id = ids.value AND kind = 'progress' ORDER BY number DESC LIMIT 1
     )
 """
+_CHECKS = _PROGRESS.replace("'progress'", "'check'")
 _USES = """
     SELECT ids.value, tool, tool_uses.path, at_ms FROM json_each(?) AS ids CROSS JOIN tool_uses ON number = (
         SELECT number FROM tool_uses WHERE session_id = ids.value ORDER BY number DESC LIMIT 1

@@ -9,6 +9,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from remit.errors import UsageError
+from remit.ledger.events import read_clock_ms
 from remit.mcp.catalog import PAGE_CHARS
 from remit.mcp.output_limits import Bounds, fit_diagnostics
 from remit.views.json_objects import build_checked_return
@@ -217,6 +218,7 @@ def render_progress(seen: list[RunProgress]) -> str:
     open_ones = [each for each in seen if each.row.state != "finished"] or seen[:1]
     last = max(open_ones, key=lambda each: each.heard_ms or 0)
     state = "waits for a free place" if last.is_held else "at work"
-    said = " ".join(Bounds().text(last.said, _MAX_SAID).split())
+    doing = last.said if last.check is None else last.check.describe(read_clock_ms())
+    said = " ".join(Bounds().text(doing, _MAX_SAID).split())
     others = f" ({count(len(open_ones), 'agent')} at work)" if len(open_ones) > 1 else ""
     return f"{last.row.agent}: {said or state}{others}"

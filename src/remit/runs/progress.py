@@ -15,16 +15,31 @@ from remit.ledger.events import load_events
 from remit.ledger.hook_runs import GRACE_MS, HOOKS_OWNER, load_last_use
 from remit.ledger.runs import list_runs, load_run
 from remit.ledger.slots import Slots, list_holders, list_waiting
+from remit.sentences import format_duration
 from remit.storage.secrets import redact
 from remit.storage.settings import load_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from remit.ledger.events import LedgerEvent
     from remit.ledger.home import Home
     from remit.ledger.runs import Run
 
 _MOST_ROWS = 1000
+_MINUTE_S = 60
+
+
+class RunningCheck(NamedTuple):
+    """An acceptance check that is running."""
+
+    name: str
+    since_ms: int
+
+    def describe(self, now_ms: int) -> str:
+        """Return what runs, and for how long: `running check tests (12 s)`."""
+        seconds = max(0, now_ms - self.since_ms) // 1000
+        return f"running check {self.name} ({f'{seconds} s' if seconds < _MINUTE_S else format_duration(seconds)})"
 
 
 class RunProgress(NamedTuple):
@@ -44,6 +59,8 @@ class RunProgress(NamedTuple):
     """Whether it waits for a slot; otherwise, it is about to start."""
     worker: str = ""
     """The worker that executes it, if it runs on another machine."""
+    check: RunningCheck | None = None
+    """The acceptance check that is running."""
 
 
 class SlotWaiters:
@@ -82,6 +99,7 @@ class _AgentActivity(NamedTuple):
     tokens: int | None = None
     cost_usd: float | None = None
     worker: str = ""
+    check: RunningCheck | None = None
 
 
 class ProgressReader:
@@ -109,8 +127,9 @@ class ProgressReader:
         tokens = heard.tokens if row.tokens is None else row.tokens
         cost_usd = heard.cost_usd if row.cost_usd is None else row.cost_usd
         return RunProgress(
-            row, level, heard.said, heard.heard_ms, heard.idle_s, tokens, cost_usd, room.is_held(row), heard.worker
-        )
+            row, level, heard.said, heard.heard_ms, heard.idle_s, tokens, cost_usd, room.is_held(row), heard.worker,
+            heard.check if row.ended_ms is None else None,
+        )  # fmt: skip
 
     def _hear(self, row: Run) -> _AgentActivity:
         """The activity of a run, updated by its new events."""
@@ -121,8 +140,10 @@ class ProgressReader:
                 if event.kind == "progress":
                     heard = heard._replace(
                         said=str(told.get("said") or heard.said), heard_ms=event.at_ms, idle_s=0,
-                        tokens=told.get("tokens"), cost_usd=told.get("cost_usd"),
+                        tokens=told.get("tokens"), cost_usd=told.get("cost_usd"), check=None,
                     )  # fmt: skip
+                elif event.kind == "check":
+                    heard = heard._replace(check=read_check_event(event), heard_ms=event.at_ms, idle_s=0)
                 elif event.kind == "idle":
                     heard = heard._replace(idle_s=int(told.get("seconds") or 0))
                 elif event.kind == "taken":
@@ -131,6 +152,13 @@ class ProgressReader:
         self._heard[row.session_id] = heard
         used = load_harness_activity(self.home, row)
         return heard if used is None else heard._replace(said=used[0], heard_ms=used[1])
+
+
+def read_check_event(event: LedgerEvent) -> RunningCheck | None:
+    """Return the check that an event says is running; None if it says how the check ended."""
+    if event.details.get("state") != "started":
+        return None
+    return RunningCheck(redact(str(event.details.get("check", ""))), event.at_ms)
 
 
 def is_in_harness(row: Run, now_ms: int) -> bool:

@@ -74,9 +74,11 @@ if TYPE_CHECKING:
         TaskObject,
         TextPageObject,
         TreeRunObject,
+        UnmetChecksName,
         WorkerObject,
     )
     from remit.tasks.store import PlanFacts, StoredTask, TaskChange
+    from remit.views.checks import AttemptCheck
     from remit.views.explanations import Explanation
     from remit.views.hints import Interface
     from remit.views.logs import LogLine
@@ -235,13 +237,20 @@ def build_runs(home: Home, snapshots: Sequence[RunSnapshot]) -> list[RunObject]:
     """Runs as every list has them, with the totals of the runs below each."""
     if not snapshots:
         return []
-    from remit.ledger.queries import NOTHING_BELOW, load_summaries, sum_nested
+    from remit.ledger.queries import NOTHING_BELOW, load_summaries, load_unmet_checks, sum_nested
 
     rows = [each.row for each in snapshots]
     totals = sum_nested(home.ledger, rows)
     summaries = load_summaries(home.ledger, [row.session_id for row in rows])
+    lowered = [row.session_id for row in rows if row.status == "partial" and row.details.get("checks")]
+    unmet = load_unmet_checks(home.ledger, lowered)
     return [
-        _build_run(each, totals.get(each.row.session_id, NOTHING_BELOW), summaries.get(each.row.session_id, ""))
+        _build_run(
+            each,
+            totals.get(each.row.session_id, NOTHING_BELOW),
+            summaries.get(each.row.session_id, ""),
+            unmet.get(each.row.session_id),
+        )
         for each in snapshots
     ]
 
@@ -274,7 +283,7 @@ def build_tree_runs(home: Home, snapshots: Sequence[RunSnapshot]) -> list[TreeRu
     return [{**run, "level": each.seen.level} for run, each in zip(runs, snapshots, strict=True)]
 
 
-def _build_run(snapshot: RunSnapshot, nested: NestedTotals, summary: str) -> RunObject:
+def _build_run(snapshot: RunSnapshot, nested: NestedTotals, summary: str, unmet: UnmetChecksName | None) -> RunObject:
     from remit.storage.secrets import redact
 
     row, seen, place = snapshot.row, snapshot.seen, snapshot.place
@@ -312,6 +321,8 @@ def _build_run(snapshot: RunSnapshot, nested: NestedTotals, summary: str) -> Run
         "alive": snapshot.is_alive,
         "waits_for": [*snapshot.waits_for],
         "worker": seen.worker or None,
+        "check": None if seen.check is None else {"name": seen.check.name, "since_ms": seen.check.since_ms},
+        "unmet_checks": unmet,
         "machine": None if place is None else {
             "state": place.state, "worker": place.worker, "host": place.host, "fence": place.fence,
             "queue": place.queue, "waited_s": place.waited_s, "lease_left_s": place.lease_left_s,
@@ -319,7 +330,9 @@ def _build_run(snapshot: RunSnapshot, nested: NestedTotals, summary: str) -> Run
     }  # fmt: skip
 
 
-def build_attempt(attempt: AttemptRow, answer: AnswerSizeObject | None) -> AttemptObject:
+def build_attempt(
+    attempt: AttemptRow, answer: AnswerSizeObject | None, checks: Sequence[AttemptCheck] = ()
+) -> AttemptObject:
     """An attempt of a run, without secrets."""
     from remit.storage.secrets import redact_all
 
@@ -336,6 +349,17 @@ def build_attempt(attempt: AttemptRow, answer: AnswerSizeObject | None) -> Attem
         "claims": [*kept.claims],
         "usage": dict(kept.usage),
         "answer": answer,
+        "checks": [
+            {
+                "name": each.name,
+                "answer": each.answer,
+                "reason": each.reason,
+                "duration_ms": each.duration_ms,
+                "output": each.output,
+                "repeated": each.is_repeat,
+            }
+            for each in checks
+        ],
     }
 
 

@@ -17,7 +17,7 @@ from remit.attempts.output import OutputTail, load_tail, read_out
 from remit.attempts.results import load_result
 from remit.cluster.workers_status import is_remote
 from remit.errors import RunnerError, UsageError
-from remit.ledger.events import read_clock_ms
+from remit.ledger.events import load_events, read_clock_ms
 from remit.ledger.hook_runs import HOOKS_OWNER, list_later_uses
 from remit.ledger.runs import count_attempts, list_attempts, load_run
 from remit.ledger.texts import list_texts, load_text
@@ -29,6 +29,7 @@ from remit.runs.agent_lookup import list_own_runners, load_settings_or_usual
 from remit.runs.progress import is_in_harness, name_use
 from remit.storage.secrets import MARK, redact
 from remit.storage.supervisor_presence import is_present
+from remit.views.checks import describe_event
 from remit.views.json_objects import build_log_line
 from remit.views.remote_output import RemoteOutput
 from remit.views.run_snapshots import load_row, open_home
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from remit.attempts.results import ShimResult
     from remit.config import Settings
     from remit.errors import RemitError
+    from remit.ledger.events import LedgerEvent
     from remit.ledger.home import Home
     from remit.ledger.runs import AttemptRow, Run
     from remit.runners import Listener, Runner, RunOutput
@@ -55,8 +57,9 @@ class LogLine(NamedTuple):
     """A line of an agent's output."""
 
     attempt: int
-    kind: Literal["said", "text", "final", "trouble"]
-    """What it said or did in short; a line as it is; a line of its final message; what went wrong."""
+    kind: Literal["said", "text", "final", "trouble", "check"]
+    """What it said or did in short; a line as it is; a line of its final message; what went wrong; what an acceptance
+    check does."""
     text: str
 
 
@@ -75,6 +78,8 @@ class RunLog:
         self._number = attempt or 1
         self._reading: _Reading | None = None
         self._hooks = _Hooks(home, session_id) if read_run_config(self._row.details).is_harness_run else None
+        self._check_events: list[LedgerEvent] = []
+        self._check_event = 0
         self._fetched = RemoteOutput(home, session_id)
         self._fetched.fetch(self._row)
         last = self._count_kept()
@@ -131,10 +136,12 @@ class RunLog:
         """The lines that are new."""
         if self._hooks is not None:
             yield from self._hooks.read(self._only) if self.stream == "out" else ()
+            yield from self._read_checks(self._only)
             return
         self._fetched.fetch(self._load_row())
         if not self._count_kept():
             yield from self._read_answers()
+            yield from self._read_checks(self._only)
             return
         while True:
             folder = self._find_folder(self._number)
@@ -145,9 +152,26 @@ class RunLog:
             is_last = self._only is not None or self._number >= self._count_kept()
             if not is_alive and not reading.is_finished:
                 yield from self._finish(reading, folder)
+            if not is_alive:
+                yield from self._read_checks(self._number)
             if is_alive or is_last:
                 return
             self._number, self._reading = self._number + 1, None
+
+    def _read_checks(self, attempt: int | None) -> Iterator[LogLine]:
+        """What the acceptance checks after an attempt do, or those after every attempt, as far as it is new."""
+        if self.stream == "err":
+            return
+        ledger, session_id = self.home.ledger, self.session_id
+        while events := load_events(ledger, after=self._check_event, session_id=session_id, kind="check"):
+            self._check_event = events[-1].number
+            self._check_events += events
+        due = [each for each in self._check_events if attempt is None or each.details.get("attempt", 1) <= attempt]
+        self._check_events = [each for each in self._check_events if each not in due]
+        for each in due:
+            number = each.details.get("attempt", 1)
+            if self._only in (None, number):
+                yield LogLine(number, "check", redact(describe_event(each.details)))
 
     def read_raw(self) -> Iterator[bytes]:
         """What is new, word for word."""

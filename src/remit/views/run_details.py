@@ -24,7 +24,8 @@ from remit.runs.request import read_request
 from remit.runs.results.full_result import load_report
 from remit.runs.text_pages import redact_once
 from remit.storage.secrets import MARK, redact, redact_all
-from remit.views.json_objects import build_attempt, build_runs, build_text_page
+from remit.views.checks import list_attempt_checks
+from remit.views.json_objects import build_attempt, build_check, build_runs, build_text_page
 from remit.views.run_actions import describe_actions
 from remit.views.run_snapshots import load_row, load_snapshots
 from remit.views.run_tree import list_subtree
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
         RunDetailsObject,
         TextPageObject,
     )
+    from remit.views.checks import AttemptCheck
     from remit.views.run_snapshots import RunSnapshot
 
 
@@ -71,14 +73,17 @@ def load_run_details(
     config = redact_all(hide_environ(read_run_config(row.details)))
     report = redact_all(load_kept_report(home, row))
     folder = find_folder(home, row.session_id)
+    attempts = list_attempts(home.ledger, row.session_id)
+    checked = list_attempt_checks(home, row.session_id, read_run_config(row.details), attempts)
     details: RunDetailsObject = {
         "run": run,
         "config": _list_config(row, config),
         "asked": _load_asked(home, row, snapshot.work),
         "attempts": [
-            build_attempt(each, _measure(home, row.session_id, f"answer-{each.number}"))
-            for each in list_attempts(home.ledger, row.session_id)
+            build_attempt(each, _measure(home, row.session_id, f"answer-{each.number}"), checked.get(each.number, ()))
+            for each in attempts
         ],
+        "checks": [] if report is None else [build_check(each) for each in report.checks],
         "result": None if report is None else _write_result(report, result_format),
         "steps": [
             {"name": each.name, "state": each.state, "message": redact_all(each.message), "at_ms": each.at_ms}
@@ -165,6 +170,8 @@ class RunRecord(NamedTuple):
     snapshot: RunSnapshot
     config: RunConfig
     attempts: tuple[AttemptRow, ...] = ()
+    checks: Mapping[int, tuple[AttemptCheck, ...]] = {}
+    """How the acceptance checks ended after each attempt, by its number, as far as that is kept."""
     report: Result | None = None
     """The whole result; None before the agent has ended."""
     steps: tuple[StoredStep, ...] = ()
@@ -186,10 +193,12 @@ def load_record(
     tree = list_subtree(home, session_id, cluster=cluster)
     row = tree[0].row
     folder = find_folder(home, session_id)
+    config, attempts = read_run_config(row.details), list_attempts(home.ledger, session_id)
     return RunRecord(
         tree[0],
-        redact_all(hide_environ(read_run_config(row.details))),
-        tuple(redact_all(each) for each in list_attempts(home.ledger, session_id)),
+        redact_all(hide_environ(config)),
+        tuple(redact_all(each) for each in attempts),
+        list_attempt_checks(home, session_id, config, attempts),
         redact_all(load_kept_report(home, row)),
         tuple(redact_all(each) for each in list_steps(home.ledger, session_id)),
         tuple(tree[1:]),

@@ -19,7 +19,7 @@ from remit.ledger.queries import NOTHING_HEARD, load_last_activity
 from remit.ledger.runs import REMOTE_OWNER, find_sessions, list_runs, list_taken, load_run
 from remit.runs.admission.run_config import read_run_config
 from remit.runs.admission.tickets import TICKET
-from remit.runs.progress import RunProgress, SlotWaiters, is_in_harness, name_use
+from remit.runs.progress import RunProgress, SlotWaiters, is_in_harness, name_use, read_check_event
 from remit.spelling import find_similar
 from remit.storage.secrets import redact, redact_all
 from remit.storage.settings import find_workspace
@@ -255,10 +255,12 @@ def _load_progress(row: Run, folder: str | None, heard: LastActivity, now_ms: in
     times = [each for each in (printed_ms, used_ms, None if told is None else told.at_ms) if each is not None]
     heard_ms = max(times, default=None)
     since_ms = max(heard_ms or 0, row.started_ms or 0)
-    idle_s = (now_ms - since_ms) // 1000 if row.state == "running" else 0
+    check = None if heard.check is None else read_check_event(heard.check)
+    idle_s = (now_ms - since_ms) // 1000 if row.state == "running" and heard.check is None else 0
     return RunProgress(
         row, 0, redact(said), heard_ms,
         idle_s if idle_s > read_run_config(row.details).idle_s else 0,
         details.get("tokens") if row.tokens is None else row.tokens,
         details.get("cost_usd") if row.cost_usd is None else row.cost_usd,
+        check=check,
     )  # fmt: skip

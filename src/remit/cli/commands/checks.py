@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING
+import time
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from remit.cli import options
+from remit.cli.live import Screen
 from remit.cli.output import get_paint, print_json, print_lines
-from remit.terminal import escape, quote
+from remit.cli.result_output import render_check
+from remit.terminal import cut, escape
 from remit.views.render import ACCEPTED, NOT_ACCEPTED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Coroutine, Mapping, Sequence
 
-    from remit.result import CheckResult
+    from remit.runs.checks.accept import CheckedTree
     from remit.runs.checks.definition import AcceptanceCheck
 
-_MARKS = {"passed": ("✓", "good"), "failed": ("✗", "error"), "not run": ("!", "warning")}
+_DRAW_INTERVAL_S = 0.25
 
 
 @click.command(cls=options.Command)
@@ -50,36 +52,53 @@ def checks(names: tuple[str, ...], *, only_list: bool, output_format: str) -> in
 
     from remit.views.json_objects import build_check
 
+    display = CheckDisplay() if output_format != "json" and Screen.is_available() else None
+    checking = check_workspace(
+        Home(root), settings, names, environ=os.environ, report=display.take if display else lambda _: None
+    )
+    found = asyncio.run(display.follow(checking) if display else checking)
     paint = get_paint()
-    shows_progress = output_format != "json" and sys.stderr is not None and sys.stderr.isatty()
-
-    def report(event: Mapping[str, object]) -> None:
-        if shows_progress and event["state"] == "started":
-            print_lines(f"running {escape(str(event['check']))} ...", stderr=True)
-
-    found = asyncio.run(check_workspace(Home(root), settings, names, environ=os.environ, report=report))
     if output_format == "json":
         print_json({"items": [build_check(each) for each in found.results]})
         return ACCEPTED if found.is_passed else NOT_ACCEPTED
     width = max(len(each.name) for each in found.results)
     for result in found.results:
-        mark, style = _MARKS[result.answer]
-        print_lines(f"{paint(style, mark)} {escape(result.name):<{width}}  {_describe(result)}")
-        if result.answer != "passed":
-            for line in result.output.splitlines():
-                print_lines(f"    {quote(line)}")
+        for line in render_check(result, paint, width=width):
+            print_lines(line)
     return ACCEPTED if found.is_passed else NOT_ACCEPTED
 
 
-def _describe(result: CheckResult) -> str:
-    seconds = f"{result.duration_ms / 1000:.1f} s"
-    if result.answer == "passed":
-        counted = f", {result.tests:,} tests" if result.tests is not None else ""
-        flaky = "; flaky: it failed first" if result.is_flaky else ""
-        return f"passed in {seconds}{counted}{flaky}"
-    if result.answer == "failed":
-        return f"failed in {seconds}: {escape(result.reason)}"
-    return f"not run: {escape(result.reason)}"
+class CheckDisplay:
+    """Shows on a terminal which check is running, and for how long."""
+
+    def __init__(self) -> None:
+        self._screen = Screen()
+        self._now = "reading the working tree"
+        self._since_s = time.monotonic()
+
+    def take(self, event: Mapping[str, object]) -> None:
+        """Take an event of the checks."""
+        if event["state"] == "started":
+            self._now = f"running check {escape(str(event['check']))}"
+        elif event["state"] == "waiting":
+            self._now = "another process runs checks in this tree; waiting"
+        self._since_s = time.monotonic()
+
+    async def follow(self, checking: Coroutine[Any, Any, CheckedTree]) -> CheckedTree:
+        """Draw the progress until the checks have ended."""
+        import asyncio
+
+        task = asyncio.ensure_future(checking)
+        try:
+            while not (await asyncio.wait({task}, timeout=_DRAW_INTERVAL_S))[0]:
+                line = f"{self._now} ({time.monotonic() - self._since_s:.0f} s)"
+                self._screen.draw([cut(line, self._screen.get_size()[0] - 1)])
+        finally:
+            self._screen.draw([])
+            if not task.done():
+                task.cancel()
+                await asyncio.wait({task})
+        return task.result()
 
 
 def _show_list(known: Sequence[AcceptanceCheck], output_format: str) -> None:

@@ -137,6 +137,6 @@ def _make_show(output_format: str, *, last: int | None) -> Callable[[RunLog], in
 
 def _render(line: LogLine) -> str:
     text = escape(line.text, keep="\t")
-    if line.kind == "said":
+    if line.kind in ("said", "check"):
         return f"{get_paint()('note', '·')} {text}"
     return f"{get_paint()('warning', '!')} {text}" if line.kind == "trouble" else text

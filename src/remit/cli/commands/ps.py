@@ -10,7 +10,7 @@ from remit.cli import options
 from remit.cli.commands import completion
 from remit.cli.output import get_paint, print_json, print_lines, warn_about_settings
 from remit.errors import UsageError
-from remit.terminal import count_columns, cut, escape, find_width, fold, measure
+from remit.terminal import count_columns, cut, escape, find_width, fold, measure, quote
 from remit.views.render import ACCEPTED, count
 
 if TYPE_CHECKING:
@@ -95,6 +95,8 @@ def _show(found: Sequence[RunSnapshot]) -> None:
     for each, cells in zip(found, lines, strict=False):
         cells[_STATE] = paint(_STYLES.get(each.word, "note"), cells[_STATE])
         print_lines("  ".join(cells).rstrip())
+        if each.seen.check is not None:
+            print_lines(f"  {paint('note', '·')} {quote(each.seen.check.describe(each.now_ms))}")
         for warning in list_warnings(each):
             first, *more = fold(warning, None if width is None else width - 4)
             print_lines("\n    ".join((f"  {paint('warning', '!')} {first}", *more)))

@@ -11,11 +11,12 @@ from remit.cli import options
 from remit.cli.commands import completion
 from remit.cli.commands.ps import list_warnings, name_supervisor, report_cluster_error
 from remit.cli.output import get_paint, name_file, print_json, print_lines, print_verbatim
-from remit.cli.result_output import render_result
+from remit.cli.result_output import render_check, render_result
 from remit.errors import UsageError
 from remit.sentences import format_duration
 from remit.spelling import did_you_mean
 from remit.terminal import escape, quote
+from remit.views.checks import COVERED, describe_execution
 from remit.views.render import ACCEPTED, count, render_json
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 _NAME = 10
 _MAX_CODES = 8
 _MAX_DIAGNOSTICS = 50
+_MAX_OUTPUT = 10
 _STEP_STYLES = {"done": "good", "there": "good", "failed": "error"}
 
 
@@ -131,9 +133,10 @@ def render_report(report: Mapping[str, Any], form: str) -> str:
 def _render(record: RunRecord, *, full: bool, paint: Paint) -> Iterator[str]:
     yield from _render_result(record, full=full, paint=paint)
     for title, lines in (
+        ("checks", _render_checks(record, full=full, paint=paint)),
         ("request", _render_request(record)),
         ("worker", _render_place(record)),
-        ("attempts", (_render_attempt(each, full=full, paint=paint) for each in record.attempts)),
+        ("attempts", (_render_attempt(record, each, full=full, paint=paint) for each in record.attempts)),
         ("finish steps", _render_steps(record, paint)),
         ("nested", (_render_nested(each) for each in record.below)),
         ("files", (escape(name_file(file)) for file in record.files) if full or not record.report else ()),
@@ -151,13 +154,16 @@ def _render(record: RunRecord, *, full: bool, paint: Paint) -> Iterator[str]:
 def _render_result(record: RunRecord, *, full: bool, paint: Paint) -> Iterator[str]:
     """Render the result, or the state of an open run."""
     if record.report is not None:
-        report = record.report._replace(diagnostics=record.report.diagnostics[:_MAX_DIAGNOSTICS])
+        rest = [each for each in record.report.diagnostics if not record.report.checks or each.code not in COVERED]
+        report = record.report._replace(diagnostics=tuple(rest[:_MAX_DIAGNOSTICS]), checks=())
         lines = render_result(report, paint=paint).split("\n")
         yield from lines[:-1] if full else lines
         return
     snapshot = record.snapshot
     yield f"{paint('warning', '·')} {paint('strong', escape(snapshot.row.agent))}: {escape(snapshot.word)}"
-    if snapshot.seen.said:
+    if snapshot.seen.check is not None:
+        yield f"  {quote(snapshot.seen.check.describe(snapshot.now_ms))}"
+    elif snapshot.seen.said:
         yield f"  {quote(snapshot.seen.said)}"
     for warning in list_warnings(snapshot):
         yield f"  {paint('warning', '!')} {warning}"
@@ -224,14 +230,31 @@ def _show_time(at_ms: int) -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at_ms / 1000))
 
 
-def _render_attempt(attempt: AttemptRow, *, full: bool, paint: Paint) -> str:
-    """`1  exited, invalid: RET011, RET020`; in full, every diagnostic below it."""
+def _render_checks(record: RunRecord, *, full: bool, paint: Paint) -> Iterator[str]:
+    """Render the answer of each acceptance check with its command and, if it didn't pass or in full, its output."""
+    for check in () if record.report is None else record.report.checks:
+        line, *output = render_check(check, paint, most_lines=None if full else _MAX_OUTPUT, in_full=full)
+        yield line
+        if check.command not in ("", check.name):
+            yield f"    $ {quote(check.command)}"
+        yield from output
+
+
+def _render_attempt(record: RunRecord, attempt: AttemptRow, *, full: bool, paint: Paint) -> str:
+    """`1  exited, invalid: RET011, RET020`; in full, every diagnostic below it.
+
+    How the acceptance checks ended after the last attempt is shown with the result.
+    """
     codes = [str(each.get("code", "")) for each in attempt.diagnostics if isinstance(each, dict)]
     shown = list(dict.fromkeys(codes))
     more = f" and {len(shown) - _MAX_CODES} more" if len(shown) > _MAX_CODES else ""
     text = f": {escape(', '.join(shown[:_MAX_CODES]))}{more}" if shown else ""
     words = ", ".join(escape(word) for word in (attempt.stop_reason or "started", attempt.verdict) if word)
     lines = [f"{attempt.number}  {words}{text}{_render_usage(attempt.usage)}"]
+    if attempt is not record.attempts[-1] or record.report is None:
+        for check in record.checks.get(attempt.number, ()):
+            lines.append(f"   {quote(check.name)}: {quote(describe_execution(check))}")
+            lines += [f"       {quote(line)}" for line in (check.output.splitlines() if full else ())]
     if full:
         lines += [f"   {_render_diagnostic(each, paint)}" for each in attempt.diagnostics if isinstance(each, dict)]
         repairs = (each.get("message", "") for each in attempt.repairs if isinstance(each, dict))

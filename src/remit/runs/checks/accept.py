@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from remit.attempts.folders import FIRST_CHECK
@@ -16,7 +17,7 @@ from remit.light_hash import take_sha256
 from remit.light_namedtuple import NamedTuple
 from remit.result import CheckResult
 from remit.runs.checks.diagnostics import check_failed, check_flaky, check_not_run, report_unreadable
-from remit.runs.checks.execute import Execution, execute, lock_tree
+from remit.runs.checks.execute import Execution, execute, load_execution, lock_tree
 from remit.runs.checks.weakened import find_weakening, is_needed, list_changed
 
 if TYPE_CHECKING:
@@ -105,7 +106,8 @@ class CheckRound:
         """Run checks one after the other, on a tree that no other check uses meanwhile."""
         ledger = self.place.home.ledger
         made: frozenset[str] | None = frozenset()
-        async with lock_tree(self.place.home, self.place.root, is_cancelled=self.place.is_cancelled):
+        on_wait = partial(self.report, {"state": "waiting", "attempt": self.attempt})
+        async with lock_tree(self.place.home, self.place.root, is_cancelled=self.place.is_cancelled, on_wait=on_wait):
             results = {check.name: await self._run_check(check, index) for index, check in enumerate(checks)}
             if self._executed:
                 made = await asyncio.to_thread(self._list_made)
@@ -155,8 +157,8 @@ class CheckRound:
             return result._replace(
                 reason=f"{writer} is changing the tree; to check each agent by itself, use --worktree"
             )
-        self.report({"check": check.name, "state": "started"})
-        number = FIRST_CHECK * self.attempt + _PER_CHECK * index + 1
+        self.report({"check": check.name, "state": "started", "attempt": self.attempt})
+        number = _number_execution(self.attempt, index)
         first = execution = await execute(check, self.place, number=number, limit_ms=self.limit_ms)
         if first.answer == "failed":
             again = await execute(check, self.place, number=number + 1, limit_ms=self.limit_ms)
@@ -165,7 +167,10 @@ class CheckRound:
         if execution.answer != "not run" and not is_flaky:
             self._executed.append(check.name)
         before = await self._find_before(check, number + 2) if execution.answer == "failed" else ""
-        self.report({"check": check.name, "state": execution.answer, "duration_ms": execution.duration_ms})
+        self.report({
+            "check": check.name, "state": execution.answer, "attempt": self.attempt, "reason": execution.reason,
+            "duration_ms": execution.duration_ms,
+        })  # fmt: skip
         return result._replace(
             answer=execution.answer, reason=execution.reason or execution.counts.problem,
             duration_ms=execution.duration_ms, is_flaky=is_flaky, before=before, output=execution.output,
@@ -200,6 +205,26 @@ class CheckRound:
         with suppress(RemitError):
             return list_changed(compare(self.after, scan_again(self.after)))
         return None
+
+
+def _number_execution(attempt: int, index: int) -> int:
+    """Return the number of the folder in which a check is executed first; its repetition has the next one."""
+    return FIRST_CHECK * attempt + _PER_CHECK * index + 1
+
+
+def load_executions(
+    home: Home, session_id: str, checks: Sequence[AcceptanceCheck], *, attempt: int
+) -> Iterator[tuple[str, Execution, bool]]:
+    """Yield how checks ended after an attempt, from the folders that are left: name, end, whether it is a repetition.
+
+    A check that was not needed, or whose answer was known already, has no folder.
+    """
+    for index, check in enumerate(checks):
+        first = _number_execution(attempt, index)
+        for number in (first, first + 1):
+            execution = load_execution(home, session_id, check, number)
+            if execution is not None:
+                yield check.name, execution, number != first
 
 
 def scan_for_checks(

@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager, suppress
 from signal import Signals
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from remit.attempts.folders import make_attempt, send_control
+from remit.attempts.folders import find_folder, make_attempt, send_control
 from remit.attempts.output import load_tail, measure_out, read_out
 from remit.attempts.results import find_state, load_result, wait_result
 from remit.attempts.start import ShimOrder, start_shim
@@ -112,6 +112,16 @@ async def execute(check: AcceptanceCheck, place: CheckPlace, *, number: int, lim
     )
 
 
+def load_execution(home: Home, session_id: str, check: AcceptanceCheck, number: int) -> Execution | None:
+    """Return how an execution ended, by the files in its folder; None if it hasn't ended or nothing is left of it."""
+    folder = find_folder(home, session_id, number)
+    result = load_result(folder)
+    if result is None:
+        return None
+    answer, reason = judge_exit(result, timeout_s=check.timeout_s)
+    return Execution(answer, reason, result.ended_ms - result.started_ms, read_end(folder), folder=folder)
+
+
 def judge_exit(result: ShimResult, *, timeout_s: float) -> tuple[Answer, str]:
     """Return what the end of a command says. One that was ended from outside, or couldn't start, says nothing."""
     if result.errno is not None:
@@ -146,12 +156,18 @@ def read_end(folder: str) -> str:
 
 
 @asynccontextmanager
-async def lock_tree(home: Home, root: str, *, is_cancelled: Callable[[], bool]) -> AsyncIterator[None]:
-    """Let one process at a time check a tree."""
+async def lock_tree(
+    home: Home, root: str, *, is_cancelled: Callable[[], bool], on_wait: Callable[[], object]
+) -> AsyncIterator[None]:
+    """Let one process at a time check a tree. `on_wait` is called once if another one does."""
     file = f"{home.make_folder('locks')}/checks-{take_sha256(os.fsencode(root))[:16]}.lock"
+    has_waited = False
     while True:
         with try_lock(file) as is_ours:
             if is_ours or is_cancelled():
                 yield
                 return
+        if not has_waited:
+            has_waited = True
+            on_wait()
         await asyncio.sleep(_POLL_S)

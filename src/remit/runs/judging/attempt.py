@@ -83,7 +83,7 @@ def shape_attempt(row: Run, attempt: Attempt) -> AttemptRow:
     if verdict is None:
         return kept
     message = verdict.verdict
-    diagnostics = (*verdict.diagnostics, *(() if attempt.checks is None else attempt.checks.diagnostics))
+    diagnostics = (*(() if attempt.checks is None else attempt.checks.diagnostics), *verdict.diagnostics)
     return kept._replace(
         diagnostics=[_shape_diagnostic(each) for each in diagnostics[:_MAX_RECORDED]],
         repairs=[] if message is None else [_shape_repair(each) for each in message.repairs[:_MAX_RECORDED]],

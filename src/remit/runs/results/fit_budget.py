@@ -260,7 +260,7 @@ def _clean_fields(whole: Result) -> Result:
             each._replace(message=_clean_text(each.message), place=None, fix=None) for each in ranked[:_MAX_ITEMS]
         ),
         checks=tuple(
-            each._replace(name=_clean_text(each.name, _MAX_NAME), reason=_clean_text(each.reason), output="")
+            each._replace(name=_clean_text(each.name, _MAX_NAME), reason=_clean_text(each.reason))
             for each in whole.checks
         ),
         errors=tuple(_clean_fault(each) for each in whole.errors[:_MAX_ITEMS]),

@@ -9,7 +9,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.model import ACCEPTABLE
+from remit.result import CheckResult
 from remit.sentences import format_duration
+from remit.views.checks import AttemptCheck, describe_answer, describe_execution
 from remit.views.render import count
 from remit.views.report.record import name_state
 
@@ -50,6 +52,11 @@ _GRADES = {
     "changed": StatusBadge("there, changed since dispatch", "✓", "good"),
     "attributed": StatusBadge("there, written by this agent", "✓", "good"),
 }
+_CHECKS = {
+    "passed": StatusBadge("passed", "✓", "good"),
+    "failed": StatusBadge("failed", "✗", "bad"),
+    "not run": StatusBadge("not run", "!", "warn"),
+}
 _SEVERITIES = {"error": ("✗", "bad"), "warning": ("!", "warn"), "note": ("i", "live")}
 
 
@@ -85,6 +92,35 @@ def describe_claim(claim: Mapping[str, Any]) -> StatusBadge:
     """The badge of a reported file."""
     found = _FILE_STATES.get(str(claim.get("state"))) or _GRADES.get(str(claim.get("grade")))
     return found or StatusBadge(str(claim.get("grade") or claim.get("state") or "claimed"), "!", "warn")
+
+
+def describe_check(check: Mapping[str, Any]) -> StatusBadge:
+    """The badge of an acceptance check."""
+    if not check.get("needed", True):
+        return StatusBadge("not needed", "·", "off")
+    return _CHECKS.get(str(check.get("answer")), _CHECKS["not run"])
+
+
+def format_check(check: Mapping[str, Any]) -> str:
+    """The name of an acceptance check, and its answer with time and reason."""
+    result = CheckResult(
+        str(check["name"]), str(check["answer"]), check.get("reason", ""), duration_ms=check.get("duration_ms", 0),
+        is_cached=check.get("cached", False), is_flaky=check.get("flaky", False),
+        is_needed=check.get("needed", True), before=check.get("before", ""), tests=check.get("tests"),
+        skipped=check.get("skipped"),
+    )  # fmt: skip
+    return f"{result.name} {describe_answer(result, in_full=True)}"
+
+
+def format_attempt_checks(node: Mapping[str, Any], attempt: Mapping[str, Any]) -> list[str]:
+    """How the acceptance checks ended after an attempt; those after the last one are shown with the result."""
+    if node["checks"] and attempt is node["attempts"][-1]:
+        return []
+    executed = [
+        AttemptCheck(str(each["name"]), each["answer"], each["reason"], each["duration_ms"], "", each["repeated"])
+        for each in attempt["checks"]
+    ]
+    return [f"{each.name} {describe_execution(each)}" for each in executed]
 
 
 def describe_severity(finding: Mapping[str, Any]) -> StatusBadge:

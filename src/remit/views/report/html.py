@@ -120,6 +120,7 @@ def _render_node(report: Mapping[str, Any], node: Mapping[str, Any], number: int
         element("dl", facts),
         _render_asked(node["asked"]),
         _render_result(node["result"]) if node["result"] else _render_open(run),
+        _render_checks(node["checks"]),
         [_render_attempt(node, attempt) for attempt in node["attempts"]],
         _render_list("Changed, but not reported", [f"{each['path']} ({each['kind']})" for each in node["unclaimed"]]),
         _render_list("Finish steps", content.format_steps(node["steps"])),
@@ -165,6 +166,22 @@ def _render_result(result: Mapping[str, Any]) -> Iterator[Markup | None]:
     yield _render_list("Notes", [str(each) for each in result["remit"].get("notes", ())])
 
 
+def _render_checks(checks: Sequence[Mapping[str, Any]]) -> Iterator[Markup]:
+    """The acceptance checks, each with its command and its output."""
+    if not checks:
+        return
+    yield element("h4", "Acceptance checks")
+    for each in checks:
+        look = content.describe_check(each)
+        mark = element("span", look.mark, class_=f"tone {look.tone}")
+        command = element("code", each.get("command") or each["name"])
+        yield element("p", mark, f" {content.format_check(each)} ", command)
+        if each.get("output"):
+            output = element("pre", each["output"])
+            is_shown = each["answer"] != "passed"
+            yield output if is_shown else element("details", element("summary", "The end of its output"), output)
+
+
 def _render_attempt(node: Mapping[str, Any], attempt: Mapping[str, Any]) -> Iterator[Markup | None]:
     span = content.format_span(attempt["started_ms"], attempt["ended_ms"])
     yield element("h4", f"Attempt {attempt['number']}")
@@ -175,6 +192,7 @@ def _render_attempt(node: Mapping[str, Any], attempt: Mapping[str, Any]) -> Iter
         for each in attempt["diagnostics"]
     ]  # fmt: skip
     yield element("ul", [element("li", each) for each in diagnostics]) if diagnostics else None
+    yield _render_list("Acceptance checks", content.format_attempt_checks(node, attempt))
     yield _render_list("Repaired", [str(each.get("message", "")) for each in attempt["repairs"]])
     claims = content.list_claims(node, attempt)
     if claims:

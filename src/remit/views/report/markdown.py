@@ -14,7 +14,7 @@ from remit.terminal import escape
 from remit.views.report import content
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 _SIGNS = re.compile(r"[\\`*\[\]<>|~&$@]|(?<![^\W_])_|_(?![^\W_])")
 """What means something inside a line; an underscore does where no letters are on both sides of it."""
@@ -109,6 +109,7 @@ def _render_nodes(report: Mapping[str, Any]) -> Iterator[str]:
         yield from (f"- {name}: {quote(value)}" for name, value in content.list_facts(report, node))
         yield from _render_asked(node["asked"])
         yield from _render_result(node["result"]) if node["result"] else _render_open(run)
+        yield from _render_checks(node["checks"])
         for attempt in node["attempts"]:
             yield from _render_attempt(node, attempt)
         unclaimed = (f"{code(each['path'])} {quote(each['kind'])}" for each in node["unclaimed"])
@@ -130,6 +131,16 @@ def _render_asked(asked: Mapping[str, Any]) -> Iterator[str]:
         yield from _render_long(asked, "prompt")
     yield from _list("Inputs", (f"{code(name)} = {quote(value)}" for name, value in asked["inputs"].items()))
     yield from _list("Given to read", map(quote, content.format_context(asked["context"])))
+
+
+def _render_checks(checks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """The acceptance checks, and the command and the output of each that didn't pass."""
+    lines = (f"{content.describe_check(each).mark} {quote(content.format_check(each))}" for each in checks)
+    yield from _list("Acceptance checks", lines)
+    for each in checks:
+        if each["answer"] != "passed" and (each.get("output") or each.get("command")):
+            yield from ("", f"{quote(each['name'])}: {code(each.get('command') or each['name'])}")
+            yield from fence(each["output"]) if each.get("output") else ()
 
 
 def _render_open(run: Mapping[str, Any]) -> Iterator[str]:
@@ -159,6 +170,7 @@ def _render_attempt(node: Mapping[str, Any], attempt: Mapping[str, Any]) -> Iter
         for each in attempt["diagnostics"]
     )
     yield from _list("Diagnostics", diagnostics)
+    yield from _list("Acceptance checks", map(quote, content.format_attempt_checks(node, attempt)))
     yield from _list("Repaired", (quote(each.get("message", "")) for each in attempt["repairs"]))
     claims = (
         f"{code(each.get('path', ''))}: {_render_badge(content.describe_claim(each))}"

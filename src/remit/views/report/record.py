@@ -1,7 +1,8 @@
 """The record of a run with all its nested runs, as one value for a file.
 
 The tree lists every run. As many runs as the size limit permits are included in full, failed runs first. The report
-says what is shortened or left out. It contains no paths of the machine, processes or command lines.
+says what is shortened or left out. Of command lines it has only those of
+acceptance checks, and it has no paths of the machine and no processes.
 """
 
 from __future__ import annotations
@@ -198,6 +199,7 @@ def _cut_details(home: Home, node: Mapping[str, Any], sizes: RecordSizes) -> dic
         },
         "attempts": [_cut_attempt(home, run["session_id"], each, cutter)
                      for each in node["attempts"][-sizes.items :]],
+        "checks": cutter.cut(node["checks"]),
         "result": result and cutter.cut(result),
         "steps": cutter.cut(node["steps"]),
         "unclaimed": cutter.cut(node["unclaimed"]),
