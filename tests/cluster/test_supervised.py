@@ -36,20 +36,20 @@ def test_a_busy_ledger_is_reported_and_looked_at_again(tmp_path: Path, url: str)
     async def follow() -> None:
         home = Home(str(tmp_path))
         home.ledger.db.execute("PRAGMA busy_timeout = 50")
-        afar = caller.ClusterClient(home, url, ClusterSettings(), {}, key=b"k" * 32)
-        await afar.open()
+        client = caller.ClusterClient(home, url, ClusterSettings(), {}, key=b"k" * 32)
+        await client.open()
         for name in ("one", "two"):
-            await submissions.post(afar.db, make(name, root="one"))
+            await submissions.post(client.db, make(name, root="one"))
         other = sqlite3.connect(home.ledger.file, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
-        async with afar.follow(Run("one", "worker", 1, ("o", "worker"), root_id="one")) as followed:
+        async with client.follow(Run("one", "worker", 1, ("o", "worker"), root_id="one")) as followed:
             await until(lambda: followed.error)
             assert type(followed.error) is BusyError
             other.execute("ROLLBACK")
             await until(lambda: load_run(home.ledger, "two"))
             assert followed.error is None
         other.close()
-        await afar.close()
+        await client.close()
 
     asyncio.run(asyncio.wait_for(follow(), 30))
 

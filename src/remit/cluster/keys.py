@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from remit.cluster.database.store import Database
 
-
 KEY = "REMIT_CLUSTER_KEY"
 KEY_FILE = "cluster.key"
 KEY_BYTES = 32

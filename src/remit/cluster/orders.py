@@ -18,7 +18,6 @@ from remit.runs.judging.conclusion import RunEvidence
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-
 PROTOCOL = 1
 """Incremented if older workers can't execute new orders."""
 

@@ -94,7 +94,7 @@ async def work(
         raise UsageError("an agent can't start a worker", hint="start the worker outside of a run")
     cluster = _find_cluster(environ)
     name = check_name(options.name or socket.gethostname())
-    db, bulk_db = Database(cluster.url, name="remit worker start"), Database(cluster.url, name="remit parcels")
+    db, bulk_db = Database(cluster.url, name="remit worker start"), Database(cluster.url, name="remit bundles")
     await db.open()
     folder = WorkerFolder(options.folder or find_folder(name, environ), name)
     try:

@@ -16,7 +16,6 @@ from remit.cluster.orders import OrderSource, Packed
 from remit.errors import RefusedError, StorageError, UsageError
 from remit.git import clones
 from remit.git.bundles import BaseTree, check_commit, pack, push
-from remit.git.clones import has_base
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from remit.cluster.caller.client import ClusterClient
     from remit.cluster.database.store import Database
     from remit.cluster.orders import RunOrder
-
 
 _NOTE = "parcels sent to "
 _MAX_STEPS = 10
@@ -69,9 +67,9 @@ async def _has_all(db: Database, steps: Sequence[_BaseStep]) -> bool:
 
 async def _send_steps(client: ClusterClient, root: str, commit: str, sent: list[_BaseStep]) -> list[_BaseStep]:
     """Send a commit, incrementally if possible, and return all bundles that a worker needs for it."""
-    known = [step.commit for step in sent]
-    if commit in known:
-        return sent[: known.index(commit) + 1]
+    commits = [step.commit for step in sent]
+    if commit in commits:
+        return sent[: commits.index(commit) + 1]
     if sent and len(sent) < _MAX_STEPS:
         step = _BaseStep(commit, sent[-1].commit)
         try:
@@ -100,7 +98,7 @@ async def load_bundles(db: Database, store: str, source: OrderSource) -> list[by
     """Return the bundles of a base tree that a worker's store lacks; each builds on the one before it."""
     loaded: list[bytes] = []
     for name in (*source.below, source.parcel) if source.parcel else ():
-        if not loaded and await asyncio.to_thread(has_base, store, _find_commit(name)):
+        if not loaded and await asyncio.to_thread(clones.has_base, store, _find_commit(name)):
             continue
         bundle = await bundles.get(db, name)
         if bundle is None:
@@ -113,11 +111,11 @@ def _find_commit(name: str) -> str:
     return check_commit(name.removeprefix("base-").partition("-")[0])
 
 
-class PackedWork(NamedTuple):
+class SentChanges(NamedTuple):
     """The agent's changes, and the paths of changed files that could not be sent."""
 
     packed: Packed = Packed()
-    left: tuple[str, ...] = ()
+    unsent: tuple[str, ...] = ()
 
 
 def name_branch(session_id: str, fence: int) -> str:
@@ -125,27 +123,28 @@ def name_branch(session_id: str, fence: int) -> str:
     return f"remit/{session_id}" if fence <= 1 else f"remit/{session_id}.{fence}"
 
 
-async def send_work(
-    db: Database, root: str, order: RunOrder, fence: int, *, megabytes: int, also: Iterable[str] = (), known: str = ""
-) -> PackedWork:
-    """Send the changes since the base tree. `known`: the commit that was sent already."""
+async def send_changes(
+    db: Database,
+    root: str,
+    order: RunOrder,
+    fence: int,
+    *,
+    megabytes: int,
+    also: Iterable[str] = (),
+    sent_commit: str = "",
+) -> SentChanges:
+    """Send the changes since the base tree. `sent_commit`: the commit that was sent already."""
     base = BaseTree(order.commit, order.tree, order.prefix)
     made = await asyncio.to_thread(clones.collect, root, base, also=tuple(also))
     if not made.files:
-        return PackedWork(left=made.left)
+        return SentChanges(unsent=made.left)
     source = OrderSource(parcel=f"made-{made.commit}")
     if order.source.remote:
         source = OrderSource(order.source.remote, name_branch(order.session_id, fence), history=order.source.history)
-    if made.commit != known:
-        await _send_bundle(db, root, made.commit, source, without=order.commit, max_bytes=megabytes * _MEGABYTE)
-    return PackedWork(Packed(made.commit, made.tree, made.files, source), made.left)
-
-
-async def _send_bundle(
-    db: Database, root: str, commit: str, source: OrderSource, *, without: str, max_bytes: int
-) -> None:
-    if source.remote:
-        await asyncio.to_thread(push, root, commit, source.remote, source.branch)
-        return
-    data = await asyncio.to_thread(pack, root, commit, without=without, max_bytes=max_bytes)
-    await bundles.put(db, source.parcel, data)
+    if made.commit != sent_commit and source.remote:
+        await asyncio.to_thread(push, root, made.commit, source.remote, source.branch)
+    elif made.commit != sent_commit:
+        limit = megabytes * _MEGABYTE
+        data = await asyncio.to_thread(pack, root, made.commit, without=order.commit, max_bytes=limit)
+        await bundles.put(db, source.parcel, data)
+    return SentChanges(Packed(made.commit, made.tree, made.files, source), made.left)

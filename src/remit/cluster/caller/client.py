@@ -176,11 +176,11 @@ class ClusterClient:
                 self._followed[row.session_id][1].update(row)
         for session_id in (queried & self._followed.keys()) - {row.session_id for row in found}:
             self._followed[session_id][1].mark_gone()
-        await self.mirror_remote_run([row for row in found if row.session_id not in self._followed])
+        await self._mirror_rows([row for row in found if row.session_id not in self._followed])
 
     # --- run trees ----------------------------------------------------------------------------------------------------
 
-    async def mirror_remote_run(self, found: list[session_rows.SessionRow]) -> None:
+    async def _mirror_rows(self, found: list[session_rows.SessionRow]) -> None:
         """Copy rows of other machines into the ledger, and the results of those that are newly done."""
         finished = {row.session_id: await self._import_finished(row) for row in found if self._is_newly_done(row)}
         if found:
@@ -205,7 +205,7 @@ class ClusterClient:
 
     async def mirror_tree(self, root_id: str) -> None:
         """Copy all rows of a tree into the ledger."""
-        await self.mirror_remote_run(await session_rows.list_rows(self.db, roots=[root_id], limit=100_000))
+        await self._mirror_rows(await session_rows.list_rows(self.db, roots=[root_id], limit=100_000))
 
     async def wait_until_done(self, row: Run) -> None:
         """Wait until a run that another machine supervises is done, and import its result."""
@@ -217,7 +217,7 @@ class ClusterClient:
                     raise followed.error
                 if followed.is_gone:
                     raise StateError(f"the database no longer has {row.session_id}", hint="remit ps --all")
-        await self.mirror_remote_run([followed.row])
+        await self._mirror_rows([followed.row])
 
     @asynccontextmanager
     async def admitting(self, environ: Mapping[str, str]) -> AsyncIterator[None]:

@@ -34,7 +34,6 @@ from remit.runs.supervisor.slot_queue import find_deadline
 
 if TYPE_CHECKING:
     from remit.cluster.caller.client import ClusterClient, FollowedSession
-    from remit.cluster.database.store import Database
     from remit.cluster.orders import RunOrder
     from remit.ledger.runs import Run
     from remit.ledger.store import Connection
@@ -42,49 +41,12 @@ if TYPE_CHECKING:
     from remit.runs.judging.conclusion import Conclusion
     from remit.runs.supervisor.supervisor import Supervisor
 
-
-_GIVE_UP_LEASE_S = 5.0
-
-
-async def publish_for_worker(db: Database, key: bytes, row: Run, ended: Attempt, *, caller: str) -> None:
-    """Publish a result in place of a worker, unless one has the run or has published its result.
-
-    The caller acquires the lease of a lost worker, so a worker that comes back can't publish. The changes of the last
-    checkpoint are kept.
-    """
-    known = await session_rows.load_row(db, row.session_id)
-    if known is None or known.state == "done":
-        return
-    fence, packed, evidence = 0, Packed(), RunEvidence()
-    if known.state == "running":
-        lease = await leases.acquire(db, row.session_id, caller, lease_s=_GIVE_UP_LEASE_S, timeout_s=_GIVE_UP_LEASE_S)
-        if lease is None:
-            return
-        fence, saved = lease.fence, await session_rows.load_checkpoint(db, row.session_id)
-        if saved is not None:
-            packed = read_checkpoint(key, saved)
-            evidence = make_evidence(packed)
-    conclusion, now_ms = conclude(row, [ended], evidence), read_clock_ms()
-    report = render_report(make_report(row, conclusion, ended_ms=now_ms), conclusion)
-    outcome = RemoteResult(
-        row.session_id, fence, caller, json.loads(report.decode("utf-8", "surrogatepass")), packed=packed,
-        ended_ms=now_ms,
-    )  # fmt: skip
-    sealed = seal(key, "outcome", render_result(outcome))
-    if not fence:
-        await submissions.finish_unstarted(db, row.session_id, sealed, conclusion.status, conclusion.stop_reason)
-        return
-    await leases.publish(
-        db, row.session_id, fence, outcome=sealed, status=conclusion.status, stop_reason=conclusion.stop_reason,
-        tokens=known.tokens, cost_usd=known.cost_usd, turns=known.turns,
-    )  # fmt: skip
-
-
 _POLL_S = 0.5
 _RETRY_S = 60.0
 """How long operations are retried if the database doesn't answer; then the error is raised, and `remit wait` can
 continue later."""
 _NO_WORKER_S = 3.0
+_GIVE_UP_LEASE_S = 5.0
 _STREAMS: tuple[Literal["out", "err"], ...] = ("out", "err")
 _UNKNOWN = "the cluster's database no longer has the run"
 _LATE_MS = 5000
@@ -213,9 +175,37 @@ class RemoteRun:
                 self.supervisor.report(self.row.session_id, "progress", {"said": hint})
 
     async def _give_up(self, ended: Attempt) -> None:
-        """Publish a result in place of a worker, unless a worker has acquired the run in the meantime."""
+        """Publish a result in place of a worker, unless one has acquired the run or published its result.
+
+        The caller acquires the lease of a lost worker, so a worker that comes back can't publish. The changes of the
+        last checkpoint are kept.
+        """
+        db, key, session_id = self.client.db, await self.client.open(), self.row.session_id
         caller = f"caller-{self.supervisor.id}"
-        await publish_for_worker(self.client.db, await self.client.open(), self.row, ended, caller=caller)
+        row = await session_rows.load_row(db, session_id)
+        if row is None or row.state == "done":
+            return
+        fence, packed, evidence = 0, Packed(), RunEvidence()
+        if row.state == "running":
+            lease = await leases.acquire(db, session_id, caller, lease_s=_GIVE_UP_LEASE_S, timeout_s=_GIVE_UP_LEASE_S)
+            if lease is None:
+                return
+            fence, checkpoint = lease.fence, await session_rows.load_checkpoint(db, session_id)
+            if checkpoint is not None:
+                packed = read_checkpoint(key, checkpoint)
+                evidence = make_evidence(packed)
+        conclusion, now_ms = conclude(self.row, [ended], evidence), read_clock_ms()
+        report = render_report(make_report(self.row, conclusion, ended_ms=now_ms), conclusion)
+        values = json.loads(report.decode("utf-8", "surrogatepass"))
+        result = RemoteResult(session_id, fence, caller, values, packed=packed, ended_ms=now_ms)
+        sealed = seal(key, "outcome", render_result(result))
+        if not fence:
+            await submissions.finish_unstarted(db, session_id, sealed, conclusion.status, conclusion.stop_reason)
+            return
+        await leases.publish(
+            db, session_id, fence, outcome=sealed, status=conclusion.status, stop_reason=conclusion.stop_reason,
+            tokens=row.tokens, cost_usd=row.cost_usd, turns=row.turns,
+        )  # fmt: skip
 
     # --- progress in the ledger ---------------------------------------------------------------------------------------
 

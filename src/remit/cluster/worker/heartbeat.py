@@ -62,7 +62,7 @@ class Heartbeat:
         asyncio.run(self._renew_repeatedly())
 
     async def _renew_repeatedly(self) -> None:
-        db = Database(self._url, name="remit beat")
+        db = Database(self._url, name="remit heartbeat")
         while not self._ended.is_set():
             renewal: leases.LeaseRenewal | ClusterError | None = None
             if time.monotonic() - self._acknowledged < self._lease_s:

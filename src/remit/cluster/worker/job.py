@@ -204,7 +204,7 @@ class Job:
 
     async def _remove_session(self) -> None:
         with suppress(RemitError):  # leftovers are removed when the worker starts again
-            await remove_session(self.context, self.session_id)
+            await remove_session(self.context.folder, self.session_id)
 
     # --- the agent ----------------------------------------------------------------------------------------------------
 
@@ -237,8 +237,10 @@ class Job:
                 return make_publication(make_run_of_order(order), ended)._replace(packed=reporter.packed)
             if self.lost.is_set():
                 return None
-            await retry_forever(reporter.tell_rest)
-            return await collect_results(context, order, home, fence=self.lease.fence, known=reporter.packed.commit)
+            await retry_forever(reporter.report_output)
+            return await collect_results(
+                context, order, home, fence=self.lease.fence, sent_commit=reporter.packed.commit
+            )
         finally:
             self.supervisor = None
             with suppress(ClusterError):

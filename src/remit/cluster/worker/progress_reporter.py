@@ -1,7 +1,6 @@
-"""Progress reports: what a worker writes to the cluster's database about a session while its agent works.
+"""Writes the progress of a session to the cluster's database: the last text, usage, output and checkpoints.
 
-These are the last text, the usage, the output, and checkpoints of the work so far. Unchanged
-values aren't written again, and a write that fails doesn't delay the agent: it is repeated later.
+Unchanged values aren't written again. A failed write doesn't delay the agent and is repeated later.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from remit.attempts.folders import find_folder
 from remit.attempts.output import read_out
 from remit.cluster.database import leases, output, session_rows
 from remit.cluster.orders import Packed, seal_checkpoint
-from remit.cluster.transfer import send_work
+from remit.cluster.transfer import send_changes
 from remit.cluster.worker.session_import import mirror_rows
 from remit.errors import RefusedError, RemitError
 from remit.ledger.runs import count_attempts
@@ -130,10 +129,6 @@ class ProgressReporter:
             await output.add_output(self.context.db, session_id, number, stream, offset, data, fence=self.fence)
             reported[place] = offset + len(data)
 
-    async def tell_rest(self) -> None:
-        """Say what there is to say of an agent that has ended."""
-        await self.report_output()
-
     async def _mirror_tree(self) -> None:
         """Copy the usage of the tree's other runs into the ledger if they share a limit."""
         if not self._is_limited or time.monotonic() - self._mirrored_at < _MIRROR_S:
@@ -152,9 +147,9 @@ class ProgressReporter:
     async def save_checkpoint(self) -> None:
         """Send the changes so far, for a worker that may have to continue."""
         context = self.context
-        sent = await send_work(
+        sent = await send_changes(
             context.bulk_db, self.supervisor.home.root, self.order, self.fence,
-            megabytes=context.settings.parcel_megabytes, known=self.packed.commit,
+            megabytes=context.settings.parcel_megabytes, sent_commit=self.packed.commit,
         )  # fmt: skip
         if sent.packed != self.packed:
             self.packed = sent.packed

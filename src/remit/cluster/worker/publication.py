@@ -14,7 +14,7 @@ from remit.cluster.downgrade import downgrade_to_partial, name_files
 from remit.cluster.orders import Packed, RemoteResult, render_result
 from remit.cluster.retry import retry_forever
 from remit.cluster.sealing import seal
-from remit.cluster.transfer import send_work
+from remit.cluster.transfer import send_changes
 from remit.errors import RemitError
 from remit.ledger.events import read_clock_ms
 from remit.ledger.runs import list_attempts, load_run
@@ -57,9 +57,9 @@ def make_publication(row: Run, ended: Attempt, evidence: RunEvidence = _NO_EVIDE
 
 
 async def collect_results(
-    context: WorkerContext, order: RunOrder, home: Home, *, fence: int, known: str
+    context: WorkerContext, order: RunOrder, home: Home, *, fence: int, sent_commit: str
 ) -> Publication:
-    """Return the result after the agent has ended. `known`: the commit of the last checkpoint."""
+    """Return the result after the agent has ended. `sent_commit`: the commit of the last checkpoint."""
     report, conclusion = load_report(home, order.session_id)
     also = [*(artifact.path for artifact in conclusion.artifacts), *_find_manifest(home, order.session_id)]
     result = Publication(
@@ -69,13 +69,15 @@ async def collect_results(
     megabytes = context.settings.parcel_megabytes
     try:
         sent = await retry_forever(
-            lambda: send_work(context.bulk_db, home.root, order, fence, megabytes=megabytes, also=also, known=known)
+            lambda: send_changes(
+                context.bulk_db, home.root, order, fence, megabytes=megabytes, also=also, sent_commit=sent_commit
+            )
         )
     except RemitError as error:
         return _downgrade(result, f"the agent's changes could not be sent: {error.message}")
     result = result._replace(packed=sent.packed)
-    if sent.left:
-        return _downgrade(result, f"{name_files(sent.left)} could not be sent")
+    if sent.unsent:
+        return _downgrade(result, f"{name_files(sent.unsent)} could not be sent")
     return result
 
 

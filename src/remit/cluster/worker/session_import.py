@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from remit.ledger.home import Home
     from remit.ledger.store import Ledger
 
-
 _MIN_S = 1.0
 
 

@@ -196,7 +196,7 @@ class Worker:
         for session_id in await asyncio.to_thread(self.context.folder.list_sessions):
             if session_id not in self.jobs:
                 with suppress(RemitError):
-                    await remove_session(self.context, session_id)
+                    await remove_session(self.context.folder, session_id)
 
     # --- sessions -----------------------------------------------------------------------------------------------------
 

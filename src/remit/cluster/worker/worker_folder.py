@@ -29,11 +29,9 @@ from remit.storage.trust import revoke
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from remit.cluster.worker.worker_context import WorkerContext
-
-
 _MAX_NAME = 64
 _MAX_BYTES = 64 * 1024
+_POLL_S = 0.05
 
 
 class WorkerFolderFacts(NamedTuple):
@@ -168,27 +166,21 @@ def _write(file: str, values: Mapping[str, object]) -> None:
         raise storage_error(file, error) from error
 
 
-_POLL_S = 0.05
+async def remove_session(folder: WorkerFolder, session_id: str) -> None:
+    """End the agents of a session that are still running, and remove its files."""
+    facts = folder.load(session_id)
+    await asyncio.to_thread(_remove, folder, session_id, "" if facts is None else facts.root)
 
 
-async def remove_session(context: WorkerContext, session_id: str) -> None:
-    """End the agents of a session that are still running, and remove its folder."""
-    facts = context.folder.load(session_id)
-    await asyncio.to_thread(_remove, context, session_id, "" if facts is None else facts.root)
-
-
-def _remove(context: WorkerContext, session_id: str, root: str) -> None:
-    tree = context.folder.find_tree(session_id)
+def _remove(folder: WorkerFolder, session_id: str, root: str) -> None:
+    tree = folder.find_tree(session_id)
     if root and os.path.isdir(root):
-        _end_agents(Home(root))
+        home = Home(root)
+        while living := list_living(home):
+            for attempt in living:
+                send_control(attempt.folder, "cancel")
+            time.sleep(_POLL_S)
         revoke(root)
     if os.path.isdir(tree):
         clones.remove(tree)
-    context.folder.drop(session_id)
-
-
-def _end_agents(home: Home) -> None:
-    while living := list_living(home):
-        for attempt in living:
-            send_control(attempt.folder, "cancel")
-        time.sleep(_POLL_S)
+    folder.drop(session_id)
