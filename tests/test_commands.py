@@ -23,7 +23,7 @@ TREE = {
     "config": "show trust",
 }
 MAX_HELP = 60
-NO_COMMANDS = {"import", "and", "or", "on", "to", "command", "bench", "cluster", "parcels", "beat", "look", "queues"}
+NO_COMMANDS = {"import", "and", "or", "on", "to", "command", "bench", "cluster", "bundles", "heartbeat", "queues"}
 """Words that follow `remit` in Python, in prose and in the names of database connections."""
 
 

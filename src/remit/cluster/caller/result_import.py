@@ -42,22 +42,22 @@ class ImportedResult(NamedTuple):
 
 
 async def import_result(
-    client: ClusterClient, row: Run, order: RunOrder, outcome: RemoteResult, *, own_files: tuple[str, ...] = ()
+    client: ClusterClient, row: Run, order: RunOrder, result: RemoteResult, *, own_files: tuple[str, ...] = ()
 ) -> ImportedResult:
     """Import a worker's result: the attempts, the texts and the files.
 
     `own_files`: files that Remit itself writes here while remote runs are active.
     """
-    imported = ImportedResult(*read_report(dict(outcome.report)))
-    record_result(client.home, row.session_id, outcome)
-    packed = outcome.packed
+    imported = ImportedResult(*read_report(dict(result.report)))
+    record_result(client.home, row.session_id, result)
+    packed = result.packed
     if order.source.remote:  # its agent has ended, so the branch with the base tree is no longer needed
         await asyncio.to_thread(_drop_base, client.home.root, order)
     if not packed.commit:
         return _check_artifacts(str(row.details.get("root") or client.home.root), row, imported)
     bundle = await bundles.get(client.db, packed.source.parcel) if packed.source.parcel else None
     return await asyncio.to_thread(
-        _ReceivedChanges(client.home, row, order, outcome, bundle).apply_agent_changes, imported, own_files
+        _ReceivedChanges(client.home, row, order, result, bundle).apply_agent_changes, imported, own_files
     )
 
 
@@ -68,22 +68,22 @@ def _drop_base(root: str, order: RunOrder) -> None:
 
 async def load_result(db: Database, key: bytes, session_id: str) -> RemoteResult:
     """Load the result of a session, and check its seal."""
-    outcome = read_result(unseal(key, "outcome", await session_rows.load_result(db, session_id) or b""))
-    if outcome.session_id != session_id:
+    result = read_result(unseal(key, "outcome", await session_rows.load_result(db, session_id) or b""))
+    if result.session_id != session_id:
         raise SealError(f"the result of {session_id} belongs to another session", hint=f"remit retry {session_id}")
-    return outcome
+    return result
 
 
-def record_result(home: Home, session_id: str, outcome: RemoteResult, *, with_report: bool = False) -> Result:
+def record_result(home: Home, session_id: str, result: RemoteResult, *, with_report: bool = False) -> Result:
     """Write a worker's result into the ledger, and return the report."""
-    known = set(AttemptRow._fields)
-    texts = {kind: text.encode("utf-8", "surrogatepass") for kind, text in outcome.texts.items()}
-    report, conclusion = read_report(dict(outcome.report))
+    fields = set(AttemptRow._fields)
+    texts = {kind: text.encode("utf-8", "surrogatepass") for kind, text in result.texts.items()}
+    report, conclusion = read_report(dict(result.report))
     if with_report:
         texts["report"] = render_report(report, conclusion)
     with home.ledger.transaction() as db:
-        for attempt in outcome.attempts:
-            values: dict[str, Any] = {name: value for name, value in attempt.items() if name in known}
+        for attempt in result.attempts:
+            values: dict[str, Any] = {name: value for name, value in attempt.items() if name in fields}
             record_attempt(db, session_id, AttemptRow(**values))
         store_texts(home, session_id, texts, db=db)
     return report
@@ -95,12 +95,12 @@ def record_result(home: Home, session_id: str, outcome: RemoteResult, *, with_re
 class _ReceivedChanges:
     """An agent's changes that are to be applied to the caller's tree."""
 
-    def __init__(self, home: Home, row: Run, order: RunOrder, outcome: RemoteResult, bundle: bytes | None) -> None:
-        self.home = Home(home.root)  # opens a separate ledger connection: this is another thread
+    def __init__(self, home: Home, row: Run, order: RunOrder, result: RemoteResult, bundle: bytes | None) -> None:
+        self.home = Home(home.root)  # a separate ledger connection: this is another thread
         self.row = row
         self.root = str(row.details.get("root") or home.root)
         self.base = BaseTree(order.commit, order.tree, order.prefix)
-        packed = outcome.packed
+        packed = result.packed
         self.made = AgentChanges(packed.commit, packed.tree, packed.files)
         self.source = packed.source
         self.bundle = bundle
@@ -119,11 +119,9 @@ class _ReceivedChanges:
         except StorageError as error:  # the changes differ from those that were sent, or can't be written
             return _downgrade(imported, f"the agent's changes did not arrive: {error.message}")
         conflicts = self._list_conflicts(imported, applied, own_files)
-        return (
-            self._keep_agent_version(imported, conflicts)
-            if conflicts
-            else _check_artifacts(self.root, self.row, imported)
-        )
+        if conflicts:
+            return self._keep_agent_version(imported, conflicts)
+        return _check_artifacts(self.root, self.row, imported)
 
     def _list_conflicts(
         self, imported: ImportedResult, applied: AppliedChanges, own_files: tuple[str, ...]

@@ -184,11 +184,11 @@ class Worker:
                     self._resumed.add(row.session_id)
                     await self._occupy_slot(self._find_slots(row), self._start(job))
 
-    async def _occupy_slot(self, limits: asyncio.Semaphore, task: asyncio.Task[None]) -> None:
+    async def _occupy_slot(self, slots: asyncio.Semaphore, task: asyncio.Task[None]) -> None:
         """Let a resumed session occupy a slot if one is free."""
-        if not limits.locked():
-            await limits.acquire()
-            task.add_done_callback(lambda _: limits.release())
+        if not slots.locked():
+            await slots.acquire()
+            task.add_done_callback(lambda _: slots.release())
 
     async def _remove_stale_sessions(self) -> None:
         """End the agents of sessions that other workers have now, and remove their folders."""
@@ -229,8 +229,8 @@ class Worker:
 
     async def _acquire_and_run(self, row: session_rows.SessionRow) -> None:
         """Wait for a slot, acquire the session's lease, and execute the session."""
-        limits = self._find_slots(row)
-        if not await self._wait_for_slot(limits, row):
+        slots = self._find_slots(row)
+        if not await self._wait_for_slot(slots, row):
             return
         try:
             if self._draining.is_set() or row.session_id in self._running:
@@ -240,12 +240,12 @@ class Worker:
                 self._on_event(WorkerEvent("taken", row.session_id, row.agent))
                 await asyncio.wait({self._start(job)})
         finally:
-            limits.release()
+            slots.release()
 
     def _find_slots(self, row: session_rows.SessionRow) -> asyncio.Semaphore:
         return self._slots[min(max(row.depth, 1), MAX_DEPTH)]
 
-    async def _wait_for_slot(self, limits: asyncio.Semaphore, row: session_rows.SessionRow) -> bool:
+    async def _wait_for_slot(self, slots: asyncio.Semaphore, row: session_rows.SessionRow) -> bool:
         """Wait for a slot; False if this worker drains. A session that another worker can start now is left to it.
 
         DBOS has the same limit for all workers of a queue, so a small worker gets more sessions than it has slots.
@@ -254,7 +254,7 @@ class Worker:
             if time.monotonic() < self._unable_until and await self._has_others(row):
                 await self._wait(_SLOT_S)
                 await self._release_to_others(row)
-            if await _acquire_slot(limits, _SLOT_S):
+            if await _acquire_slot(slots, _SLOT_S):
                 return True
             if await self._has_others(row, with_free_slot=True):
                 await self._release_to_others(row)
@@ -401,11 +401,11 @@ class Worker:
                 self._on_event(WorkerEvent("given", row.session_id, row.agent, row.worker_id or ""))
 
 
-async def _acquire_slot(limits: asyncio.Semaphore, seconds: float) -> bool:
+async def _acquire_slot(slots: asyncio.Semaphore, seconds: float) -> bool:
     """Acquire a slot within this time. If the task is cancelled just as it gets the slot, the slot is released."""
-    acquiring = asyncio.ensure_future(limits.acquire())
+    acquiring = asyncio.ensure_future(slots.acquire())
     try:
         return await wait_or_cancel(acquiring, seconds)
     except asyncio.CancelledError:
-        acquiring.add_done_callback(lambda done: None if done.cancelled() else limits.release())
+        acquiring.add_done_callback(lambda done: None if done.cancelled() else slots.release())
         raise
