@@ -79,6 +79,27 @@ async def cancel(agent: ScriptedAgent, ws: Workspace) -> Result:
     return await ws.wait(session)
 
 
+@pytest.mark.parametrize(
+    ("command", "status", "answer"),
+    [("test -s docs/report.md", "completed", "passed"), ("exit 3", "partial", "failed")],
+)
+def test_acceptance_checks_run_on_the_worker(
+    tmp_path: Path, url: str, caller: Caller, agent: ScriptedAgent, command: str, status: str, answer: str
+) -> None:
+    """A check runs in the tree that the worker's agent left, before the result is sent back."""
+    agent.obeys({"docs/report.md": "found\n"})
+    where = f"hostname > {tmp_path}/checked; pwd >> {tmp_path}/checked; {command}"
+
+    async def scene(ws: Workspace) -> Result:
+        return await ws.delegate("scout", "Look around.", command=agent.command, checks=(where,), reasks=0)
+
+    with machines(tmp_path / "machines", url, key=KEY) as (machine,):
+        result = caller.play(scene)
+    assert (result.status, result.verdict) == (status, "accepted"), result
+    assert [each.answer for each in result.checks] == [answer]
+    assert str(machine.state) in (tmp_path / "checked").read_text()
+
+
 # --- machines that fail ----------------------------------------------------------------------------------------------
 
 SAFE = '[agents.scout]\nretry = "safe"\n'
