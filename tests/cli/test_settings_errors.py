@@ -52,7 +52,7 @@ def test_work_can_be_seen_and_ended(
         assert told in warning
         assert "; the default settings apply until this is fixed\nhint: " in warning
         assert warning.count("\n") == 2
-    assert remit("ps", "--json").out == b"[]\n"
+    assert remit("ps", "--json").out == b'{"items":[],"total":0}\n'
     assert agent.list_living() == []
 
 

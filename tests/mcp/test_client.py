@@ -87,6 +87,6 @@ def test_a_client_that_gives_up_ends_the_work(mode: str, tmp_path: Path, monkeyp
         calling.cancel()
         await asyncio.to_thread(wait_until, lambda: not agent.list_living(), "the agent ended")
         result: Any = await client.call_tool("status", {"all": True})
-        assert result.structured_content["runs"][0]["agent"] == "hangs"
+        assert result.structured_content["items"][0]["agent"] == "hangs"
 
     talk(root, mode, play)

@@ -268,7 +268,7 @@ def test_an_input_that_is_empty_ends_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_ends_it(tmp_path: Path, number: signal.Signals) -> None:
     with Peer(tmp_path) as peer:
-        assert peer.call("status")["runs"] == []
+        assert peer.call("status")["items"] == []
         peer.process.send_signal(number)
         assert peer.process.wait(START_S * 2) == 0
         assert peer.strays == []

@@ -54,7 +54,7 @@ def test_an_agent_works_on_a_task_of_an_outside_tracker(cleo: Cleo) -> None:
     assert [each[0] for each in cleo.calls[:6]] == ["show", "focus", "show", "complete", "research", "show"]
     task = json.loads(shown["section"])
     assert (task["id"], task["status"], task["linkedResearch"]) == ("T1234", "done", [cleo.calls[4][3]])
-    assert (shown["task"], [each["session_id"] for each in shown["sessions"]]) == ("T1234", [begun["session_id"]])
+    assert (shown["task"], [each["session_id"] for each in shown["latest_runs"]]) == ("T1234", [begun["session_id"]])
 
 
 def test_an_id_that_is_none_is_one_clear_error(cleo: Cleo, capfd: pytest.CaptureFixture[str]) -> None:

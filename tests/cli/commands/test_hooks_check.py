@@ -156,7 +156,7 @@ def test_gemini_has_no_hooks_to_check(place: Inside) -> None:
 def test_a_harness_that_fails_proves_nothing(ready: Inside) -> None:
     put_harness("sys.exit('no such flag')")
     ended = check(ready, "claude", "--json")
-    (checked,) = load(ended)
+    (checked,) = load(ended)["items"]
     assert ended.code == 2
     assert {promise["state"] for promise in checked["promises"]} == {"unproven"}
     assert "claude ended with 1: no such flag" in checked["promises"][0]["why"]

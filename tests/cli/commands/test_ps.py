@@ -112,7 +112,7 @@ def test_somebody_elses_agent_is_seen_at_work(remit: Remit, agent: ScriptedAgent
         assert "looking around" in remit("ps", "--tree").text
         shown = remit("show", session).text
         assert shown.startswith("· agent: running\n  looking around\n")
-        assert f"driver    process {each['driver_pid']}" in shown
+        assert f"run by    process {each['driver_pid']}" in shown
     finally:
         ended = remit("cancel", session, "--json")
     assert ended.code == 0, ended.err
@@ -177,9 +177,9 @@ def test_a_tree_is_shown_and_ended_as_a_whole(remit: Remit, agent: ScriptedAgent
     assert drivers["parent"] is not None
     for pid in filter(None, drivers.values()):  # the child's driver may have another number in its namespace
         assert b"remit" in Path(f"/proc/{pid}/cmdline").read_bytes()
-    (found,) = load(remit("ps", "--tree", rows["child"].session_id, "--json"))["items"]
+    found = load(remit("ps", "--tree", rows["child"].session_id, "--json"))["items"]
     assert [(each["agent"], each["level"]) for each in found] == [("child", 0)]
-    assert "below\n  child  running  " in remit("show", rows["parent"].session_id).text
+    assert "nested\n  child  running  " in remit("show", rows["parent"].session_id).text
     assert remit("cancel", rows["parent"].session_id).code == 0
     assert agent.list_living() == child.list_living() == []
     assert {row.state for row in list_rows(remit.folder)} == {"finished"}
@@ -219,7 +219,7 @@ def test_who_waits_gets_the_envelope(remit: Remit, agent: ScriptedAgent) -> None
     failed = detach(remit, ScriptedAgent(Path(agent.program).parent, "liar").lies(), until="returned")
     both = remit("wait", session, failed, session, "--json")
     assert both.code == 1
-    assert [each["remit"]["session_id"] for each in load(both)] == [session, failed]
+    assert [each["remit"]["session_id"] for each in load(both)["items"]] == [session, failed]
 
 
 @pytest.mark.slow

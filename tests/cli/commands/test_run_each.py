@@ -42,7 +42,7 @@ def test_each_line_has_its_result_in_order(remit: Remit, agent: ScriptedAgent) -
     lines = ended.text.splitlines()
     assert [line[0] for line in lines if "completed · " in line] == ["1", "3", "4"]
     assert lines[-1] == snapshot("3 runs: 3 completed")
-    assert ended.err == b"3 delegations; follow them with: remit ps\n"
+    assert ended.err == b"3 runs; follow them with: remit ps\n"
     works = [row.details["work"] for row in reversed(list_rows(remit.folder))]
     assert works == ["Write one.", "Write two.", "Write three."]
 
@@ -150,7 +150,7 @@ def test_a_bar_on_a_terminal(remit: Remit, agent: ScriptedAgent) -> None:
     file = remit.write("prompts.jsonl", THREE)
     command = agent.sleeps(0.3).obeys({"${session}.md": "# ${session}\n"}).command
     terminal = Terminal(remit, "run", "--each", file, "--command", command, "--concurrency", "1")
-    terminal.wait_for("[------------------------] 0 of 3  1 at work  0:0")
+    terminal.wait_for("[------------------------] 0 of 3  1 running  0:0")
     terminal.wait_for("[########----------------] 1 of 3")
     code, out = terminal.end()
     assert code == 0

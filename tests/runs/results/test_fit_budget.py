@@ -122,6 +122,7 @@ def test_everything_that_is_known_is_in_the_json_and_in_its_schema() -> None:
         "grades": [{"path": "specs/012_export/reports/research-001.md", "grade": "changed", "sha256": "3f" * 32,
                     "size_bytes": 1201}],
         "diagnostics": [{"code": "RET031", "severity": "warning", "message": "the summary has 6 sentences"}],
+        "verified_by": [{"kind": "evidence", "name": "tree", "answer": "passed", "files": 1}],
         "unclaimed": {"count": 7, "paths": ["a.log"]},
         "failed_steps": [{"step": "git", "message": "nothing was committed"}],
         "notes": ["Another model."], "usage": {"tokens": 1200, "cost_usd": 0.05, "turns": 3, "seconds": 12.5},

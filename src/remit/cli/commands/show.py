@@ -191,7 +191,7 @@ def _render_request(record: RunRecord) -> Iterator[str]:
         if session_id:
             yield f"{name:<{_NAME}}{escape(session_id)}"
     if record.snapshot.is_open:
-        yield f"{'process':<{_NAME}}{name_supervisor(record.snapshot)}"
+        yield f"{'run by':<{_NAME}}{name_supervisor(record.snapshot)}"
 
 
 def _render_place(record: RunRecord) -> Iterator[str]:
