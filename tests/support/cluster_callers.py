@@ -1,4 +1,4 @@
-"""Callers for tests: a workspace that has its delegations done by the machines of a cluster."""
+"""Callers for tests: a workspace whose runs are executed by the machines of a cluster."""
 
 from __future__ import annotations
 

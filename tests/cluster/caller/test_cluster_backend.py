@@ -48,7 +48,7 @@ class TestCluster(BackendSuite):
     """Every test of the suite."""
 
     def open(self, root: str) -> Workspace:
-        """A workspace whose delegations are done by a worker: the one that does as many at once as it may."""
+        """A workspace whose runs are executed by a worker, with as many slots as its limits allow."""
         is_narrow = b"running = 1\n" in load_bytes(f"{root}/remit.toml")
         return Workspace.open(root, environ=os.environ | {"REMIT_BACKEND": os.environ[NARROW if is_narrow else WIDE]})
 

@@ -110,7 +110,7 @@ def test_the_same_is_not_done_here_as_well_when_no_engine_is_set(
     assert len(agent.did("began")) == 1
 
 
-def test_a_parcel_that_was_changed_is_not_brought_in(
+def test_a_bundle_that_was_changed_is_not_imported(
     root: Path, tmp_path: Path, cluster: dict[str, str], postgres: Server
 ) -> None:
     """The caller is away until its result is there, and somebody exchanges what the agent made for something else."""

@@ -1,4 +1,4 @@
-"""What is carried: output by places, parcels by names, and what is old is removed."""
+"""Output by offsets, bundles by names, and the removal of old rows."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_output_ends_with_one_marker_where_it_is_too_much(play: Play) -> None:
     play(scene)
 
 
-def test_a_parcel_is_what_was_put_first(play: Play) -> None:
+def test_a_stored_bundle_never_changes(play: Play) -> None:
     async def scene(db: Database) -> None:
         data = bytes(range(256)) * (bundles.SLICE_BYTES // 256) + b"and more"
         assert not await bundles.has(db, "p")

@@ -1,4 +1,4 @@
-"""Sessions that machines share: taken by one, kept by beats, published under the newest fence only."""
+"""Leases on sessions: acquired by one worker, renewed by heartbeats, published under the newest fence only."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_who_was_frozen_does_not_win_over_its_successor(play: Play) -> None:
     play(scene)
 
 
-def test_a_beat_keeps_leases_and_tells_what_is_lost_and_cancelled(play: Play) -> None:
+def test_a_heartbeat_renews_leases_and_reports_lost_and_cancelled_sessions(play: Play) -> None:
     async def scene(db: Database) -> None:
         await meet(db)
         for name in ("one", "two", "three"):
@@ -304,7 +304,7 @@ async def _wait_for_lock(work: Transaction) -> None:
             await asyncio.sleep(0.01)
 
 
-def test_beats_and_cancels_at_once_do_not_wait_for_each_other_for_ever(url: str) -> None:
+def test_concurrent_heartbeats_and_cancels_do_not_deadlock(url: str) -> None:
     async def scene() -> None:
         async with AsyncExitStack() as stack:
             dbs = [await stack.enter_async_context(opened(url)) for _ in range(4)]

@@ -140,7 +140,7 @@ def test_orders_that_nobody_should_carry_out_are_refused(tmp_path: Path, url: st
 
     with machines(tmp_path / "machines", url, 1, key=KEY):
         caller.ask(post)
-        wait_until(lambda: all(caller.load_row(name).state == "done" for name in bodies), "all have an outcome")
+        wait_until(lambda: all(caller.load_row(name).state == "done" for name in bodies), "all have a result")
     for name, word in words.items():
         result = load_outcome(caller, name).report["result"]
         assert (result["status"], result["remit"]["stop_reason"]) == ("failed", "rejected")

@@ -1,4 +1,4 @@
-"""What a worker is made of, without a database: which queue, what is kept on disk, and how it insists."""
+"""Parts of a worker that need no database: the choice of a queue, the worker's folder, and retries."""
 
 from __future__ import annotations
 

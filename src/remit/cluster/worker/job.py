@@ -88,7 +88,7 @@ class Job:
         """Cancel the agent; the changes so far are published."""
         is_new = self._cancel_reason is None
         self._cancel_reason = self._cancel_reason or reason or "its cancellation was requested"
-        if is_new and self.supervisor is not None:
+        if is_new:
             self._cancel_supervisor()
 
     def mark_lost(self) -> None:
@@ -97,13 +97,12 @@ class Job:
             return
         self.lost.set()
         self._cancel_reason = self._cancel_reason or "its worker was unreachable for too long"
-        if self.supervisor is not None:
-            self._cancel_supervisor()
+        self._cancel_supervisor()
 
     def _cancel_supervisor(self) -> None:
-        assert self.supervisor is not None  # noqa: S101 - checked by the callers
-        with suppress(RemitError):
-            self.supervisor.cancel(self.session_id, reason=self._cancel_reason or "")
+        if self.supervisor is not None:
+            with suppress(RemitError):
+                self.supervisor.cancel(self.session_id, reason=self._cancel_reason or "")
 
     async def run(self) -> JobResult:
         """Execute the job; return after its result is published, or if another worker has the session."""
@@ -113,10 +112,10 @@ class Job:
             await self._remove_session()
             return JobResult("unable", problem=str(error))
         except RemitError as error:
-            result = make_publication(self._shape_row(), Attempt("rejected", reason=str(error)))
+            result = make_publication(self._make_run(), Attempt("rejected", reason=str(error)))
         except Exception as error:  # noqa: BLE001 - the outermost function of a job: the caller gets the error
             reason = f"this is a bug: {type(error).__name__}: {str(error)[:300]}"
-            result = make_publication(self._shape_row(), Attempt("crashed", reason=reason))
+            result = make_publication(self._make_run(), Attempt("crashed", reason=reason))
         if self.lost.is_set() or result is None:
             await self._remove_session()
             return JobResult("lost")
@@ -126,7 +125,7 @@ class Job:
         await self._remove_session()
         return JobResult(result.conclusion.status, result.conclusion.stop_reason) if is_published else JobResult("lost")
 
-    def _shape_row(self) -> Run:
+    def _make_run(self) -> Run:
         row = self.row
         return Run(
             row.session_id, row.agent, row.depth, row.path, row.parent_id, row.root_id, runner=row.runner,
@@ -161,26 +160,26 @@ class Job:
 
     async def _end_without_agent(self, order: RunOrder) -> Publication | None:
         """Return the result of a session that was cancelled, is too late, or can't be retried; else None."""
-        row, terms = make_run_of_order(order)._replace(started_ms=self._began_ms), read_run_config(order.details)
-        saved = None if self.lease.is_first else await self._load_saved()
+        row, config = make_run_of_order(order)._replace(started_ms=self._began_ms), read_run_config(order.details)
+        checkpoint = None if self.lease.is_first else await self._load_checkpoint()
         if self._cancel_reason is not None:
             ended = Attempt("cancelled", reason=self._cancel_reason)
         elif self.lease.deadline_left_ms <= 0:
             ended = Attempt("timeout")
-        elif saved is not None and terms.retry != "safe":
+        elif checkpoint is not None and config.retry != "safe":
             reason = f"{self.lease.earlier_worker or 'its worker'} was lost"
             ended = Attempt("orphaned", reason=reason)
         else:
-            self._lost_attempts = 0 if saved is None else await self._count_lost()
+            self._lost_attempts = 0 if checkpoint is None else await self._count_lost()
             return None
-        if saved is None:
+        if checkpoint is None:
             return make_publication(row, ended)
-        return make_publication(row, ended, make_evidence(saved))._replace(packed=saved)
+        return make_publication(row, ended, make_evidence(checkpoint))._replace(packed=checkpoint)
 
-    async def _load_saved(self) -> Packed | None:
+    async def _load_checkpoint(self) -> Packed | None:
         """Return the changes of the last checkpoint; None if no agent has started."""
-        saved = await retry_forever(lambda: session_rows.load_checkpoint(self.context.bulk_db, self.session_id))
-        return None if saved is None else read_checkpoint(self.context.key, saved)
+        checkpoint = await retry_forever(lambda: session_rows.load_checkpoint(self.context.bulk_db, self.session_id))
+        return None if checkpoint is None else read_checkpoint(self.context.key, checkpoint)
 
     async def _count_lost(self) -> int:
         """Return the number of attempts on other workers; their output stays under these numbers."""
@@ -223,7 +222,7 @@ class Job:
             await self._import_run(order, facts, supervisor)
             reporter = ProgressReporter(context, supervisor, order, self.lease.fence, on_lost=self.mark_lost)
             self._set_ticket_signer(supervisor, reporter, facts)
-            reporter.packed = await self._load_saved() or Packed()
+            reporter.packed = await self._load_checkpoint() or Packed()
             await retry_forever(reporter.record_checkpoint)
             if self.lost.is_set():
                 return None
