@@ -145,6 +145,11 @@ class Result(NamedTuple):
     """The JSON of the result within its token budget; empty until it was fitted."""
 
     @property
+    def is_lowered_by_checks(self) -> bool:
+        """Whether the agent's `completed` doesn't count because of acceptance checks, which run for no other status."""
+        return bool(self.checks) and self.status != "completed"
+
+    @property
     def show(self) -> str:
         """The command that shows all of it."""
         return f"remit show {self.session_id} --full" if self.session_id else ""

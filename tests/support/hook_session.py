@@ -178,14 +178,16 @@ class Stage:
             payload |= {"prompt_id": "p1", "effort": {"level": "high"}}
         return {**payload, **more}
 
-    def run(self, data: bytes, env: dict[str, str] | None = None, **more: Any) -> Ended:  # noqa: ANN401 - of run()
+    def run(
+        self, data: bytes, env: dict[str, str] | None = None, check_seconds: int | None = None, **more: Any,  # noqa: ANN401 - of run()
+    ) -> Ended:  # fmt: skip
         """Give bytes to the program; how it ended."""
         environ = {**self.env, **(env or {})}
         if self.quick and not more:
             with keep_timer():
-                return Ended(*respond(BytesIO(data), environ, self.harness))
+                return Ended(*respond(BytesIO(data), environ, self.harness, None, check_seconds))
         done = subprocess.run(
-            (*PROGRAM[:-1], self.harness),
+            (*PROGRAM[:-1], self.harness, *(() if check_seconds is None else (str(check_seconds),))),
             input=data,
             capture_output=True,
             check=False,

@@ -133,7 +133,7 @@ def _after_tool(event: HookEvent, root: str, environ: Mapping[str, str]) -> dict
     if event.is_delegating:
         from remit.hooks.result_delivery import deliver_result
 
-        return deliver_result(event, open_home(root))
+        return deliver_result(event, open_home(root), environ)
     if event.is_returning:
         from remit.hooks.stop_subagent import keep_return
 

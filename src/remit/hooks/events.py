@@ -27,15 +27,19 @@ class HookEvent:
     """One event of a harness. A text that the payload doesn't have is empty."""
 
     __slots__ = (
-        "agent", "agent_id", "cwd", "error", "harness", "kind", "message", "payload", "response", "session",
-        "stop_active", "tool", "tool_input", "tool_use_id", "transcript",
+        "agent", "agent_id", "check_seconds", "cwd", "error", "extra_seconds", "harness", "kind", "message", "payload",
+        "response", "session", "stop_active", "tool", "tool_input", "tool_use_id", "transcript",
     )  # fmt: skip
 
-    def __init__(self, payload: Mapping[str, Any], harness: str) -> None:
+    def __init__(self, payload: Mapping[str, Any], harness: str, check_seconds: int | None = None) -> None:
         self.payload = payload
         self.kind = _get(payload, claude.EVENT_KEY)
         self.harness = harness
         """The harness, as the command line of its hooks names it."""
+        self.check_seconds = check_seconds
+        """How much longer the harness waits for acceptance checks, by the command line of its hooks; None: not said."""
+        self.extra_seconds = 0.0
+        """How much later the hook answers because of acceptance checks."""
         self.session = _get(payload, claude.SESSION_KEY)[:_MAX_ID]
         self.agent_id = _get(payload, claude.AGENT_ID)[:_MAX_ID]
         self.agent = _get(payload, claude.AGENT_TYPE)[:_MAX_NAME]

@@ -15,11 +15,13 @@ from remit.ledger.hook_runs import has_used_since
 from remit.ledger.runs import advance, count_attempts
 from remit.ledger.texts import load_text, store_texts
 from remit.light_hash import take_sha256
-from remit.model import ACCEPTABLE
+from remit.model import ACCEPTABLE, NOTHING
 from remit.runs.admission.run_config import read_run_config
 from remit.runs.results.full_result import add_steps, load_report, render_report
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from remit.hooks.events import HookEvent
     from remit.ledger.home import Home
     from remit.ledger.runs import Run
@@ -35,17 +37,19 @@ def is_already_judged(home: Home, row: Run, answer: str) -> bool:
         return row.state == "finished" or not has_used_since(db, row.session_id, row.ended_ms or 0)
 
 
-def judge_again_if_changed(home: Home, row: Run, event: HookEvent | None = None) -> None:
+def judge_again_if_changed(
+    home: Home, row: Run, event: HookEvent | None = None, environ: Mapping[str, str] = NOTHING
+) -> None:
     """Judge the same answer again if a reported file has changed since the agent stopped.
 
-    `event`: the event about this agent, if there is one; the end of a whole session isn't.
+    `event`: the event about this agent, if there is one; the end of a whole session isn't. `environ`: of its hook.
     """
     if _is_there(home, row):
         return
     from remit.hooks.judge_return import judge_last_message
 
     kept = load_text(home, row.session_id, f"answer-{count_attempts(home.ledger, row.session_id)}") or b""
-    judge_last_message(home, row, event, kept.decode("utf-8", "surrogatepass"))
+    judge_last_message(home, row, event, kept.decode("utf-8", "surrogatepass"), environ)
 
 
 def _is_there(home: Home, row: Run) -> bool:

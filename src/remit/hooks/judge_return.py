@@ -20,7 +20,7 @@ from remit.ledger.events import add_event, load_last_event, read_clock_ms
 from remit.ledger.hook_runs import end_commands, list_tool_uses
 from remit.ledger.runs import advance, begin_attempt, count_attempts, load_run, record_attempt
 from remit.ledger.texts import load_text, store_texts
-from remit.model import ACCEPTABLE, Expectation
+from remit.model import ACCEPTABLE, NOTHING, Expectation
 from remit.runners.protocol import RunOutput, Usage
 from remit.runs.admission.run_config import read_run_config
 from remit.runs.judging.attempt import Attempt, shape_attempt
@@ -34,7 +34,7 @@ from remit.storage.protected_files import list_new_protected
 from remit.storage.transcripts import load_beginning
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from remit.evidence.tree import Comparison
     from remit.hooks.events import HookEvent
@@ -44,19 +44,23 @@ if TYPE_CHECKING:
     from remit.model import Diagnostic
     from remit.runners.protocol import ToolUse
     from remit.runs.admission.run_config import RunConfig
+    from remit.runs.checks.accept import CheckedTree
     from remit.runs.judging.conclusion import Conclusion
     from remit.runs.judging.judge import AttemptVerdict
 
 _WITHDRAWN = "the answer changed after its run was finished: this result is of the later answer"
 
 
-def judge_last_message(home: Home, row: Run, event: HookEvent | None, answer: str) -> None:
+def judge_last_message(
+    home: Home, row: Run, event: HookEvent | None, answer: str, environ: Mapping[str, str]
+) -> None:  # fmt: skip
     """Judge the answer that the caller would get, and record the verdict."""
     verdict = judge(home, row, event, answer)
     if row.state == "finished":
         overrule(home, row, answer, verdict)
         return
-    conclude_return(home, row, answer, verdict, stop_reason="cancelled" if is_cancelled(home, row) else "exited")
+    stop_reason = "cancelled" if is_cancelled(home, row) else "exited"
+    conclude_return(home, row, answer, verdict, stop_reason=stop_reason, event=event, environ=environ)
 
 
 def judge(
@@ -147,12 +151,19 @@ def conclude_return(
     *,
     stop_reason: str = "exited",
     reason: str = "",
+    checked: CheckedTree | None = None,
+    event: HookEvent | None = None,
+    environ: Mapping[str, str] = NOTHING,
 ) -> None:
-    """Record how a run ended; its finish steps follow later."""
+    """Record how a run ended; its finish steps follow later.
+
+    `checked`: the answers of the acceptance checks. Without them, checks run if the hook of `event` has time for them.
+    """
     _check_protected(home, row)
+    if checked is None and stop_reason == "exited":
+        checked, verdict = run_checks(home, row, event, verdict, environ)
     config = read_run_config(row.details)
-    number = count_attempts(home.ledger, row.session_id) + 1
-    keep_attempt(home, row, answer, verdict, number)
+    number = keep_attempt(home, row, answer, verdict, checked)
     context = _make_context(home, row, config, None)
     used = _list_used(home, (row.session_id,))
     written = frozenset(use.path for use in used if use.path and not use.failed and use.operation == "write")
@@ -163,7 +174,7 @@ def conclude_return(
         context, verdict, written=written, seen=list_seen(used), is_recorded=is_recorded(used), nested=nested,
         own_files=_list_own_files(home),
     )  # fmt: skip
-    attempt = Attempt(stop_reason, RunOutput(answer or None), verdict, number, reason=reason)
+    attempt = Attempt(stop_reason, RunOutput(answer or None), verdict, number, reason=reason, checks=checked)
     conclusion = conclude(row, [attempt], evidence)
     conclusion = conclusion._replace(
         diagnostics=(*conclusion.diagnostics, *_list_new_names(home, row, config.root, evidence.comparison))
@@ -206,9 +217,8 @@ def overrule(home: Home, row: Run, answer: str, verdict: AttemptVerdict | None) 
     returned = None if verdict is None else verdict.returned
     if report.verdict not in ACCEPTABLE or (returned is not None and returned.status in ("completed", report.status)):
         return
-    number = count_attempts(home.ledger, row.session_id) + 1
+    number = keep_attempt(home, row, answer, verdict)
     conclusion = conclude(row, [Attempt("exited", RunOutput(answer), verdict, number)])
-    keep_attempt(home, row, answer, verdict, number)
     usage = _load_usage(home, row)
     later = make_report(row, conclusion, ended_ms=read_clock_ms(), usage=usage, answer=answer, attempts=number)
     later = later._replace(notes=(_WITHDRAWN, *report.notes))
@@ -217,14 +227,33 @@ def overrule(home: Home, row: Run, answer: str, verdict: AttemptVerdict | None) 
         _replace_verdict(db, row, conclusion)
 
 
-def keep_attempt(home: Home, row: Run, answer: str, verdict: AttemptVerdict | None, number: int) -> None:
-    """Store the unchanged answer with its verdict, before anything depends on it."""
+def run_checks(
+    home: Home, row: Run, event: HookEvent | None, verdict: AttemptVerdict | None, environ: Mapping[str, str]
+) -> tuple[CheckedTree | None, AttemptVerdict | None]:
+    """Run the acceptance checks of a return that would be `completed`; return their answers with the verdict.
+
+    The verdict then has the tree as it was before the checks. Without checks, there are no answers.
+    """
+    is_completed = Attempt("exited", verdict=verdict).is_completed
+    if verdict is None or not is_completed or not read_run_config(row.details).checks:
+        return None, verdict
+    from remit.hooks.acceptance_checks import check_work
+
+    return check_work(home, row, event, verdict, environ)
+
+
+def keep_attempt(
+    home: Home, row: Run, answer: str, verdict: AttemptVerdict | None, checked: CheckedTree | None = None
+) -> int:
+    """Store the unchanged answer with its verdict, before anything depends on it; return the number of the attempt."""
+    number = count_attempts(home.ledger, row.session_id) + 1
     begin_attempt(home.ledger, row.session_id, number)
-    attempt = shape_attempt(row, Attempt("exited", verdict=verdict, number=number))._replace(usage={})
+    attempt = shape_attempt(row, Attempt("exited", verdict=verdict, number=number, checks=checked))._replace(usage={})
     with home.ledger.transaction() as db:
         if answer.strip():
             store_texts(home, row.session_id, {f"answer-{number}": answer.encode("utf-8", "surrogatepass")}, db=db)
         record_attempt(db, row.session_id, attempt)
+    return number
 
 
 def is_cancelled(home: Home, row: Run) -> bool:

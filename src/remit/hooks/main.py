@@ -37,10 +37,15 @@ class HookTimeout(BaseException):
 
 
 def main(args: Sequence[str]) -> None:
-    """Answer the event on standard input, and end the process. The only argument is the name of the harness."""
+    """Answer the event on standard input, and end the process.
+
+    The arguments are the name of the harness and, if the hooks were installed for acceptance checks, the seconds that
+    the harness waits longer for checks.
+    """
     gc.disable()  # the process ends before a collection would be worth its time
     try:
-        ended = _refuse_unnamed(args) or respond(sys.stdin.buffer, os.environ, args[0], _end)
+        check_seconds = int(args[1]) if len(args) > 1 and args[1].isdecimal() else None
+        ended = _refuse_unnamed(args) or respond(sys.stdin.buffer, os.environ, args[0], _end, check_seconds)
     except BaseException as error:  # noqa: BLE001 - the process never ends without a message
         # Not 2: the command lines of guarding events turn 1 into 2, and the user's own session continues.
         ended = 1, "", f"Remit: no decision: {_describe(error)}"
@@ -69,7 +74,7 @@ def _refuse_unnamed(args: Sequence[str]) -> tuple[int, str, str] | None:
     """Refuse an event whose harness isn't named: names and shapes of events differ between harnesses."""
     from remit.harnesses import HOOKED
 
-    if len(args) == 1 and args[0] in HOOKED:
+    if args and args[0] in HOOKED and (len(args) == 1 or (len(args) == 2 and args[1].isdecimal())):  # noqa: PLR2004 - with the seconds for checks
         return None
     problem = f"the command line doesn't name a harness ({', '.join(HOOKED)}), so nothing was decided"
     return 2, "", f"Remit: {problem}; run `remit hooks install NAME` again"
@@ -80,11 +85,12 @@ def respond(
     environ: Mapping[str, str],
     harness: str,
     on_late: Callable[[int, str, str], None] | None = None,
+    check_seconds: int | None = None,
 ) -> tuple[int, str, str]:
     """Return exit code, standard output and standard error for the event in a stream.
 
     `on_late` gets them from another thread if this one hangs in a call that no signal interrupts, such as SQLite
-    waiting for a lock.
+    waiting for a lock. `check_seconds`: how much longer the harness waits for acceptance checks.
     """
     from remit.hooks.events import HookEvent
     from remit.light_json import parse_json
@@ -101,7 +107,7 @@ def respond(
         from remit.hooks.fallback import answer_unreadable
 
         return answer_unreadable(data, stream, trouble, environ, max_bytes=MAX_BYTES)
-    event = HookEvent(payload, harness)
+    event = HookEvent(payload, harness, check_seconds)
     try:
         answer = _decide_in_time(event, environ, on_late)
         if not answer and event.harness == "codex" and event.kind == claude.AGENT_STOP:
@@ -155,6 +161,16 @@ def _decide_in_time(
             done()
 
 
+def extend(event: HookEvent, seconds: float) -> None:
+    """Answer an event later, because acceptance checks run, for which the harness waits longer."""
+    import _signal
+
+    event.extra_seconds += seconds
+    left = _signal.getitimer(_signal.ITIMER_REAL)[0]
+    if left:
+        _signal.setitimer(_signal.ITIMER_REAL, left + seconds)
+
+
 def find_seconds(event: HookEvent) -> tuple[float, float]:
     """Return after how many seconds a signal, and then another thread, answers an event."""
     if event.kind == claude.SESSION_END and event.harness == "codex":
@@ -175,7 +191,12 @@ def _watch(
     is_running.acquire()
 
     def watch() -> None:
-        if not is_running.acquire(timeout=seconds) and is_answered.acquire(blocking=False):
+        left, extended = seconds, 0.0
+        while left > 0:
+            if is_running.acquire(timeout=left):
+                return
+            left, extended = event.extra_seconds - extended, event.extra_seconds
+        if is_answered.acquire(blocking=False):
             on_late(*_render_failure(event, HookTimeout(), environ))
 
     def done() -> None:

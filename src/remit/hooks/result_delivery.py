@@ -30,7 +30,7 @@ from remit.hooks.finish_subagent import (
 from remit.hooks.session_lookup import read_agent_id
 from remit.ledger.hook_runs import bind, drop_message, find_by_agent, find_by_call, take_messages
 from remit.ledger.runs import load_run
-from remit.model import ACCEPTABLE
+from remit.model import ACCEPTABLE, NOTHING
 from remit.runs.admission.run_config import read_run_config
 from remit.runs.results.full_result import load_report, render_sentence
 
@@ -54,7 +54,7 @@ def render_result(row: Run, report: Result) -> str:
     from remit.runs.results.fit_budget import fit_result, render_text
 
     config = read_run_config(row.details)
-    if not config.result_tokens and report.verdict in ACCEPTABLE:
+    if not config.result_tokens and report.verdict in ACCEPTABLE and not report.is_lowered_by_checks:
         return ""
     sentence = render_sentence(report)
     return sentence or render_text(fit_result(report, config.result_tokens or DEFAULT_TOKENS).to_dict())
@@ -62,6 +62,9 @@ def render_result(row: Run, report: Result) -> str:
 
 def render_verdict(row: Run, report: Result) -> str:
     """Remit's verdict on a return, in a sentence or two."""
+    if report.is_lowered_by_checks:
+        why = "".join(f" {error.message}. {error.recommendation}." for error in report.errors[:1])
+        return f"Remit: the return of {row.agent} ({row.session_id}) is {report.status}, not completed:{why}"
     if report.verdict in ACCEPTABLE:
         return f"Remit checked the return of {row.agent} ({row.session_id}): {report.status}, {report.verdict}."
     if report.verdict == "unproven":
@@ -79,7 +82,7 @@ _UNKNOWN = (
 )
 
 
-def deliver_result(event: HookEvent, home: Home) -> replies.Answer:
+def deliver_result(event: HookEvent, home: Home, environ: Mapping[str, str]) -> replies.Answer:
     """Return the result that replaces the answer in the harness's response to the caller."""
     response: Mapping[str, Any] = event.response if isinstance(event.response, dict) else {}
     with home.ledger.reading() as db:
@@ -91,7 +94,7 @@ def deliver_result(event: HookEvent, home: Home) -> replies.Answer:
         return {}
     answer = None if claude.is_launched(response) else claude.read_answer(response)
     if answer is None:  # the caller continues, and the answer comes later
-        _stop_waiting(home, own, event)
+        _stop_waiting(home, own, event, environ)
         is_known = event.harness != "claude" or claude.is_launched(response)
         return {} if is_known or not own.enforced else replies.add_context(event.kind, _UNKNOWN.format(own.agent))
     tokens = claude.read_tokens(response)
@@ -106,9 +109,9 @@ def deliver_result(event: HookEvent, home: Home) -> replies.Answer:
     if row.state == "running" or not is_already_judged(home, row, answer):
         from remit.hooks.judge_return import judge_last_message
 
-        judge_last_message(home, row, event, answer)
+        judge_last_message(home, row, event, answer, environ)
     else:
-        judge_again_if_changed(home, row, event)
+        judge_again_if_changed(home, row, event, environ)
     report = (
         run_finish_steps(home, row) if row.state in ("running", "finishing") else load_report(home, row.session_id)[0]
     )
@@ -119,7 +122,7 @@ def deliver_result(event: HookEvent, home: Home) -> replies.Answer:
     return replies.replace_output(claude.replace_answer(response, text), beside)
 
 
-def _stop_waiting(home: Home, own: HookRun, event: HookEvent) -> None:
+def _stop_waiting(home: Home, own: HookRun, event: HookEvent, environ: Mapping[str, str]) -> None:
     """Record that the caller continues at once and gets the answer in another way."""
     agent_id = read_agent_id(event.response)
     with home.ledger.transaction() as db:
@@ -129,7 +132,7 @@ def _stop_waiting(home: Home, own: HookRun, event: HookEvent) -> None:
         db.execute("UPDATE runs SET awaited = 0 WHERE session_id = ?", (own.session_id,))
     row = load_run(home.ledger, own.session_id)
     if row is not None and row.state == "finishing":  # the agent ended before the call returned
-        judge_again_if_changed(home, row, event)
+        judge_again_if_changed(home, row, event, environ)
         run_finish_steps(home, row)
 
 
@@ -161,7 +164,7 @@ def _render_notification(notification: Notification, event: HookEvent, home: Hom
             return f"Remit didn't see {row.agent} ({row.session_id}) stop, so it wasn't checked: don't rely on it."
         from remit.hooks.judge_return import judge_last_message
 
-        judge_last_message(home, row, None, notification.answer)
+        judge_last_message(home, row, None, notification.answer, NOTHING)
         row = load_run(home.ledger, own.session_id) or row
     elif row.state == "finishing":
         judge_again_if_changed(home, row)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 DEFAULT_AGENTS = {"claude": claude.DEFAULT_AGENT, "codex": codex.DEFAULT_AGENT, "opencode": opencode.DEFAULT_AGENT}
 """The agent that each harness starts if the call names none."""
 _NOTE = "roster"
-_FORMAT = 7
+_FORMAT = 8
 
 
 class RosterEntry(NamedTuple):
@@ -50,6 +50,8 @@ class RosterEntry(NamedTuple):
     """The default and the maximum timeout of the agents that it calls."""
     isolation: str = ""
     """Where the harness runs the agent, if that isn't the workspace."""
+    checks: tuple[str, ...] = ()
+    """The names of its acceptance checks."""
 
     @property
     def layers(self) -> list[dict[str, Any]]:
@@ -76,6 +78,8 @@ class Roster(NamedTuple):
     """The format, with its source, of agents for which nothing else declares one."""
     confine: Mapping[str, Any] = NOTHING
     """`[confine]`."""
+    checks: Mapping[str, Mapping[str, Any]] = NOTHING
+    """`[checks]`, each as `AcceptanceCheck.as_details` has it."""
 
     def find(self, name: str, harness: str) -> RosterEntry | None:
         """Return an agent by its name: of several files, the standard's, because the others are compiled from it.
@@ -104,8 +108,9 @@ class Roster(NamedTuple):
         own = find_agent_settings(tables, name)
         declared = choose_format(name, tables, DeclaredFormat(), plugins, DeclaredFormat(*self.of_workspace))
         return RosterEntry(
-            name, format=declared.format, timeout_s=own.timeout, may_call=("*",), owner=own.owner or "remit"
-        )
+            name, format=declared.format, timeout_s=own.timeout, may_call=("*",), owner=own.owner or "remit",
+            checks=tuple(own.checks or ()),
+        )  # fmt: skip
 
     def _rank(self, harness: str) -> list[Mapping[str, RosterEntry]]:
         first = [self.agents[profile] for profile in (harness, "standard") if profile in self.agents]
@@ -218,7 +223,16 @@ def _compile(home: Home) -> dict[str, Any]:
         "plugins": load_plugins(home.root),
         "of_workspace": find_workspace_format(home.root, settings),
         "confine": settings.confine._asdict(),
+        "checks": _describe_checks(settings),
     }
+
+
+def _describe_checks(settings: Settings) -> dict[str, dict[str, Any]]:
+    if not settings.checks:
+        return {}
+    from remit.runs.checks.workspace_checks import list_checks
+
+    return {check.name: check.as_details() for check in list_checks(settings)}
 
 
 def _describe(agent: ChosenAgent, settings: Settings, root: str) -> RosterEntry:
@@ -229,7 +243,7 @@ def _describe(agent: ChosenAgent, settings: Settings, root: str) -> RosterEntry:
     own, definition = find_agent_settings(settings.runs.agents, agent.name), agent.definition
     declared = find_format(agent.name, agent, settings, root=root)
     if definition is None:
-        return RosterEntry(agent.name, format=declared.format)
+        return RosterEntry(agent.name, format=declared.format, checks=tuple(own.checks or ()))
     return RosterEntry(
         agent.name,
         definition.kind or "",
@@ -243,6 +257,7 @@ def _describe(agent: ChosenAgent, settings: Settings, root: str) -> RosterEntry:
         timeout_default_s=definition.timeout_default_s,
         timeout_max_s=definition.timeout_max_s,
         isolation=agent.get_word("isolation"),
+        checks=(*agent.list_words("checks"), *(own.checks or ())),
     )
 
 
@@ -253,5 +268,5 @@ def _read(values: dict[str, Any]) -> Roster:
     }
     return Roster(
         agents, values["hooks"], values["limits"], values["budget"], values["delegate"], values["kept"],
-        values["tables"], values["plugins"], values["of_workspace"], values["confine"],
+        values["tables"], values["plugins"], values["of_workspace"], values["confine"], values["checks"],
     )  # fmt: skip

@@ -93,6 +93,33 @@ def judges_programs(event: HookEvent, layers: Sequence[Permissions], root: str, 
     return not is_run and find_limits(layers, root)[1] and has_shell(event, root, environ)
 
 
+def find_launcher(
+    event: HookEvent, own: HookRun | None, root: str, environ: Mapping[str, str]
+) -> tuple[tuple[str, ...], str]:  # fmt: skip
+    """Return the words that start a command with the limits of an agent's commands, and why none may run.
+
+    Without words, the agent's commands have no limits.
+    """
+    rules = _load_rules(root)
+    layers = [] if own is None else _read_layers(own)
+    if not rules or not needs_profile(layers, rules):
+        return (), ""
+    why = rules.get("reason") or tickets.find_break(root, event.session)
+    if not why and not has_shell(event, root, environ):
+        if rules["mode"] != "require":
+            return (), ""
+        why = "this session doesn't use Remit's shell"
+    if why:
+        return (), f"the kernel can't limit it as it limits the agent's commands: {why}"
+    try:
+        profile = _ensure_profile(own, layers, rules, root, environ)
+    except RemitError as error:
+        return (), error.message
+    from remit.confine.command import make_command
+
+    return tuple(make_command(f"{root}/{tickets.FOLDER}/profiles/{profile}", ())), ""
+
+
 def needs_profile(layers: Sequence[Permissions], rules: Mapping[str, Any]) -> bool:
     """Return whether the commands of an agent with these permissions are confined."""
     return rules.get("mode") == "require" or any(layer.allow or layer.deny or layer.unread for layer in layers)

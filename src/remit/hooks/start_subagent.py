@@ -491,6 +491,7 @@ def _make_run(
         task_path=start.task_path,
         is_harness_run=True,
         trace=trace,
+        **_choose_checks(start, roster, root, environ),
     )
     return Run(
         admitted.session_id, admitted.agent, admitted.depth, admitted.path, parent_id=admitted.parent_id,
@@ -498,6 +499,15 @@ def _make_run(
         owner=HOOKS_OWNER, awaited=not start.event.is_background and admitted.parent_id is not None,
         runner=start.event.harness, details=_add_places(config, root, environ).as_details(),
     )  # fmt: skip
+
+
+def _choose_checks(start: _SubagentStart, roster: Roster, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
+    """Return the acceptance checks of a run and the seal of their environment, as fields of its configuration."""
+    if not (start.enforced and start.entry.checks):
+        return {}
+    from remit.hooks.acceptance_checks import choose_checks
+
+    return choose_checks(start.entry.checks, roster.checks, root, environ, origin=f"the agent {start.agent}")
 
 
 def _add_places(config: RunConfig, root: str, environ: Mapping[str, str]) -> RunConfig:

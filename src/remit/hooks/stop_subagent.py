@@ -19,7 +19,7 @@ from remit.hooks.finish_subagent import (
     note_tokens,
     run_finish_steps,
 )
-from remit.hooks.judge_return import conclude_return, is_cancelled, judge, keep_attempt, overrule
+from remit.hooks.judge_return import conclude_return, is_cancelled, judge, keep_attempt, overrule, run_checks
 from remit.hooks.result_delivery import render_result, render_verdict
 from remit.hooks.session_lookup import MAIN, find_own, find_transcript
 from remit.ledger.events import add_event
@@ -35,9 +35,10 @@ from remit.ledger.hook_runs import (
     will_receive,
 )
 from remit.ledger.runs import count_attempts, load_run
-from remit.ledger.texts import load_text
+from remit.ledger.texts import load_text, store_texts
 from remit.model import ACCEPTABLE
 from remit.runs.admission.run_config import read_run_config
+from remit.runs.judging.attempt import Attempt
 from remit.runs.results.full_result import load_report
 from remit.storage.transcripts import load_end
 
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from remit.ledger.hook_runs import HookRun
     from remit.ledger.runs import Run
     from remit.ledger.store import Connection
+    from remit.runs.checks.accept import CheckedTree
     from remit.runs.judging.judge import AttemptVerdict
 
 
@@ -80,13 +82,13 @@ def check_stop(event: HookEvent, home: Home, environ: Mapping[str, str]) -> repl
     is_repeated = bool(own.blocks) and not event.stop_active and _is_last(home, row, answer)
     sends_back = is_repeated or (row.state != "finished" and _may_ask_to_shorten(own, row))
     verdict = judge(home, row, event, answer, sends_back=sends_back)
-    if is_repeated:
-        return _block(row, verdict)  # a second hook reports the same event
+    if is_repeated:  # a second hook reports the same event
+        return replies.block(_load_message(home, row) or _render_reask(row, verdict))
     if row.state == "finished":
         overrule(home, row, answer, verdict)
         _warn_caller(home, own, row)
         return {}
-    return _let_stop(home, own, row, answer, verdict)
+    return _let_stop(home, own, row, answer, verdict, event=event, environ=environ)
 
 
 def _count_tokens(event: HookEvent, home: Home, own: HookRun, row: Run) -> None:
@@ -102,22 +104,28 @@ def _count_tokens(event: HookEvent, home: Home, own: HookRun, row: Run) -> None:
 
 
 def _let_stop(
-    home: Home, own: HookRun, row: Run, answer: str, verdict: AttemptVerdict | None
+    home: Home, own: HookRun, row: Run, answer: str, verdict: AttemptVerdict | None, *, event: HookEvent,
+    environ: Mapping[str, str],
 ) -> replies.Answer:  # fmt: skip
     """Record the verdict on an answer, or send the answer back."""
     if is_cancelled(home, row):
         conclude_return(home, row, answer, verdict, stop_reason="cancelled")
     elif verdict is not None and verdict.accepted and row.state == "running" and _is_too_long(own, answer):
         return _ask_to_shorten(home, own, row, answer, verdict)
-    elif (verdict is None or not verdict.is_final) and own.blocks < read_run_config(row.details).reasks:
-        if row.state == "finishing":  # the earlier, accepted return no longer counts
-            conclude_return(home, row, answer, verdict)
-        else:
-            keep_attempt(home, row, answer, verdict, count_attempts(home.ledger, row.session_id) + 1)
-        _count_block(home, own)
-        return _block(row, verdict)
     else:
-        conclude_return(home, row, answer, verdict)
+        checked, verdict = run_checks(home, row, event, verdict, environ)
+        is_final = Attempt("exited", verdict=verdict, checks=checked).is_final
+        if not is_final and own.blocks < read_run_config(row.details).reasks:
+            message = _render_failed(row, verdict, checked) if checked is not None else ""
+            if row.state == "finishing":  # the earlier, accepted return no longer counts
+                conclude_return(home, row, answer, verdict, checked=checked)
+            else:
+                keep_attempt(home, row, answer, verdict, checked)
+            if message:
+                _keep_message(home, row, message)
+            _count_block(home, own)
+            return replies.block(message or _render_reask(row, verdict))
+        conclude_return(home, row, answer, verdict, checked=checked, event=event, environ=environ)
     if not own.waited:  # else the caller's hook finishes the run when the answer arrives
         _warn_caller(home, own, row)
         run_finish_steps(home, row)
@@ -125,13 +133,13 @@ def _let_stop(
 
 
 def _warn_caller(home: Home, own: HookRun, row: Run) -> None:
-    """Store the verdict for a caller that gets a rejected answer unchanged.
+    """Store the verdict for a caller that gets unchanged an answer that was rejected or isn't completed.
 
     This precedes the finish steps: a hook of the caller may ask for the verdict just before the harness delivers the
     answer, and the harness delivers it as soon as this hook has ended.
     """
     report = load_report(home, row.session_id)[0]
-    if report.verdict in ACCEPTABLE or own.agent_id == MAIN:
+    if (report.verdict in ACCEPTABLE and not report.is_lowered_by_checks) or own.agent_id == MAIN:
         return
     with home.ledger.transaction() as db:
         leave_message(db, own, render_verdict(row, report))
@@ -145,12 +153,15 @@ def check_return(event: HookEvent, home: Home, environ: Mapping[str, str]) -> re
         return {}
     own, row, answer = found
     verdict = judge(home, row, event, answer, sends_back=_may_ask_to_shorten(own, row))
-    is_final = verdict is not None and verdict.is_final
-    if is_final or is_cancelled(home, row) or own.blocks >= read_run_config(row.details).reasks:
+    if is_cancelled(home, row) or own.blocks >= read_run_config(row.details).reasks:
         return {}
-    keep_attempt(home, row, answer, verdict, count_attempts(home.ledger, row.session_id) + 1)
+    checked, verdict = run_checks(home, row, event, verdict, environ)
+    if Attempt("exited", verdict=verdict, checks=checked).is_final:
+        return {}
+    keep_attempt(home, row, answer, verdict, checked)
     _count_block(home, own)
-    return replies.deny(f"{_render_reask(row, verdict).rstrip()} Send it with {event.tool} again.")
+    message = _render_reask(row, verdict) if checked is None else _render_failed(row, verdict, checked)
+    return replies.deny(f"{message.rstrip()} Send it with {event.tool} again.")
 
 
 def keep_return(event: HookEvent, home: Home, environ: Mapping[str, str]) -> replies.Answer:
@@ -160,7 +171,8 @@ def keep_return(event: HookEvent, home: Home, environ: Mapping[str, str]) -> rep
         return {}
     own, row, answer = found
     stop_reason = "cancelled" if is_cancelled(home, row) else "exited"
-    conclude_return(home, row, answer, judge(home, row, event, answer), stop_reason=stop_reason)
+    verdict = judge(home, row, event, answer)
+    conclude_return(home, row, answer, verdict, stop_reason=stop_reason, event=event, environ=environ)
     if not own.waited:
         _warn_caller(home, own, row)
         run_finish_steps(home, row)
@@ -195,16 +207,35 @@ def _is_last(home: Home, row: Run, answer: str) -> bool:
     return last == (answer.encode("utf-8", "surrogatepass") if answer.strip() else b"")
 
 
-def _block(row: Run, verdict: AttemptVerdict | None) -> replies.Answer:
-    return replies.block(_render_reask(row, verdict))
-
-
 def _render_reask(row: Run, verdict: AttemptVerdict | None) -> str:
     from remit.runs.instructions import render_reask
 
     findings = () if verdict is None else verdict.diagnostics
     used = None if verdict is None else verdict.format
     return render_reask(findings, format=used or read_run_config(row.details).format, session_id=row.session_id)
+
+
+def _render_failed(row: Run, verdict: AttemptVerdict | None, checked: CheckedTree) -> str:
+    from remit.runs.instructions import render_failed_checks
+
+    used = None if verdict is None else verdict.format
+    return render_failed_checks(checked, format=used or read_run_config(row.details).format, session_id=row.session_id)
+
+
+def _name_message(home: Home, row: Run) -> str:
+    return f"check-message-{count_attempts(home.ledger, row.session_id)}"
+
+
+def _keep_message(home: Home, row: Run, message: str) -> None:
+    """Store the message about failed checks, for a second hook of the same event."""
+    store_texts(home, row.session_id, {_name_message(home, row): message.encode("utf-8", "surrogatepass")})
+
+
+def _load_message(home: Home, row: Run) -> str:
+    """Return the message about failed checks with which the last answer was sent back; empty for none."""
+    if not read_run_config(row.details).checks:
+        return ""
+    return (load_text(home, row.session_id, _name_message(home, row)) or b"").decode("utf-8", "surrogatepass")
 
 
 def _count_block(home: Home, own: HookRun) -> None:
@@ -227,7 +258,7 @@ def _is_too_long(own: HookRun, answer: str) -> bool:
 def _ask_to_shorten(
     home: Home, own: HookRun, row: Run, answer: str, verdict: AttemptVerdict
 ) -> replies.Answer:  # fmt: skip
-    keep_attempt(home, row, answer, verdict, count_attempts(home.ledger, row.session_id) + 1)
+    keep_attempt(home, row, answer, verdict)
     _count_block(home, own)
     return replies.block(
         f"Your return is valid, but your caller gets the whole message, and it has {len(answer):,} characters. "

@@ -351,7 +351,10 @@ def render_reask(diagnostics: Sequence[Diagnostic], *, format: str, session_id: 
 
 
 def render_failed_checks(checked: CheckedTree, *, format: str, session_id: str = "") -> str:
-    """Return what is sent back to an agent if acceptance checks failed: each command with the end of its output."""
+    """Return what is sent back to an agent if acceptance checks failed: each command with the end of its output.
+
+    Without a format, the message is for an agent that owes no return.
+    """
     failed = [each for each in checked.failed if each.before != "failed"]
     parts = ["Your work was not accepted: acceptance checks failed."]
     room = MAX_CHECK_BYTES // max(len(failed), 1)
@@ -363,8 +366,9 @@ def render_failed_checks(checked: CheckedTree, *, format: str, session_id: str =
     parts += [f"- {finding.message}. {finding.hint}" for finding in checked.diagnostics if finding.code in _WEAKENED]
     parts.append(
         "Find the cause and fix it; don't weaken the tests or the configuration of the check. Run the command again "
-        f"before you return. Then send your return again.\n{_render_form(format, session_id)}\n"
-    )
+        + (f"before you return. Then send your return again.\n{_render_form(format, session_id)}\n" if format else
+           "before you stop.\n")
+    )  # fmt: skip
     return "\n".join(parts)
 
 

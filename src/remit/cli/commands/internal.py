@@ -22,15 +22,17 @@ if TYPE_CHECKING:
 
 @click.command(cls=options.Command)
 @click.argument("harness", type=click.Choice(HOOKED))
-def hook(harness: str) -> int:
+@click.argument("check_seconds", metavar="[SECONDS]", required=False)
+def hook(harness: str, check_seconds: str | None) -> int:
     """Read one event of HARNESS as JSON from standard input, and print the decision.
 
-    A harness starts this: remit hooks install claude sets it up. Without a decision it prints nothing. Exit code 0: the
-    output counts; 2: the event could not be read, and the action is refused.
+    A harness starts this: remit hooks install claude sets it up. SECONDS: how much longer the harness waits for
+    acceptance checks. Without a decision it prints nothing. Exit code 0: the output counts; 2: the event could not be
+    read, and the action is refused.
     """
     from remit.hooks.main import main
 
-    main([harness])
+    main([harness] if check_seconds is None else [harness, check_seconds])
     return 0
 
 

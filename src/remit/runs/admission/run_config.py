@@ -138,6 +138,8 @@ class RunConfig(NamedTuple):
     """The acceptance checks, as `AcceptanceCheck.as_details` has them."""
     check_seal: str = ""
     """A keyed hash of the environment that they were to run in; empty if another machine runs them."""
+    check_refusal: str = ""
+    """Why they may not run, for an agent that a harness starts all the same."""
 
     # Origin
     is_harness_run: bool = False

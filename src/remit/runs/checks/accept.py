@@ -13,6 +13,7 @@ from remit.errors import RemitError
 from remit.evidence.take_tree import scan_again, take_tree
 from remit.evidence.tree_comparison import compare
 from remit.ledger.check_results import KnownResult, find_result, keep_result
+from remit.ledger.events import read_clock_ms
 from remit.light_hash import take_sha256
 from remit.light_namedtuple import NamedTuple
 from remit.result import CheckResult
@@ -107,7 +108,7 @@ class CheckRound:
         ledger = self.place.home.ledger
         made: frozenset[str] | None = frozenset()
         on_wait = partial(self.report, {"state": "waiting", "attempt": self.attempt})
-        async with lock_tree(self.place.home, self.place.root, is_cancelled=self.place.is_cancelled, on_wait=on_wait):
+        async with lock_tree(self.place.home, self.place.root, is_cancelled=self._is_over, on_wait=on_wait):
             results = {check.name: await self._run_check(check, index) for index, check in enumerate(checks)}
             if self._executed:
                 made = await asyncio.to_thread(self._list_made)
@@ -137,6 +138,10 @@ class CheckRound:
             weakening.is_lowering,
             made or frozenset(),
         )
+
+    def _is_over(self) -> bool:
+        """Return whether no check may begin any more: the run was cancelled, or the time is up."""
+        return self.place.is_cancelled() or (self.limit_ms is not None and read_clock_ms() >= self.limit_ms)
 
     async def _run_check(self, check: AcceptanceCheck, index: int) -> CheckResult:
         """Return the answer of one check: from the cache, or by running it, twice if it fails."""
@@ -183,7 +188,7 @@ class CheckRound:
         known = find_result(self.place.home.ledger, key) if key else None
         if known is not None:
             return known.answer
-        if not check.baseline or self.baseline is None or self.place.confinement is not None:
+        if not check.baseline or self.baseline is None or self.place.is_confined:
             return "unknown"
         execution = Execution("not run")
         with suppress(RemitError), self.baseline() as folder:  # without a worktree it stays unknown
@@ -264,6 +269,5 @@ def make_key(check: AcceptanceCheck, tree: WorkTree | None, place: CheckPlace) -
     if tree is None or tree.unread:
         return ""
     parts = [[part.name, part.prefix, part.tree] for part in tree.parts]
-    is_confined = place.confinement is not None
-    facts = [parts, check.run, check.cwd, check.junit, is_confined, sorted(place.environ.items())]
+    facts = [parts, check.run, check.cwd, check.junit, place.is_confined, sorted(place.environ.items())]
     return take_sha256(json.dumps(facts).encode())

@@ -51,6 +51,13 @@ class CheckPlace(NamedTuple):
     is_cancelled: Callable[[], bool]
     confinement: Confinement | None = None
     contain: Literal["auto", "subreaper"] = "auto"
+    launcher: tuple[str, ...] = ()
+    """The words before each command that confine it, if `confinement` doesn't: those of an agent in a harness."""
+
+    @property
+    def is_confined(self) -> bool:
+        """Whether the commands are confined."""
+        return self.confinement is not None or bool(self.launcher)
 
 
 class Execution(NamedTuple):
@@ -71,10 +78,11 @@ async def execute(check: AcceptanceCheck, place: CheckPlace, *, number: int, lim
 
     `number` is that of the folder of this execution. `limit_ms`: the time by which the caller needs the result.
     """
-    deadline_ms = read_clock_ms() + round(check.timeout_s * 1000)
+    timeout_s = check.timeout_s
+    deadline_ms = read_clock_ms() + round(timeout_s * 1000)
     if limit_ms is not None and limit_ms < deadline_ms:
-        deadline_ms = limit_ms
-        if limit_ms <= read_clock_ms():
+        timeout_s, deadline_ms = round((limit_ms - read_clock_ms()) / 1000, 1), limit_ms
+        if timeout_s <= 0:
             return Execution("not run", "there was no time left")
     cwd = os.path.join(place.root, check.cwd) if check.cwd else place.root
     if not os.path.isdir(cwd):  # noqa: ASYNC240 - a local folder
@@ -85,7 +93,7 @@ async def execute(check: AcceptanceCheck, place: CheckPlace, *, number: int, lim
         started = None
         if state == "none":
             order = ShimOrder(
-                ("/bin/sh", "-c", f"exec 2>&1\n{check.run}"), cwd, deadline_ms, place.environ,
+                (*place.launcher, "/bin/sh", "-c", f"exec 2>&1\n{check.run}"), cwd, deadline_ms, place.environ,
                 out_cap=OUT_CAP_BYTES, contain=place.contain, confinement=place.confinement,
             )  # fmt: skip
             started = start_shim(place.home, attempt, order)
@@ -103,7 +111,7 @@ async def execute(check: AcceptanceCheck, place: CheckPlace, *, number: int, lim
         return Execution("not run", f"it can't be started: {error.message}")
     if result is None:
         return Execution("not run", "it was lost with its process or machine", folder=attempt.folder)
-    answer, reason = judge_exit(result, timeout_s=check.timeout_s)
+    answer, reason = judge_exit(result, timeout_s=timeout_s)
     counts = JUnitCounts()
     if check.junit and answer != "not run":
         counts = count_tests(f"{cwd}/{check.junit}", since_ns=result.started_ms * 1_000_000)

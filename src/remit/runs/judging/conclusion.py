@@ -282,7 +282,9 @@ def _name_unmet_checks(run: Run, checked: CheckedTree, *, can_resume: bool) -> t
         how = "Fix what failed before the run, too" if is_old else "Fix it"
         session_id = run.session_id
         what = f"run the agent again: remit retry {session_id}"
-        if can_resume:
+        if read_run_config(run.details).is_harness_run:
+            what = "call the agent again"
+        elif can_resume:
             what = f'let the agent continue: remit resume {session_id} "Fix the failing check"'
         errors.append(_make_error("check_failed", f"acceptance checks failed: {message}",
                                   f"{how}, then run remit checks; or {what}",

@@ -10,12 +10,14 @@ from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from remit.attempts.folders import FIRST_CHECK, list_living
 from remit.ledger.events import list_acts
 from remit.ledger.home import Home
 from remit.ledger.hook_runs import GRACE_MS, has_command, list_layers, list_tool_uses
-from remit.ledger.runs import list_runs
+from remit.ledger.runs import list_runs, load_run
 from remit.light_namedtuple import NamedTuple
 from remit.model import NOTHING
+from remit.runs.admission.run_config import read_run_config
 from remit.runs.judging.conclusion import WrittenFiles
 from remit.runs.judging.concurrent_writers import (
     UNTIL_NOW,
@@ -147,6 +149,21 @@ def find_shared_tree(
     below = load_nested_artifacts(home, (row.session_id, *since), root) if nested else NestedArtifacts()
     find_made = partial(_find_made, home.root, row, root, began_ms)
     return SharedTree(root, began_ms, tuple(others), tuple(nested), below.made, below.accepted_ms, find_made)
+
+
+def find_active_writer(home: Home, sessions: Iterable[str], calling: Collection[str] = ()) -> str:
+    """Return the first of some open runs whose agent is working now, by its name and session; empty for none.
+
+    An agent that has ended changes nothing, even if its run is still being checked. `calling`: the runs whose agents
+    are functions of this process that haven't returned.
+    """
+    working = {each.session_id for each in list_living(home) if each.number < FIRST_CHECK}
+    for session_id in sessions:
+        row = load_run(home.ledger, session_id)
+        is_harness_run = row is not None and read_run_config(row.details).is_harness_run
+        if row is not None and (session_id in working or session_id in calling or is_harness_run):
+            return f"{row.agent} ({session_id})"
+    return ""
 
 
 def _find_made(workspace: str, row: Run, root: str, began_ms: int) -> dict[str, EarlierRun]:

@@ -287,7 +287,7 @@ def render_sentence(result: Result) -> str:
     if (result.result_format or result.format) != "manifest":
         return ""
     sentence = _SENTENCES.get(result.status, _BLOCKED)
-    if result.verdict in ACCEPTABLE and result.stop_reason == "exited":
+    if result.verdict in ACCEPTABLE and result.stop_reason == "exited" and not result.is_lowered_by_checks:
         return sentence
     why = next((f" {fault.code}: {fault.message}." for fault in result.errors), "")
     return f"{sentence}\nRemit: {result.status}, {result.verdict}.{why} {result.show} shows all of it."

@@ -13,7 +13,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from remit.attempts.folders import FIRST_CHECK, find_folder, is_alive, list_living, send_control
+from remit.attempts.folders import find_folder, is_alive, send_control
 from remit.errors import BusyError, RefusedError, RemitError, RunnerError, StateError
 from remit.ledger.events import add_event, load_last_event, read_clock_ms
 from remit.ledger.runs import REMOTE_OWNER, advance, count_attempts, list_branch, load_run
@@ -27,7 +27,7 @@ from remit.runs.admission.tickets import RANDOM_BYTES, Ticket, mint
 from remit.runs.judging.attempt import Attempt
 from remit.runs.judging.conclusion import conclude
 from remit.runs.judging.judging_context import list_resumed_runs
-from remit.runs.judging.other_runs import find_shared_tree
+from remit.runs.judging.other_runs import find_active_writer, find_shared_tree
 from remit.runs.results.full_result import add_steps, load_report, make_report, render_report
 from remit.runs.supervisor.ledger_group_commit import GroupCommit
 from remit.runs.supervisor.recovery import claim_abandoned, is_abandoned
@@ -388,18 +388,9 @@ class Supervisor:
 
         An agent that has ended changes nothing, even if its run is still being checked.
         """
-        since = list_resumed_runs(self.home, run)
-        living = {each.session_id for each in list_living(self.home) if each.number < FIRST_CHECK}
-        for other in self.find_shared_tree(run, root, since=since).others:
-            row = load_run(self.home.ledger, other.session_id) if other.ended_ms is None else None
-            loop = self.active.get(other.session_id)
-            if row is not None and (
-                other.session_id in living
-                or read_run_config(row.details).is_harness_run
-                or (isinstance(loop, RunLoop) and loop.is_calling)
-            ):
-                return f"{row.agent} ({row.session_id})"
-        return ""
+        others = self.find_shared_tree(run, root, since=list_resumed_runs(self.home, run)).others
+        calling = {name for name, loop in self.active.items() if isinstance(loop, RunLoop) and loop.is_calling}
+        return find_active_writer(self.home, (each.session_id for each in others if each.ended_ms is None), calling)
 
     def move_deadline(self, run: Run, deadline_ms: int) -> Run:
         """Give a run another deadline, not after that of its caller."""
