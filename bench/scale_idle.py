@@ -93,7 +93,7 @@ async def measure_listeners(url: str) -> list[Row]:
         for turn in range(ROUNDS):
             began = time.perf_counter()
             for number in range(WORDS):
-                live = {"said": f"{count} {turn} {number}"}
+                live = {"activity": f"{count} {turn} {number}"}
                 await leases.report_progress(db, "s", lease.fence, live=live, tokens=number, cost_usd=None, turns=None)
             taken.append((time.perf_counter() - began) / WORDS * 1e3)
         found.append(make_row("cluster", f"a word about an agent, {count} others listen", "ms", taken))

@@ -104,7 +104,7 @@ def check_payload(name: str, payload: dict[str, Any], way: int) -> None:
         assert message.encode("utf-8", "surrogatepass")
         if target != "manifest" and not any(finding.severity == "error" for finding in findings):
             again = check(message, return_format=target)
-            assert again.payload is not None, (target, again.findings)
+            assert again.payload is not None, (target, again.diagnostics)
 
 
 def check_case(data: bytes) -> None:

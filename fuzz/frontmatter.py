@@ -52,12 +52,12 @@ def check_file(document: AgentDocument) -> None:
     """Every rule can look at a document; a finding has its place; its fixes can be made, and read again."""
     checked = check_document(document)
     lines = document.text.count("\n") + 1
-    for finding in checked.findings:
+    for finding in checked.diagnostics:
         assert finding.message
         assert finding.hint
         place = finding.place
         assert place is None or (1 <= place.line <= place.end_line <= lines and place.column >= 1), finding
-    fixed = apply_fixes(checked.findings, document.text, unsafe=True)
+    fixed = apply_fixes(checked.diagnostics, document.text, unsafe=True)
     if fixed.applied:
         check_document(parse_document(document.path, fixed.text))
 

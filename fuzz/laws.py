@@ -56,7 +56,7 @@ def check_laws(trial: Trial, *, max_seconds: float = MAX_SECONDS) -> Verdict:
     """Judge the message and assert all that must hold, whatever it is."""
     start = time.process_time()
     verdict = remit.check(trial.message, format=trial.dialect, session_id=trial.session_id)
-    errors = [finding for finding in verdict.findings if finding.severity == "error"]
+    errors = [diagnostic for diagnostic in verdict.diagnostics if diagnostic.severity == "error"]
     repairs = verdict.repairs
     spent = time.process_time() - start
     assert spent < max_seconds or len(trial.message) > MAX_SMALL_BYTES, f"took {spent:.2f} s"
@@ -82,7 +82,7 @@ def _check_accepted(verdict: Verdict, trial: Trial) -> None:
         assert returned.session_id == trial.session_id, "another session"
     text = json.dumps(payload)
     again = remit.check(text, format=dialect.name, session_id=trial.session_id)
-    assert again.name == "accepted", f"written down again, it is {again.name}: {again.findings}"
+    assert again.name == "accepted", f"written down again, it is {again.name}: {again.diagnostics}"
     assert json.dumps(again.payload) == text, "written down again, it reads otherwise"
     assert json.dumps(payload, ensure_ascii=False).encode(), "what was accepted can be sent on"
 

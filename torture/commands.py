@@ -185,7 +185,7 @@ def settle_all(root: Path) -> None:
         task_number=13,
         summary="Found out how users sign in.",
         artifacts=(Artifact("research", FINDINGS_FILE, "How users sign in"),),
-        faults=(fault,),
+        errors=(fault,),
         entry=make_entry(7, file=Path(FINDINGS_FILE).name, linked_tasks=["13"]),
     )
     places = FinishStores(TaskStore(home, "specs"), f"{root}/{MANIFEST}", f"{root}/specs/errors.json", _look)

@@ -99,7 +99,7 @@ class Return(NamedTuple):
     status: Status
     summary: str
     artifacts: tuple[Artifact, ...] = ()
-    faults: tuple[AgentError, ...] = ()
+    errors: tuple[AgentError, ...] = ()
     next_steps: tuple[str, ...] = ()
     agent: str | None = None
     session_id: str | None = None
@@ -200,7 +200,7 @@ class Verdict:
         payload: dict[str, Any] | None = None,
         format: FormatName | None = None,
         transport: Transport | None = None,
-        findings: tuple[Diagnostic, ...] = (),
+        diagnostics: tuple[Diagnostic, ...] = (),
         repairs: tuple[JsonRepair, ...] = (),
         returned: Return | None = None,
         evidence: Mapping[str, ArtifactFacts] = NOTHING,
@@ -210,7 +210,7 @@ class Verdict:
         """The object in the message, as the agent wrote it."""
         self.format = format
         self.transport = transport
-        self.findings = findings
+        self.diagnostics = diagnostics
         """All diagnostics, errors first."""
         self.repairs = repairs
         """The repairs that were needed to read the return."""

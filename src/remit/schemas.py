@@ -274,8 +274,8 @@ class RunObject(RunSummaryObject):
     deadline_ms: int | None
     ended_ms: int | None
     left_ms: int | None
-    heard_ms: int | None
-    said: str | None
+    activity_ms: int | None
+    activity: str | None
     idle_s: float | None
     tokens: int | None
     cost_usd: float | None
@@ -284,8 +284,8 @@ class RunObject(RunSummaryObject):
     open_below: int
     tree_tokens: int | None
     tree_cost_usd: float | None
-    driven: bool
-    driver_pid: int | None
+    supervised: bool
+    supervisor_pid: int | None
     harness: str | None
     alive: bool
     waits_for: list[str]
@@ -457,10 +457,10 @@ class CancelledObject(TypedDict):
 
 
 class RunAnswerObject(TypedDict):
-    """The result of a run, or the run if it isn't finished (`over` is false)."""
+    """The result of a run, or the run if it isn't finished (`finished` is false)."""
 
     session_id: str
-    over: bool
+    finished: bool
     agent: NotRequired[str]
     result: NotRequired[ResultObject]
     run: NotRequired[RunObject]
@@ -470,10 +470,10 @@ class RunAnswerObject(TypedDict):
 
 
 class ResultAnswerObject(TypedDict):
-    """The result of a run, the run if it isn't finished (`over` is false), or a page of a text."""
+    """The result of a run, the run if it isn't finished (`finished` is false), or a page of a text."""
 
     session_id: str
-    over: bool
+    finished: bool
     result: NotRequired[ResultObject]
     run: NotRequired[RunObject]
     part: NotRequired[str]
@@ -536,7 +536,7 @@ class LogObject(TypedDict):
     """Lines that an agent printed. `next` is the value of `after` for the lines that follow."""
 
     items: list[LogLineObject]
-    over: bool
+    finished: bool
     next: int
 
 
@@ -971,7 +971,7 @@ class ClusterObject(TypedDict):
     workers: NotRequired[list[WorkerObject]]
     queues: NotRequired[list[QueueObject]]
     lag_s: NotRequired[float | None]
-    manned: NotRequired[bool]
+    has_active_worker: NotRequired[bool]
     leases: NotRequired[list[LeaseObject]]
 
 

@@ -31,7 +31,7 @@ def check(root: Path, *, cache: bool = False, jobs: int = 1) -> dict[str, list[s
     sources = find_agent_files((), root=str(root))
     file = f"{root}/.remit/cache/lint.json" if cache else None
     checked = check_files(sources, root=str(root), cache=file, jobs=jobs)
-    return {each.path: [finding.code for finding in each.findings] for each in checked}
+    return {each.path: [finding.code for finding in each.diagnostics] for each in checked}
 
 
 # Finding

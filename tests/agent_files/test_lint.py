@@ -33,7 +33,7 @@ def check(root: Path, *, cache: bool = False, jobs: int = 1) -> dict[str, list[s
     sources = find_agent_files((), root=str(root))
     file = f"{root}/.remit/cache/lint.json" if cache else None
     checked = check_files(sources, root=str(root), cache=file, jobs=jobs)
-    return {each.path: [finding.code for finding in each.findings] for each in checked}
+    return {each.path: [finding.code for finding in each.diagnostics] for each in checked}
 
 
 # Context files
@@ -52,12 +52,12 @@ def test_a_context_file_that_is_there_is_not_missed(tmp_path: Path) -> None:
     source = AgentFile(".opencode/agent/planner.md", str(file))
     judged = check_file(source, file.read_bytes(), str(tmp_path))
     assert judged.sizes["docs/context/index.md"] is None
-    before = [finding.code for finding in judged.checked.findings]
+    before = [finding.code for finding in judged.checked.diagnostics]
     for name in ("index", "return-format", "plans"):
         put(tmp_path, f"docs/context/{name}.md", "text")
     judged = check_file(source, file.read_bytes(), str(tmp_path))
     assert judged.sizes["docs/context/index.md"] == 4
-    assert len(judged.checked.findings) < len(before)
+    assert len(judged.checked.diagnostics) < len(before)
 
 
 # Hostile files: a finding each, ≤ 2 s, ≤ 200 MB, never a hang
@@ -69,7 +69,7 @@ from remit.agent_files.discovery import find_agent_files
 from remit.agent_files.lint import check_files
 root, = sys.argv[1:]
 for each in check_files(find_agent_files((), root=root), root=root, cache=f"{root}/.remit/cache/lint.json", jobs=1):
-    print(each.path, *sorted({finding.code for finding in each.findings}))
+    print(each.path, *sorted({finding.code for finding in each.diagnostics}))
 try:
     with open("/proc/self/status") as file:
         peak = next(int(line.split()[1]) for line in file if line.startswith("VmHWM"))
@@ -281,7 +281,7 @@ def test_a_file_that_is_gone_when_it_is_read_is_a_finding(tmp_path: Path) -> Non
     assert load_agent_file(str(tmp_path / "gone.md")) == "it can't be opened (no such file or directory)"
     source = AgentFile("gone.md", str(tmp_path / "gone.md"))
     [checked] = check_files([source], root=str(tmp_path), cache=None, jobs=1)
-    assert [finding.code for finding in checked.findings] == ["AGT001"]
+    assert [finding.code for finding in checked.diagnostics] == ["AGT001"]
 
 
 def test_judging_ten_files_takes_no_second(tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ def test_a_context_file_that_comes_or_goes_or_grows_counts_as_a_change(workspace
 def test_a_file_that_cannot_be_read_is_looked_at_every_time(workspace: Workspace) -> None:
     os.mkfifo(workspace.root / ".claude/agents/pipe.md")
     workspace.check()
-    assert workspace.check()[".claude/agents/pipe.md"].findings[0].code == "AGT001"
+    assert workspace.check()[".claude/agents/pipe.md"].diagnostics[0].code == "AGT001"
     assert workspace.judged == [".claude/agents/pipe.md"]
 
 
@@ -115,7 +115,7 @@ def test_a_file_that_became_unreadable_is_not_answered_from_the_cache(workspace:
     file = workspace.root / PLANNER
     file.unlink()
     os.mkfifo(file)
-    assert workspace.check()[PLANNER].findings[0].code == "AGT001"
+    assert workspace.check()[PLANNER].diagnostics[0].code == "AGT001"
 
 
 def test_files_that_were_not_asked_for_keep_their_entries_and_removed_ones_lose_them(workspace: Workspace) -> None:
@@ -226,7 +226,7 @@ def test_an_entry_of_another_shape_never_ends_the_run(workspace: Workspace, path
 
 
 def assert_types(checked: CheckedFile) -> None:
-    for finding in checked.findings:
+    for finding in checked.diagnostics:
         texts = (finding.code, finding.message, finding.hint, finding.pointer)
         assert all(isinstance(text, str) for text in texts)
         assert finding.severity in ("error", "warning", "note")

@@ -54,11 +54,11 @@ def read_body(compiled: Compiled) -> str:
 
 
 def tell(compiled: Compiled, code: str | None = None) -> list[str]:
-    return [finding.message for finding in compiled.findings if code in (None, finding.code)]
+    return [finding.message for finding in compiled.diagnostics if code in (None, finding.code)]
 
 
 def lines_of(compiled: Compiled, pointer: str) -> list[int]:
-    return [finding.place.line for finding in compiled.findings if finding.pointer == pointer and finding.place]
+    return [finding.place.line for finding in compiled.diagnostics if finding.pointer == pointer and finding.place]
 
 
 # --- each harness's file ---------------------------------------------------------------------------------------------
@@ -282,9 +282,9 @@ def test_a_pattern_that_means_the_same_in_opencode(pattern: str, expected: list[
 @pytest.mark.parametrize("pattern", ["src/*", "specs/*/state.json", "a?b", "[ab].md", "specs/{n}/x", "7", "**/a*b*"])
 def test_a_pattern_that_matches_more_in_opencode_is_told(pattern: str) -> None:
     assert not translate_glob(pattern).exact
-    [found] = [each for each in permit(f'{{write: ["{pattern}"]}}').findings if each.code == "CMP002"]
+    [found] = [each for each in permit(f'{{write: ["{pattern}"]}}').diagnostics if each.code == "CMP002"]
     assert found.severity == "warning"
-    [found] = [each for each in permit(deny=f'{{write: ["{pattern}"]}}').findings if each.code == "CMP002"]
+    [found] = [each for each in permit(deny=f'{{write: ["{pattern}"]}}').diagnostics if each.code == "CMP002"]
     assert found.severity == "note"
 
 
@@ -340,13 +340,15 @@ def test_permissions_that_cannot_be_read_are_not_compiled(permissions: str) -> N
 )
 def test_every_setting_without_a_place_is_named_at_its_place(to: str, keys: str) -> None:
     compiled = compile_text(to=to)
-    assert [each.pointer for each in compiled.findings if each.code == "CMP001"] == [f"/{key}" for key in keys.split()]
+    assert [each.pointer for each in compiled.diagnostics if each.code == "CMP001"] == [
+        f"/{key}" for key in keys.split()
+    ]
     assert lines_of(compiled, "/timeout") == [9]
 
 
 def test_an_agent_that_calls_nobody_loses_no_depth() -> None:
     compiled = compile_text(CALLS_NONE)
-    assert "/delegation/max_depth" not in {finding.pointer for finding in compiled.findings}
+    assert "/delegation/max_depth" not in {finding.pointer for finding in compiled.diagnostics}
     assert "Agent" not in read_head(compiled)["tools"]
 
 
@@ -444,7 +446,7 @@ def test_every_setting_is_in_the_file_or_named_as_lost(values: dict[str, Any], t
     assert {spec.path for spec in FIELDS} <= {"/".join(map(str, path)) for path in list_paths(WHOLE)}
     whole = compile_values(values, to)
     assert not whole.refused, tell(whole)
-    places = {finding.pointer for finding in whole.findings if finding.pointer and finding.code != "CMP004"}
+    places = {finding.pointer for finding in whole.diagnostics if finding.pointer and finding.code != "CMP004"}
     aside = {each for message in tell(whole, "CMP004") for each in message.partition(" not in")[0].split(", ")}
     aside = {each.removesuffix(" are").removesuffix(" is") for each in aside}
     for path in list_paths(values):
@@ -494,7 +496,7 @@ def test_built_in_agents_are_no_agents_of_a_harness() -> None:
 def test_a_model_has_another_name_in_every_harness(to: str, model: str, expected: str | None) -> None:
     compiled = compile_text(change("temperature: 0.2", f"temperature: 0.2\nmodel: {model}"), to)
     assert read_head(compiled).get("model") == expected
-    assert [each.pointer for each in compiled.findings if each.code == "CMP002"] == (
+    assert [each.pointer for each in compiled.diagnostics if each.code == "CMP002"] == (
         [] if model == expected else ["/model"]
     )
 
@@ -538,7 +540,7 @@ def test_what_cannot_be_compiled_for_certain_is_refused(text: str | bytes, path:
     compiled = compile_text(text, path=path)
     assert compiled.refused
     assert not compiled.text
-    assert {(finding.code, finding.severity) for finding in compiled.findings} == {("CMP007", "error")}
+    assert {(finding.code, finding.severity) for finding in compiled.diagnostics} == {("CMP007", "error")}
     assert any(message in told for told in tell(compiled))
 
 
@@ -636,7 +638,7 @@ def test_no_value_breaks_the_compiler(values: dict[str, Any], to: str) -> None:
     if not compiled.refused:
         assert read_head(compiled)["description"] == "Plans."
         assert set(read_head(compiled)) <= set(OWN_KEYS[to])
-    assert all(finding.place for finding in compiled.findings)
+    assert all(finding.place for finding in compiled.diagnostics)
 
 
 @pytest.mark.slow

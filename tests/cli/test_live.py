@@ -53,24 +53,24 @@ def test_each_stands_under_the_one_that_called_it(home: Home) -> None:
     for at, (name, parent) in enumerate([("one", None), ("two", "one"), ("three", "two"), ("four", "one")], 1):
         begin(home, name, parent=parent, created_ms=at)
     begin(home, "other", root="other")
-    seen = ProgressReader(home, "one").look()
+    seen = ProgressReader(home, "one").read()
     assert [(each.row.session_id, each.level) for each in seen] == [("one", 0), ("two", 1), ("three", 2), ("four", 1)]
-    assert [each.row.session_id for each in ProgressReader(home, "two").look()] == ["two", "three"]
-    assert ProgressReader(home, "nobody").look() == []
+    assert [each.row.session_id for each in ProgressReader(home, "two").read()] == ["two", "three"]
+    assert ProgressReader(home, "nobody").read() == []
 
 
 def test_the_last_that_was_heard_is_told(home: Home) -> None:
     begin(home, "one")
     following = ProgressReader(home, "one")
-    assert render_state(following.look()[0]) == snapshot("running  1:05 of 5:00")
-    note(home, "one", "progress", said="reading\x1b[2J\n the  tests", tokens=1200, cost_usd=0.031)
-    assert render_state(following.look()[0]) == snapshot(
+    assert render_state(following.read()[0]) == snapshot("running  1:05 of 5:00")
+    note(home, "one", "progress", activity="reading\x1b[2J\n the  tests", tokens=1200, cost_usd=0.031)
+    assert render_state(following.read()[0]) == snapshot(
         "running  1:05 of 5:00  1,200 tokens  $0.03  reading<U+001B>[2J<U+000A> the tests"
     )
     note(home, "one", "idle", seconds=61)
-    assert "no output for 1:01" in render_state(following.look()[0])
-    note(home, "one", "progress", said="writing", tokens=None, cost_usd=None)
-    assert render_state(following.look()[0]) == snapshot("running  1:05 of 5:00  writing")
+    assert "no output for 1:01" in render_state(following.read()[0])
+    note(home, "one", "progress", activity="writing", tokens=None, cost_usd=None)
+    assert render_state(following.read()[0]) == snapshot("running  1:05 of 5:00  writing")
 
 
 def test_a_running_check_is_named_with_its_time(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,20 +79,20 @@ def test_a_running_check_is_named_with_its_time(home: Home, monkeypatch: pytest.
     note(home, "one", "progress", said="writing", tokens=None, cost_usd=None)
     monkeypatch.setattr("remit.ledger.events.read_clock_ms", lambda: NOW_MS - 12_000)
     note(home, "one", "check", check="tests\x1b[2J", state="started", attempt=1)
-    assert render_state(following.look()[0]) == snapshot("running  1:05 of 5:00  running check tests<U+001B>[2J (12 s)")
+    assert render_state(following.read()[0]) == snapshot("running  1:05 of 5:00  running check tests<U+001B>[2J (12 s)")
     note(home, "one", "check", check="tests", state="failed", attempt=1, duration_ms=12_000)
-    assert render_state(following.look()[0]) == snapshot("running  1:05 of 5:00  writing")
+    assert render_state(following.read()[0]) == snapshot("running  1:05 of 5:00  writing")
     note(home, "one", "check", check="lint", state="started", attempt=1)
     with home.ledger.transaction() as db:
         advance(db, "one", "finished", ended_ms=NOW_MS, status="completed", stop_reason="exited")
-    assert render_state(following.look()[0]) == snapshot("completed  1:05")
+    assert render_state(following.read()[0]) == snapshot("completed  1:05")
 
 
 def test_what_is_over_says_how(home: Home) -> None:
     begin(home, "one")
     with home.ledger.transaction() as db:
         advance(db, "one", "finished", ended_ms=NOW_MS, status="completed", stop_reason="exited", tokens=7)
-    assert render_state(ProgressReader(home, "one").look()[0]) == snapshot("completed  1:05  7 tokens")
+    assert render_state(ProgressReader(home, "one").read()[0]) == snapshot("completed  1:05  7 tokens")
 
 
 def test_a_log_gets_a_line_now_and_then(
@@ -115,7 +115,7 @@ def test_a_log_hears_once_and_at_once_why_it_does_not_begin(home: Home, capsys: 
     watch.update()
     assert capsys.readouterr().err == ""
     for _ in range(2):
-        note(home, "one", "progress", said="no workers found: start one with `remit worker start`")
+        note(home, "one", "progress", activity="no workers found: start one with `remit worker start`")
         watch.update()
     assert capsys.readouterr().err == snapshot(
         "one: planner is queued; no workers found: start one with `remit worker start`\n"
@@ -128,7 +128,7 @@ def test_no_line_is_wider_and_no_tree_higher_than_the_terminal(
     begin(home, "one")
     for number in range(20):
         begin(home, f"child-{number}", parent="one")
-    note(home, "one", "progress", said="looking at a great many things " * 9, tokens=1, cost_usd=1)
+    note(home, "one", "progress", activity="looking at a great many things " * 9, tokens=1, cost_usd=1)
     monkeypatch.setattr(Screen, "get_size", staticmethod(lambda: (50, 10)))
     Tree(ProgressReader(home, "one")).update()
     lines = capsys.readouterr().err.splitlines()

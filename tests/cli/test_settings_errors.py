@@ -43,7 +43,7 @@ def test_work_can_be_seen_and_ended(
     shown = remit("logs", session)
     assert (shown.code, "I am here." in shown.text) == (0, True)
     waited = remit("wait", session, "--timeout", "0.1")
-    assert (waited.code, "is not over" in waited.text) == (1, True)
+    assert (waited.code, "isn't finished" in waited.text) == (1, True)
     cancelled = remit("cancel", session)
     assert cancelled.code == 0
     for ended in (listed, drawn, shown, waited, cancelled):

@@ -150,7 +150,7 @@ def test_what_nobody_here_follows_is_asked_of_the_database(stage: Stage) -> None
 
     async def scene(db: Database) -> None:
         used: Any = NOTHING_USED | {"tokens": 1234}
-        assert await leases.report_progress(db, OWN, 1, live={"said": "reading on", "attempt": 1}, **used)
+        assert await leases.report_progress(db, OWN, 1, live={"activity": "reading on", "attempt": 1}, **used)
 
     stage.play(scene)
     told = stage.remit("ps")
@@ -172,7 +172,7 @@ def test_what_nobody_here_follows_is_asked_of_the_database(stage: Stage) -> None
     own_told = next(each for each in found if each["session_id"] == OWN)
     assert own_told["machine"]["state"] == "running"
     assert own_told["state"] == "waiting", "its agent waits for the nested run"
-    assert (own_told["worker"], own_told["said"], own_told["driven"]) == ("alpha", "reading on", False)
+    assert (own_told["worker"], own_told["activity"], own_told["supervised"]) == ("alpha", "reading on", False)
     assert 0 < own_told["machine"]["lease_left_s"] <= 30
     cluster = stage.ask("worker", "list")
     assert [each["worker_id"] for each in cluster["workers"]] == ["alpha"]
@@ -201,7 +201,7 @@ def test_what_waits_says_for_how_long_and_that_no_worker_is_there(stage: Stage) 
     cluster = stage.ask("worker", "list")
     assert [(each["waiting"], each["running"]) for each in cluster["queues"]] == [(1, 0)]
     assert cluster["lag_s"] >= 0
-    assert not cluster["manned"]
+    assert not cluster["has_active_worker"]
     stage.meet()
     stage.play(lambda db: set_draining(db, None))
     assert "all workers are draining" in stage.remit("worker", "list").text
@@ -398,13 +398,13 @@ def test_what_runs_elsewhere_is_seen_and_ended_with_and_without_whoever_follows(
             def look() -> Any:  # noqa: ANN401 - any JSON value
                 return json.loads(remit("ps", "--json").out)["items"][0]
 
-            wait_until(lambda: look()["said"] == "hello", "it has begun")
+            wait_until(lambda: look()["activity"] == "hello", "it has begun")
             standing = look()
             assert standing["machine"]["state"] == "running"
             assert standing["worker"].startswith("m1")
             if not is_followed:
-                os.kill(standing["driver_pid"], signal.SIGKILL)
-                wait_until(lambda: not look()["driven"], "nobody follows it")
+                os.kill(standing["supervisor_pid"], signal.SIGKILL)
+                wait_until(lambda: not look()["supervised"], "nobody follows it")
                 assert "no process here follows it" in remit("ps").text
             assert remit("logs", session).text == "hello\n"
             ended = remit("cancel", session, "--reason", "enough", "--json")
@@ -495,7 +495,7 @@ def test_the_api_has_workers_queues_and_leases(stage: Stage) -> None:
         ("alpha", ["planner"], True)
     ]
     assert [(each["session_id"], each["worker"], each["fence"]) for each in told["leases"]] == [(OWN, "alpha", 1)]
-    assert told["manned"]
+    assert told["has_active_worker"]
     assert told["lag_s"] is not None
     runs = {each["session_id"]: each for each in list_runs(home)["items"]}
     assert runs[OWN]["worker"] == "alpha"

@@ -36,7 +36,7 @@ def test_what_can_follow_depends_on_the_status(project: Project) -> None:
         result = project.run(project.program(f"status = {status!r}\n{body}"))
         assert result["status"] == status
         refused = project("resume", "-").err.decode()
-        assert ("left nothing to go on with" in refused) is (status == "failed"), refused
+        assert ("can't be resumed" in refused) is (status == "failed"), refused
         assert project("retry", "-", "--json").code == 1
 
 
@@ -102,7 +102,7 @@ def test_metadata_names_session_agent_depth_and_path(subtests: pytest.Subtests) 
     """R0.7: a missing one is named."""
     for key in ("session_id", "agent_type", "delegation_depth", "delegation_path"):
         with subtests.test(key=key):
-            told = [each for each in judge(standard({f"/metadata/{key}": DROP})).findings if key in each.message]
+            told = [each for each in judge(standard({f"/metadata/{key}": DROP})).diagnostics if key in each.message]
             assert told
             wrong = judge(standard({f"/metadata/{key}": {"not": "this"}}))
             assert errors(wrong) == [f"/metadata/{key}"]
@@ -130,7 +130,7 @@ def test_any_error_type_is_read() -> None:
     verdict = judge(stopped(changes={"/errors": [fault({"/type": "gremlins"})]}))
     assert verdict.accepted
     assert verdict.returned is not None
-    assert verdict.returned.faults[0].type == "gremlins"
+    assert verdict.returned.errors[0].type == "gremlins"
 
 
 @conforms("000-19")

@@ -46,7 +46,7 @@ def test_each_run_has_an_id_that_is_passed_returned_and_kept(project: Project) -
 def test_the_standards_own_example_is_an_id() -> None:
     verdict = judge(standard({"/metadata/session_id": "sess_20251226_abc123"}))
     assert verdict.accepted
-    assert not [each for each in verdict.findings if "session" in each.message]
+    assert not [each for each in verdict.diagnostics if "session" in each.message]
 
 
 @conforms("001-52", "001-53", "002-04", "002-06", "002-39")
@@ -172,7 +172,7 @@ def test_an_errors_code_is_kept_or_derived_from_its_type() -> None:
         change = {} if given is DROP else {"/code": given}
         returned = judge(stopped(changes={"/errors": [fault(change)]})).returned
         assert returned is not None
-        assert returned.faults[0].code == expected
+        assert returned.errors[0].code == expected
 
 
 @conforms("002-25")

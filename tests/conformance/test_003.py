@@ -34,10 +34,10 @@ def check(changes: dict[str, object]) -> Verdict:
 def test_meta_has_a_name_a_status_and_a_time(subtests: pytest.Subtests) -> None:
     for key, value in product(("agent_name", "status", "execution_time_ms"), (DROP, {"not": "this"})):
         with subtests.test(key=key, value=value):
-            assert check({}).findings == ()
+            assert check({}).diagnostics == ()
             refused = check({f"/meta/{key}": value})
             assert not refused.accepted
-            assert any(key in place or key in each.message for each in refused.findings for place in errors(refused))
+            assert any(key in place or key in each.message for each in refused.diagnostics for place in errors(refused))
 
 
 @conforms("003-05")
@@ -61,7 +61,7 @@ def test_an_artifacts_type_is_one_of_three_and_fits_the_file() -> None:
     assert errors(check({"/artifacts/0/type": "plan"})) == ["/artifacts/0/type"]
     fitting = {"document": "a.mdx", "code": "a.ts", "data": "a.json"}
     for kind, path in fitting.items():
-        assert check({"/artifacts/0/type": kind, "/artifacts/0/path": path}).findings == ()
+        assert check({"/artifacts/0/type": kind, "/artifacts/0/path": path}).diagnostics == ()
     assert codes(check({"/artifacts/0/type": "code"}))
 
 
@@ -69,7 +69,7 @@ def test_an_artifacts_type_is_one_of_three_and_fits_the_file() -> None:
 def test_an_artifact_has_a_summary_of_1_or_2_sentences() -> None:
     assert errors(check({"/artifacts/0/summary": DROP}))
     assert codes(check({"/artifacts/0/summary": "It limits. It counts. It logs."}))
-    assert check({"/artifacts/0/summary": "It limits. It counts."}).findings == ()
+    assert check({"/artifacts/0/summary": "It limits. It counts."}).diagnostics == ()
 
 
 @conforms("003-10")
@@ -77,7 +77,7 @@ def test_an_artifact_has_3_to_5_key_points(subtests: pytest.Subtests) -> None:
     for count in (0, 2, 3, 5, 6):
         with subtests.test(count=count):
             verdict = check({"/artifacts/0/key_points": [f"Point {each}" for each in range(count)]})
-            assert bool(verdict.findings) is (count not in range(3, 6))
+            assert bool(verdict.diagnostics) is (count not in range(3, 6))
 
 
 @conforms("003-11")
@@ -112,7 +112,7 @@ def test_artifacts_are_on_disk_before_they_are_reported(project: Project) -> Non
 
 @conforms("003-18")
 def test_a_partial_return_says_what_is_left() -> None:
-    assert check({"/meta/status": "partial"}).findings == ()
+    assert check({"/meta/status": "partial"}).diagnostics == ()
     assert codes(check({"/meta/status": "partial", "/next_steps": []}))
 
 

@@ -42,13 +42,13 @@ def test_the_findings_file_is_where_the_entry_says(project: Project) -> None:
     known = {"format": MANIFEST, "root": project.root}
     assert not judge(sentence(), **known).accepted
     project.put(f"{folder}/2026-01-05_search-freshness.md", FINDINGS)
-    assert judge(sentence(), **known).findings == ()
+    assert judge(sentence(), **known).diagnostics == ()
     assert codes(check({"/file": "other.md"})) != codes(check())
 
 
 @conforms("004-02")
 def test_one_line_is_appended() -> None:
-    assert check().findings == ()
+    assert check().diagnostics == ()
     assert not check(tail="").accepted
     assert "RET082" in codes(check(tail=pretty(entry()) + "\n")) | codes(check(tail=line(entry())[:60]))
     assert codes(check(tail=pretty(entry()) + "\n"))
@@ -101,7 +101,7 @@ def test_each_field_has_its_type(subtests: pytest.Subtests) -> None:
         with subtests.test(key=key, value=value):
             verdict = check({f"/{key}": value}, reply=sentence())
             assert verdict.accepted is not is_refused
-            assert any(key in each.message or key in str(each.pointer) for each in verdict.findings)
+            assert any(key in each.message or key in str(each.pointer) for each in verdict.diagnostics)
 
 
 @conforms("004-10")

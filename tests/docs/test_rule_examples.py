@@ -60,7 +60,7 @@ def run_return(code: str, shown: Shown) -> bool | None:
         if changed is None:
             return None
         message = changed
-    return code in [finding.code for finding in message.judge().findings]
+    return code in [finding.code for finding in message.judge().diagnostics]
 
 
 def run_tasks(code: str, shown: Shown) -> bool | None:

@@ -98,10 +98,10 @@ def test_the_files_of_the_workspace_are_in_step(tmp_path: Path, monkeypatch: pyt
     monkeypatch.chdir(root)
     checked = check_sync()
     assert checked is not None
-    assert (checked.tasks, [found for found in checked.findings.values() if found]) == (2, [])
+    assert (checked.tasks, [found for found in checked.diagnostics.values() if found]) == (2, [])
     manifest = str(root / "claudedocs" / "agent-outputs" / "MANIFEST.jsonl")
     assert [*validate_manifest(manifest)] == []
-    assert [page.findings for page in validate_findings_files(manifest) if page.findings] == []
+    assert [page.diagnostics for page in validate_findings_files(manifest) if page.diagnostics] == []
     state = json.loads((root / "specs" / "state.json").read_text())
     named = [each["path"] for task in state["active_projects"] for each in task.get("artifacts", [])]
     assert [path for path in named if not (root / path).is_file()] == []

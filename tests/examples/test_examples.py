@@ -43,7 +43,7 @@ def test_a_sample_gives_its_verdict(name: str) -> None:
     """R0 R3 R4: accepted, repaired, and every way of being refused that needs no further evidence."""
     expected, format, errors = VERDICTS[name]
     verdict = check(name)
-    codes = {finding.code for finding in verdict.findings if finding.severity == "error"}
+    codes = {finding.code for finding in verdict.diagnostics if finding.severity == "error"}
     assert (verdict.name, verdict.format) == (expected, format)
     assert set(errors) <= codes
     assert bool(codes) is not verdict.accepted
@@ -51,7 +51,7 @@ def test_a_sample_gives_its_verdict(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name, (verdict, _, _) in VERDICTS.items() if verdict == "accepted"])
 def test_an_accepted_sample_has_nothing_to_be_said_about_it(name: str) -> None:
-    assert check(name).findings == ()
+    assert check(name).diagnostics == ()
 
 
 def test_the_repaired_sample_names_its_repairs() -> None:

@@ -86,7 +86,7 @@ def test_work_is_delegated_through_the_server(stage: Stage) -> None:
     """Nothing makes Claude Code wait for servers: it goes on without one that is slow, and this one is there."""
     session = converse(stage, "main")
     told = load_result(stage, "main", 2)
-    assert (told["over"], told["result"]["status"], told["result"]["remit"]["verdict"]) == (
+    assert (told["finished"], told["result"]["status"], told["result"]["remit"]["verdict"]) == (
         True,
         "completed",
         "accepted",

@@ -195,5 +195,5 @@ def test_one_that_was_only_looked_on_is_shown_as_what_it_is(stage: Stage, remit:
     for command in (["wait", session_id], ["show", session_id], ["show", session_id, "--json"], ["logs", session_id]):
         ended = remit(*command)
         assert b"Traceback" not in ended.err
-        assert b"is not over" not in ended.out + ended.err, (command, ended)
+        assert b"isn't finished" not in ended.out + ended.err, (command, ended)
         assert b"completed" not in ended.out, (command, ended)

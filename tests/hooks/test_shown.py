@@ -52,7 +52,7 @@ def test_who_works_in_a_harness_is_shown_as_at_work_there(root: Path, remit: Ins
     stage = Stage(root, harness, quick=True)
     stage.call("planner")
     (row,) = load(remit("ps", "--json"))["items"]
-    assert (row["state"], row["driven"], row["harness"], row["driver_pid"]) == ("running", True, harness, None)
+    assert (row["state"], row["supervised"], row["harness"], row["supervisor_pid"]) == ("running", True, harness, None)
     shown = remit("ps").text
     assert shown.splitlines()[1].endswith(f"  {harness}")
     for text in (shown, remit("ps", "--tree").text, remit("status").text, remit("show").text, remit("doctor").text):
@@ -62,18 +62,18 @@ def test_who_works_in_a_harness_is_shown_as_at_work_there(root: Path, remit: Ins
 
 
 def test_it_was_heard_of_when_it_last_used_a_tool(child: Child, remit: Inside) -> None:
-    assert load(remit("ps", "--json"))["items"][0]["heard_ms"] is None
+    assert load(remit("ps", "--json"))["items"][0]["activity_ms"] is None
     child.write("plan.md")
     (row,) = load(remit("ps", "--json"))["items"]
-    assert time.time() * 1000 - row["heard_ms"] < 60_000
-    assert row["said"] == "Write plan.md"
+    assert time.time() * 1000 - row["activity_ms"] < 60_000
+    assert row["activity"] == "Write plan.md"
     assert "Write plan.md" in remit("ps", "--tree").text
 
 
 def test_one_of_which_nothing_is_heard_long_after_its_deadline_is_lost(child: Child, remit: Inside) -> None:
     make_late(child.stage)
     (row,) = load(remit("ps", "--json"))["items"]
-    assert (row["state"], row["driven"], row["harness"]) == ("abandoned", False, None)
+    assert (row["state"], row["supervised"], row["harness"]) == ("abandoned", False, None)
     assert f"to close it, run: remit wait {child.session_id}" in remit("ps").text
     assert "claude hasn't reported the end of planner" in remit("doctor").text
     assert remit("wait", child.session_id).code == 1
@@ -112,7 +112,7 @@ def test_waiting_for_one_ends_when_its_harness_has_it_back(child: Child, remit: 
 def test_waiting_for_one_takes_no_longer_than_is_said(child: Child, remit: Inside) -> None:
     ended = remit("wait", child.session_id, "--timeout", "0.2s")
     assert ended.code == 1
-    assert "is not over" in ended.text
+    assert "isn't finished" in ended.text
     assert child.row.state == "running"
 
 
@@ -123,7 +123,7 @@ def test_cancelling_one_says_at_once_that_only_its_harness_can_end_it(child: Chi
     ended = remit("cancel", child.session_id)
     assert time.monotonic() - begun_s < FINISH_S / 2
     assert ended.code == 1
-    assert f"{child.session_id} runs in claude, which cannot be ended from here" in ended.text
+    assert f"{child.session_id} runs in claude, and Remit can't end it there" in ended.text
     assert "its tools are refused from now on" in ended.text
     for each in (child, below):
         assert each.use("Read", file_path="old.md")["hookSpecificOutput"]["permissionDecision"] == "deny"
@@ -137,8 +137,8 @@ def test_a_program_is_told_so_too(child: Child, remit: Inside) -> None:
     ended = remit("cancel", child.session_id, "--json")
     assert ended.code == 1
     told = load(ended)
-    assert (told["session_id"], told["over"], told["harness"]) == (child.session_id, False, "claude")
-    assert "cannot be ended from here" in told["message"]
+    assert (told["session_id"], told["finished"], told["harness"]) == (child.session_id, False, "claude")
+    assert "Remit can't end it there" in told["message"]
 
 
 def test_one_that_is_lost_is_cancelled_and_over(child: Child, remit: Inside) -> None:
@@ -161,9 +161,9 @@ def test_the_log_of_one_has_its_tools_and_answers_in_their_order(child: Child, r
     assert "was ended" not in ended.text
     lines = [json.loads(line) for line in remit("logs", child.session_id, "--json").text.splitlines()]
     assert [(line["attempt"], line["kind"]) for line in lines] == [
-        (1, "said"), (1, "final"), (1, "trouble"), (2, "said"), (2, "final"),
+        (1, "activity"), (1, "final"), (1, "trouble"), (2, "activity"), (2, "final"),
     ]  # fmt: skip
-    assert [line["text"] for line in lines if line["kind"] == "said"] == ["Write plan.md", "Bash (failed)"]
+    assert [line["text"] for line in lines if line["kind"] == "activity"] == ["Write plan.md", "Bash (failed)"]
     assert lines[1]["text"] == "I wrote it."
     assert "RET" in lines[2]["text"]
     assert lines[4]["text"] == report
@@ -189,7 +189,7 @@ def test_asking_again_is_for_its_harness(child: Child, remit: Inside, command: s
         assert child.row.state == "finished"
     ended = remit(command, child.session_id)
     assert ended.code == 2
-    assert "claude, and only there can it" in ended.complaint
+    assert f"claude and can be {'resumed' if command == 'resume' else 'retried'} only there" in ended.complaint
     assert "remit run planner PROMPT" in ended.complaint
     assert not any(word in ended.complaint for word in ("remit retry", "remit resume", "remit wait"))
 

@@ -38,7 +38,7 @@ def test_arguments_fit_if_json_schema_says_so(data: st.DataObject) -> None:
     from jsonschema import Draft202012Validator  # noqa: PLC0415 - as above
 
     tool = data.draw(st.sampled_from(TOOLS))
-    schema = build_input_schema(tool.takes)
+    schema = build_input_schema(tool.arguments)
     names = [*schema["properties"], "unknown"]
     asked: dict[str, Any] = data.draw(st.dictionaries(st.sampled_from(names), VALUES, max_size=4))
     for name in schema["required"]:
@@ -50,7 +50,7 @@ def test_arguments_fit_if_json_schema_says_so(data: st.DataObject) -> None:
     if any(isinstance(value, float) and value.is_integer() for value in without_null.values()):
         return
     try:
-        assert check_fields(asked, tool.takes) == without_null
+        assert check_fields(asked, tool.arguments) == without_null
         passed = True
     except UsageError:
         passed = False
@@ -78,22 +78,22 @@ def test_a_wrong_argument_is_named_with_what_it_may_be(
     tool: str, given: dict[str, Any], message: str, hint: str
 ) -> None:
     with pytest.raises(UsageError) as refused:
-        check_fields(given, BY_NAME[tool].takes)
+        check_fields(given, BY_NAME[tool].arguments)
     assert (refused.value.message, refused.value.hint) == (f"invalid request: {message}", hint)
 
 
 def test_an_unknown_argument_is_named_with_the_one_that_was_meant() -> None:
     with pytest.raises(UsageError) as refused:
-        check_fields({"prompt": "y", "max_turn": 3}, BY_NAME["delegate"].takes)
+        check_fields({"prompt": "y", "max_turn": 3}, BY_NAME["delegate"].arguments)
     assert (refused.value.message, refused.value.hint) == ("unknown field 'max_turn'", "did you mean 'max_turns'?")
 
 
 def test_an_argument_that_is_null_is_not_given() -> None:
-    assert check_fields({"session_id": None, "all": True}, BY_NAME["status"].takes) == {"all": True}
-    assert check_fields(None, BY_NAME["status"].takes) == {}
+    assert check_fields({"session_id": None, "all": True}, BY_NAME["status"].arguments) == {"all": True}
+    assert check_fields(None, BY_NAME["status"].arguments) == {}
 
 
 def test_no_tool_runs_a_command_of_the_caller() -> None:
     """An agent that may call a tool, and may not use a shell, gets none this way."""
-    fields = build_input_schema(BY_NAME["delegate"].takes)["properties"]
+    fields = build_input_schema(BY_NAME["delegate"].arguments)["properties"]
     assert not {"command", "program", "env", "manifest", "root"} & {*fields}

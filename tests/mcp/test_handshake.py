@@ -1,4 +1,4 @@
-"""The front desk says what the library would have said, only sooner."""
+"""The dispatcher answers the handshake as the library would have answered it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.mcp import handshake
-from remit.mcp.handshake import HANDSHAKES, REPLAYED, STATELESS, Desk, answer
-from remit.mcp.stdio import Wire
+from remit.mcp.handshake import HANDSHAKES, REPLAYED, STATELESS, Dispatcher, answer
+from remit.mcp.stdio import Transport
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -153,13 +153,13 @@ def test_no_message_breaks_it(method: str, params: Any, key: str, value: Any) ->
 
 
 class Ends:
-    """Both ends of a wire: a test writes and reads, a desk is at the other."""
+    """Both ends of a transport: the test writes and reads at one, a dispatcher at the other."""
 
     def __init__(self) -> None:
         source, self._write = os.pipe()
         self._read, target = os.pipe()
-        self.desk = Desk(Wire(source, target))
-        self.thread = threading.Thread(target=self.desk.run, daemon=True)
+        self.dispatcher = Dispatcher(Transport(source, target))
+        self.thread = threading.Thread(target=self.dispatcher.run, daemon=True)
         self.thread.start()
         self._file = os.fdopen(self._read, "rb")
         self._handles = [source, target]
@@ -198,18 +198,18 @@ def test_what_is_not_answered_is_kept_in_its_order_behind_the_opening(ends: Ends
     ends.send(open_with("2025-11-25"), done, ask("tools/list", 2), call, ask("ping", "three"))
     assert [ends.receive()["id"] for _ in range(3)] == [0, 2, "three"]
     ends.end()
-    kept, has_ended = ends.desk.hand_over(lambda _: None, lambda: None)
+    kept, has_ended = ends.dispatcher.attach(lambda _: None, lambda: None)
     assert has_ended
     assert kept == [open_with("2025-11-25") | {"id": REPLAYED}, done, call]
-    assert ends.desk.owes
-    ends.desk.forget(5)
-    assert not ends.desk.owes
+    assert ends.dispatcher.has_pending
+    ends.dispatcher.release(5)
+    assert not ends.dispatcher.has_pending
 
 
 def test_what_comes_after_the_hand_over_goes_to_the_library_at_once(ends: Ends) -> None:
     taken: list[dict[str, Any]] = []
     over = threading.Event()
-    assert ends.desk.hand_over(taken.append, over.set) == ([], False)
+    assert ends.dispatcher.attach(taken.append, over.set) == ([], False)
     ends.send(open_with("2025-11-25"), ask("tools/list", 2))
     ends.end()
     assert [each["id"] for each in taken] == [0, 2]
@@ -217,41 +217,41 @@ def test_what_comes_after_the_hand_over_goes_to_the_library_at_once(ends: Ends) 
 
 
 def test_a_request_is_owed_until_it_is_answered_taken_back_or_waits_for_an_agent(ends: Ends) -> None:
-    ends.desk.hand_over(lambda _: None, lambda: None)
+    ends.dispatcher.attach(lambda _: None, lambda: None)
     ends.send(ask("tools/call", 1, name="delegate"), ask("tools/call", 2, name="lint"), ask("tools/call", 3))
     ends.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 3}})
     ends.end()
     for number in (1, 2):
-        assert ends.desk.owes
-        assert not ends.desk.is_over
-        ends.desk.forget(number)
-    assert not ends.desk.owes
-    assert ends.desk.is_over
+        assert ends.dispatcher.has_pending
+        assert not ends.dispatcher.is_done
+        ends.dispatcher.release(number)
+    assert not ends.dispatcher.has_pending
+    assert ends.dispatcher.is_done
 
 
 def test_the_library_is_wanted_by_the_first_that_only_it_can_answer(ends: Ends) -> None:
     ends.send(open_with("2025-11-25"), {"jsonrpc": "2.0", "method": "notifications/initialized"}, ask("tools/list", 2))
     assert [ends.receive()["id"] for _ in range(2)] == [0, 2]
-    assert not ends.desk.wants.is_set()
+    assert not ends.dispatcher.needs_library.is_set()
     ends.send(ask("tools/call", 3, name="status"))
-    assert ends.desk.wants.wait(10)
-    assert not ends.desk.is_over
+    assert ends.dispatcher.needs_library.wait(10)
+    assert not ends.dispatcher.is_done
     ends.end()
 
 
 def test_an_end_without_a_question_wants_nothing(ends: Ends) -> None:
     ends.send(open_with("2025-11-25"), {"jsonrpc": "2.0", "method": "notifications/initialized"})
     ends.end()
-    assert ends.desk.wants.is_set()
-    assert ends.desk.is_over
+    assert ends.dispatcher.needs_library.is_set()
+    assert ends.dispatcher.is_done
 
 
 def test_without_the_library_requests_are_refused(ends: Ends) -> None:
     ends.send(open_with("2025-11-25"), ask("tools/call", 2, name="status"))
     assert ends.receive()["id"] == 0
-    while not ends.desk.owes:
+    while not ends.dispatcher.has_pending:
         pass
-    ends.desk.give_up("it is broken")
+    ends.dispatcher.refuse_all("it is broken")
     told = ends.receive()
     assert (told["id"], told["error"]["code"], told["error"]["message"]) == (2, -32603, "it is broken")
     ends.send(ask("tools/call", 3, name="status"))

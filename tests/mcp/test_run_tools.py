@@ -89,7 +89,7 @@ def begin(place: Place, runner: str, **more: Any) -> int:  # noqa: ANN401 - of `
 def test_work_is_handed_on_and_its_result_comes_back(place: Place) -> None:
     told = place.peer.call("delegate", prompt="Write a report.", runner="obeys", max_turns=5)
     result = told["result"]
-    assert told["over"] is True
+    assert told["finished"] is True
     assert [result["remit"][name] for name in ("status", "verdict", "stop_reason")] == [
         "completed",
         "accepted",
@@ -167,7 +167,7 @@ def test_two_at_once_go_on_beside_each_other_and_beside_other_tools(place: Place
     assert time.monotonic() - began < 3.5 + 20
     found = [place.peer.end_call("delegate", each)["structuredContent"] for each in asked]
     assert len({each["session_id"] for each in found}) == 2
-    assert all(each["over"] for each in found)
+    assert all(each["finished"] for each in found)
 
 
 @pytest.mark.thorough
@@ -207,7 +207,7 @@ def test_work_goes_on_when_the_server_ends(place: Place, number: signal.Signals 
         assert place.peer.process.wait(30) == 0
     assert time.monotonic() - began < 10
     (row,) = place.rows()
-    wait_until(lambda: b"goes on by itself" in place.peer.errors, "it is told")
+    wait_until(lambda: b"continues; get its result" in place.peer.errors, "it is told")
     assert row.session_id.encode() in place.peer.errors
     assert place.agents["waits"].list_living()
     (place.root.parent / "go").touch()
@@ -236,7 +236,7 @@ def test_work_of_a_server_that_is_killed_is_taken_up_by_the_next(place: Place) -
     (place.root.parent / "go").touch()
     with Peer(place.root) as peer:
         told = peer.call("result", session_id=row.session_id, wait_seconds=60)
-        assert (told["over"], told["result"]["status"]) == (True, "completed")
+        assert (told["finished"], told["result"]["status"]) == (True, "completed")
         assert peer.hang_up() == 0
     assert len(place.agents["waits"].did("began")) == 1
 
@@ -245,14 +245,14 @@ def test_work_of_a_server_that_is_killed_is_taken_up_by_the_next(place: Place) -
 def test_who_does_not_wait_longer_lets_it_go_on(place: Place) -> None:
     asked = begin(place, "waits", wait_seconds=0.2)
     told = place.peer.end_call("delegate", asked)["structuredContent"]
-    assert told["over"] is False
+    assert told["finished"] is False
     assert told["run"]["state"] in ("starting", "running")
     session_id = told["session_id"]
-    assert place.peer.call("result", session_id=session_id)["over"] is False
-    assert place.peer.call("result", session_id=session_id, wait_seconds=0.2)["over"] is False
+    assert place.peer.call("result", session_id=session_id)["finished"] is False
+    assert place.peer.call("result", session_id=session_id, wait_seconds=0.2)["finished"] is False
     (place.root.parent / "go").touch()
     told = place.peer.call("result", session_id=session_id, wait_seconds=60)
-    assert (told["over"], told["result"]["status"]) == (True, "completed")
+    assert (told["finished"], told["result"]["status"]) == (True, "completed")
 
 
 @pytest.mark.thorough
@@ -270,9 +270,9 @@ def test_who_stops_waiting_for_a_result_ends_nothing(place: Place) -> None:
 def test_detached_work_outlives_the_server(place: Place) -> None:
     asked = begin(place, "waits", detach=True)
     told = place.peer.end_call("delegate", asked)["structuredContent"]
-    assert told["over"] is False
+    assert told["finished"] is False
     assert place.peer.hang_up() == 0
-    assert b"goes on by itself" not in place.peer.errors
+    assert b"continues; get its result" not in place.peer.errors
     (place.root.parent / "go").touch()
     wait_until(lambda: place.rows()[0].state == "finished", "it is settled")
     assert place.rows()[0].status == "completed"
@@ -282,7 +282,7 @@ def test_cancel_ends_a_delegation(place: Place) -> None:
     asked = begin(place, "hangs")
     (row,) = place.rows()
     told = place.peer.call("cancel", session_id=row.session_id[-6:], reason="no longer\nwanted")
-    assert (told["over"], told["result"]["remit"]["stop_reason"]) == (True, "cancelled")
+    assert (told["finished"], told["result"]["remit"]["stop_reason"]) == (True, "cancelled")
     assert place.peer.end_call("delegate", asked)["structuredContent"]["result"]["remit"]["stop_reason"] == "cancelled"
     assert not place.agents["hangs"].list_living()
     assert find_reasons(place.root, row.session_id) == ["no longer wanted"]
@@ -397,7 +397,7 @@ def test_what_an_agent_has_handed_on_ends_with_its_server(place: Place) -> None:
     assert place.load_log()[0]["code"] == 0
     child = place.rows()[1]
     assert (child.depth, child.state, child.stop_reason) == (2, "finished", "cancelled")
-    assert find_reasons(place.root, child.session_id) == ["whoever asked for it has gone"]
+    assert find_reasons(place.root, child.session_id) == ["the process of its caller has ended"]
     assert not place.agents["hangs"].list_living()
 
 
@@ -452,7 +452,7 @@ def test_an_agent_names_nobody_else(place: Place) -> None:
     arguments = {"prompt": "Go.", "runner": "obeys", "caller": other.session_id}
     place.do({"tool": "delegate", "arguments": arguments})
     (told,) = place.load_log()
-    assert "nobody asks here as" in told["result"]["structuredContent"]["error"]["message"]
+    assert "isn't a session that may call this server" in told["result"]["structuredContent"]["error"]["message"]
     place.peer.call("cancel", session_id=other.session_id)
     place.peer.end_call("delegate", asked)
 
@@ -474,7 +474,7 @@ def add_harness_run(root: Path) -> str:
 def test_one_that_a_harness_has_started_is_ended_there_and_that_is_told(place: Place) -> None:
     session_id = add_harness_run(place.root)
     told = place.peer.call("cancel", session_id=session_id)
-    assert (told["over"], told["harness"], told["run"]["state"]) == (False, "claude", "running")
+    assert (told["finished"], told["harness"], told["run"]["state"]) == (False, "claude", "running")
     assert f"{session_id} runs in claude, which cannot be ended from here" in told["message"]
     assert len(find_reasons(place.root, session_id)) == 1
 
@@ -484,7 +484,7 @@ def test_what_a_subagent_of_a_harness_hands_on_is_below_it(place: Place) -> None
     session_id = add_harness_run(place.root)
     asked = [place.peer.begin("delegate", prompt="Go.", runner="obeys", caller=session_id) for _ in range(2)]
     for each in asked:
-        assert place.peer.end_call("delegate", each)["structuredContent"]["over"]
+        assert place.peer.end_call("delegate", each)["structuredContent"]["finished"]
     children = [row for row in place.rows() if row.session_id != session_id]
     assert [(row.parent_id, row.root_id, row.depth, row.path) for row in children] == [
         (session_id, session_id, 2, ("orchestrator", "scribe", "obeys"))

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
 from remit.mcp.catalog import TOOLS
-from remit.mcp.stdio import MAX_LINE_BYTES, Wire
+from remit.mcp.stdio import MAX_LINE_BYTES, Transport
 from remit.validation import build_input_schema, list_fields
 from tests.support.mcp_peer import OPENING, SERVE, Peer, make_environ
 
@@ -216,8 +216,8 @@ def draw_messages(draw: st.DrawFn) -> Any:  # noqa: ANN401 - any JSON value
         methods = ("resources/read", "resources/list", "initialize", "notifications/cancelled", "server/discover", "x")
         return {"jsonrpc": "2.0", "id": "f", "method": draw(st.sampled_from(methods)), "params": draw(VALUES)}
     tool = draw(st.sampled_from([tool for tool in TOOLS if tool.name != "delegate"]))
-    given = draw(st.dictionaries(st.sampled_from([*list_fields(tool.takes)]), VALUES, max_size=4))
-    for name in build_input_schema(tool.takes)["required"]:
+    given = draw(st.dictionaries(st.sampled_from([*list_fields(tool.arguments)]), VALUES, max_size=4))
+    for name in build_input_schema(tool.arguments)["required"]:
         given.setdefault(name, draw(st.sampled_from(TEXTS)))
     return {"jsonrpc": "2.0", "id": "f", "method": "tools/call", "params": {"name": tool.name, "arguments": given}}
 
@@ -344,7 +344,7 @@ def test_a_harness_that_reads_nothing_does_not_hold_the_end_up(tmp_path: Path) -
 
 def test_what_prints_by_mistake_does_not_reach_the_wire() -> None:
     code = (
-        "import os, sys; from remit.mcp.stdio import Wire; wire = Wire.claim(); print('stray', flush=True);"
+        "import os, sys; from remit.mcp.stdio import Transport; wire = Transport.claim(); print('stray', flush=True);"
         "os.system('echo child; cat'); wire.write('told'); print(next(iter(wire._split())), file=sys.stderr)"
     )
     ended = subprocess.run([sys.executable, "-c", code], env=make_environ(), input=b"line\n", capture_output=True,
@@ -358,7 +358,7 @@ def test_lines_are_put_together_however_they_come(size: int) -> None:
     source, write = os.pipe()
     lines = [b"a" * length for length in (0, 1, 100, 3000)]
     data = b"\n".join(lines) + b"\nlast"
-    wire = Wire(source, write)
+    wire = Transport(source, write)
     for at in range(0, len(data), size):
         os.write(write, data[at : at + size])
     os.close(write)

@@ -26,7 +26,7 @@ def test_an_agent_works_on_a_task_of_an_outside_tracker(cleo: Cleo) -> None:
     """004-23: `delegate` and `task_show` take `T1234`, as `remit run --task` and `remit task show` do."""
     with Peer(cleo.root) as peer:
         told = peer.call("delegate", agent="cleo-subagent", prompt="Find out.", runner="scripted", task="T1234")
-        assert told["over"] is True
+        assert told["finished"] is True
         assert told["result"]["remit"]["status"] == "completed", told
         shown = peer.call("task_show", task="T1234")
         (snapshot,) = peer.call("status", session_id=told["session_id"])["items"]
@@ -87,7 +87,7 @@ def test_a_finish_step_that_fails_costs_no_result(tmp_path: Path, monkeypatch: p
         told = peer.call("delegate", prompt="Write a report.", runner="scripted", task=1)
         again = peer.call("result", session_id=told["session_id"])
     check_fault(root, code)
-    assert told["over"] is True
+    assert told["finished"] is True
     for result in (told["result"], again["result"]):
         assert (result["status"], result["remit"]["status"]) == ("completed", "completed"), result
         assert [each["code"] for each in result["remit"]["failed_steps"]] == [code]

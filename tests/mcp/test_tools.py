@@ -17,7 +17,7 @@ from remit.ledger.home import Home
 from remit.ledger.runs import Run, add_run, load_run
 from remit.mcp.catalog import BY_NAME
 from remit.mcp.resources import list_resources, read_resource
-from remit.mcp.tools import Call, call
+from remit.mcp.tools import Call, call_tool
 from remit.runs.hosted_runs import HostedRuns
 from remit.runs.tasks.workspace_tasks import Tasks
 from remit.runs.workspace_trust import TrustRequest, get_executing, grant_trust
@@ -52,7 +52,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def use(tool: str, **given: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
     """Call a tool as the server does; what it gives."""
-    told = asyncio.run(call(tool, Call(given, HostedRuns())))
+    told = asyncio.run(call_tool(tool, Call(given, HostedRuns())))
     from jsonschema import Draft202012Validator  # noqa: PLC0415 - takes long, and many only collect the tests
 
     Draft202012Validator(BY_NAME[tool].describe()["outputSchema"]).validate(json.loads(json.dumps(told)))
@@ -273,7 +273,7 @@ def test_who_shows_a_ticket_that_is_none_is_not_judged(root: Path) -> None:
     del root
     serving = HostedRuns({"REMIT_TICKET": "remit1_" + "A" * 43})
     with pytest.raises(RemitError, match="doesn't have this ticket"):
-        asyncio.run(call("check_return", Call({"message": "x"}, serving)))
+        asyncio.run(call_tool("check_return", Call({"message": "x"}, serving)))
 
 
 def test_only_inside_a_run_is_a_return_handed_in(root: Path) -> None:
@@ -300,7 +300,7 @@ def test_where_nothing_was_delegated_nothing_is_made(root: Path) -> None:
         ({"agent": "scribe", "max_usd": 0}, "max_usd cannot be 0"),
         ({"agent": "scribe", "task": 9}, "no task"),
         ({"agent": "../../etc/passwd"}, "there is no agent"),
-        ({"agent": "scribe", "detach": True, "wait_seconds": 3}, "detach waits for nothing"),
+        ({"agent": "scribe", "detach": True, "wait_seconds": 3}, "detach doesn't wait"),
     ],
 )
 def test_what_may_not_be_delegated_is_refused_with_a_reason(root: Path, given: dict[str, Any], sentence: str) -> None:
@@ -316,7 +316,7 @@ def test_a_utility_agent_is_called_like_any_other(root: Path) -> None:
     tasks.add("Cache the uploads")
     tasks.home.close()
     told = use("delegate", agent="atomic-task-numberer", prompt="Next.")
-    assert told["over"]
+    assert told["finished"]
     assert '"task_number": 2' in json.dumps(told)
 
 
@@ -359,7 +359,7 @@ def test_nobody_names_a_session_that_is_not_a_subagents_own(root: Path) -> None:
             "check_return": {"message": "x"},
             "submit_return": {"message": "x"},
         }.items():
-            assert "nobody asks here as" in refuse(tool, **given, caller=caller).message
+            assert "isn't a session that may call this server" in refuse(tool, **given, caller=caller).message
     home = Home(str(root))
     row = load_run(home.ledger, session_id)
     assert row is not None

@@ -72,10 +72,10 @@ def test_a_converted_return_is_accepted_in_its_new_dialect(name: str, target: st
     result = lineage(target, SOURCES[name])
     if target == "manifest" and not SOURCES[name]["artifacts"]:
         assert not result.accepted  # no file, no entry: nothing is made up
-        assert "/file" in [finding.pointer for finding in result.findings if finding.code == "CNV003"]
+        assert "/file" in [finding.pointer for finding in result.diagnostics if finding.code == "CNV003"]
         return
-    assert result.accepted, result.findings
-    assert not [finding for finding in result.findings if finding.severity == "error"]
+    assert result.accepted, result.diagnostics
+    assert not [finding for finding in result.diagnostics if finding.severity == "error"]
     if target == "manifest":
         assert "\n" not in result.text
         assert json.loads(result.text) == result.payload
@@ -90,7 +90,7 @@ def test_whatever_does_not_come_through_is_named(name: str, target: str) -> None
     if result.accepted:
         arrived = list(_walk(result.payload))
         assert not [
-            leaf for leaf in _walk(source) if not _is_among(leaf, arrived) and not _is_told(leaf, result.findings)
+            leaf for leaf in _walk(source) if not _is_among(leaf, arrived) and not _is_told(leaf, result.diagnostics)
         ]
 
 
@@ -100,7 +100,7 @@ def test_whatever_is_derived_is_named(name: str, target: str) -> None:
     source, result = SOURCES[name], lineage(target, SOURCES[name])
     given = [*_walk(source), *_walk({"session_id": ISSUED, "delegation_depth": 1, "path": PATH, "date": TODAY})]
     assert not [
-        leaf for leaf in _walk(result.payload) if not _is_among(leaf, given) and not _is_told(leaf, result.findings)
+        leaf for leaf in _walk(result.payload) if not _is_among(leaf, given) and not _is_told(leaf, result.diagnostics)
     ]
 
 
@@ -138,7 +138,7 @@ def test_whatever_was_accepted_can_be_converted(source: Payload, target: str) ->
     text = json.dumps(source)
     assume(check(text).accepted)
     result = convert(text, to=target, **EVERYTHING)  # type: ignore[arg-type]
-    assert result.accepted, result.findings
+    assert result.accepted, result.diagnostics
 
 
 @given(source=entries(), target=st.sampled_from([*FORMATS]))
@@ -184,7 +184,7 @@ def test_a_duration_that_the_source_gives_is_kept() -> None:
 def test_a_return_without_files_becomes_an_entry_once_its_file_is_known() -> None:
     """R4.13: a blocked entry has its findings file too."""
     result = to("manifest", stopped("blocked"), today=TODAY)
-    assert [finding.hint for finding in result.findings if finding.pointer == "/file"] == [
+    assert [finding.hint for finding in result.diagnostics if finding.pointer == "/file"] == [
         "Give it with --findings-file."
     ]
     given = to("manifest", stopped("blocked"), today=TODAY, findings_file="2026-01-05_cache.md")
@@ -200,21 +200,21 @@ def test_a_return_that_says_nothing_but_complete_says_so_elsewhere() -> None:
     result = lineage("standard", silent)
     assert result.accepted
     assert result.payload["summary"] == "The agent analyst reports complete. It does not say more."
-    assert "/summary" in [finding.pointer for finding in result.findings]
+    assert "/summary" in [finding.pointer for finding in result.diagnostics]
 
 
 def test_a_result_that_breaks_a_rule_says_which() -> None:
     """C16: nobody has to check it once more to learn what is wrong."""
     result = to("manifest", stopped("blocked"), today=TODAY, findings_file="../notes.md")
     assert not result.accepted
-    assert [finding.code for finding in result.findings if finding.severity == "error"] == ["RET050"]
+    assert [finding.code for finding in result.diagnostics if finding.severity == "error"] == ["RET050"]
 
 
 def test_to_the_same_dialect_nothing_changes() -> None:
     for source in SOURCES.values():
         target = "hyper" if "meta" in source else "standard"
         result = to(target, source)
-        assert (result.payload, result.findings, result.accepted) == (source, (), True)
+        assert (result.payload, result.diagnostics, result.accepted) == (source, (), True)
 
 
 def test_gaps_are_filled_and_what_the_source_says_is_kept() -> None:
@@ -228,7 +228,7 @@ def test_gaps_are_filled_and_what_the_source_says_is_kept() -> None:
 def test_what_is_required_and_not_known_is_an_error() -> None:
     """R0.7: a session id, a depth and a path cannot be made up."""
     result = to("standard", hyper())
-    missing = {finding.pointer: finding.hint for finding in result.findings if finding.code == "CNV003"}
+    missing = {finding.pointer: finding.hint for finding in result.diagnostics if finding.code == "CNV003"}
     assert not result.accepted
     assert missing == {
         "/metadata/delegation_depth": "Give it with --depth.",
@@ -242,7 +242,7 @@ def test_a_manifest_entry_becomes_a_return() -> None:
     blocked = entry({"/status": "blocked", "/needs_followup": ["BLOCKED:no access"]})
     verdict = check_values(sentence("blocked"), manifest_tail=json.dumps(blocked))
     assert verdict.returned is not None
-    assert verdict.returned.faults[0].message == "no access"
+    assert verdict.returned.errors[0].message == "no access"
 
 
 def test_to_manifest_the_entry_is_named_after_file_and_day() -> None:
@@ -250,14 +250,14 @@ def test_to_manifest_the_entry_is_named_after_file_and_day() -> None:
     assert result.payload["id"] == f"implementation-001-{TODAY}"
     assert result.payload["file"] == standard()["artifacts"][0]["path"]
     without = to("manifest", standard())
-    assert {finding.pointer for finding in without.findings if finding.code == "CNV003"} == {"/id", "/date"}
+    assert {finding.pointer for finding in without.diagnostics if finding.code == "CNV003"} == {"/id", "/date"}
 
 
 def test_a_source_that_is_refused_is_not_converted() -> None:
     """C16: the verdict says why."""
     result = to("hyper", standard({"/status": "success"}))
     assert (result.text, result.payload, result.accepted) == ("", {}, False)
-    assert [finding.code for finding in result.findings] == ["RET022"]
+    assert [finding.code for finding in result.diagnostics] == ["RET022"]
     assert result.verdict.name == "invalid"
 
 
@@ -267,7 +267,7 @@ def test_an_unknown_key_does_not_overwrite_what_the_target_means_by_it(key: str)
     result = lineage("standard", hyper({f"/{key}": "something else"}))
     clean = lineage("standard", hyper())
     assert result.payload[key] == clean.payload[key] if key in clean.payload else key not in result.payload
-    assert any(key in f"{finding.pointer} {finding.message}" for finding in result.findings)
+    assert any(key in f"{finding.pointer} {finding.message}" for finding in result.diagnostics)
 
 
 def test_a_duration_beyond_all_numbers_stays_a_number() -> None:

@@ -47,7 +47,7 @@ def test_every_message_of_the_corpus_can_be_explained() -> None:
     """C16: whatever the verdict, its reasons can be asked for, and an accepted one has no error."""
     for case in cases():
         verdict = check(case.text, session_id=case.session_id)
-        assert verdict.accepted is not any(finding.severity == "error" for finding in verdict.findings), case.name
+        assert verdict.accepted is not any(finding.severity == "error" for finding in verdict.diagnostics), case.name
         assert verdict.accepted is (verdict.returned is not None), case.name
 
 

@@ -39,7 +39,7 @@ def is_right(row: dict[str, Any], verdict: Verdict) -> bool:
     returned = verdict.returned
     if returned is None:
         return False
-    notes = [finding for finding in verdict.findings if finding.code == "RET013"]
+    notes = [finding for finding in verdict.diagnostics if finding.code == "RET013"]
     return (
         returned.status == want["status"]
         and returned.summary == want.get("summary", returned.summary)

@@ -121,11 +121,11 @@ def test_an_agent_that_obeys_is_accepted(tmp_path: Path, name: str, word: str, k
     text = write(name, **(FULL[name] if known == "all" else {}))
     answer = ObedientAgent(text, tmp_path).answer(word)
     verdict = judge(name, answer, tmp_path)
-    assert verdict.name == "accepted", verdict.findings
+    assert verdict.name == "accepted", verdict.diagnostics
     assert verdict.returned is not None
     assert verdict.returned.status == FORMATS[name].statuses[word]
     # Every blank is short here, so what is wanted (three key points, say) may be missing; nothing else may.
-    assert {finding.code for finding in verdict.findings} <= {"RET071", "RET056"}
+    assert {finding.code for finding in verdict.diagnostics} <= {"RET071", "RET056"}
 
 
 @pytest.mark.parametrize("known", ["all", "nothing"])
@@ -208,7 +208,7 @@ def test_one_blank_that_is_left_is_refused(
         manifest.write_text(json.dumps(payload) + "\n")
     verdict = judge(name, answer.replace(filled, json.dumps(payload)), tmp_path)
     pointer = "".join(f"/{key}" for key in keys)
-    assert ("RET011", pointer) in {(finding.code, finding.pointer) for finding in verdict.findings}
+    assert ("RET011", pointer) in {(finding.code, finding.pointer) for finding in verdict.diagnostics}
     assert not verdict.accepted
 
 

@@ -101,20 +101,20 @@ def test_the_session_id_is_read_at_either_place() -> None:
 def test_an_error_without_a_code_gets_the_one_of_its_type(error_type: str, code: str) -> None:
     """R2.16 C6: derived, marked so, and not written back."""
     payload = stopped("failed", {"/errors": [fault({"/type": error_type})]})
-    [read] = STANDARD.read(payload).faults
+    [read] = STANDARD.read(payload).errors
     assert (read.code, set(read.derived)) == (code, {"code"})
     assert "code" not in STANDARD.write(STANDARD.read(payload))["errors"][0]
 
 
 def test_a_foreign_code_is_kept() -> None:
     """R2.16: the list is open."""
-    [read] = STANDARD.read(stopped("failed", {"/errors/0/code": "DISK_FULL"})).faults
+    [read] = STANDARD.read(stopped("failed", {"/errors/0/code": "DISK_FULL"})).errors
     assert (read.code, read.derived) == ("DISK_FULL", frozenset())
 
 
 def test_hyper_errors_are_completed_and_marked_as_derived() -> None:
     """C22: execution, not recoverable, the first next step."""
-    [read] = HYPER.read(hyper({"/meta/status": "error", "/error": {"code": "E", "message": "It broke"}})).faults
+    [read] = HYPER.read(hyper({"/meta/status": "error", "/error": {"code": "E", "message": "It broke"}})).errors
     assert (read.type, read.recoverable, read.recommendation) == ("execution", False, "Move the limit into one setting")
     assert read.derived == {"type", "recoverable", "recommendation"}
 
@@ -122,7 +122,7 @@ def test_hyper_errors_are_completed_and_marked_as_derived() -> None:
 def test_a_hyper_partial_has_an_error_that_its_next_steps_explain() -> None:
     """C22: derived as a whole, and not written back."""
     returned = HYPER.read(hyper({"/meta/status": "partial"}))
-    [read] = returned.faults
+    [read] = returned.errors
     assert read.message == "Move the limit into one setting"
     assert "message" in read.derived
     assert "error" not in HYPER.write(returned)
@@ -145,9 +145,9 @@ def test_what_a_manifest_entry_says_is_read_into_the_canon() -> None:
     returned = MANIFEST.read(payload)
     assert returned.status == "blocked"
     assert [artifact.path for artifact in returned.artifacts] == [payload["file"]]
-    assert [read.message for read in returned.faults] == ["no access"]
+    assert [read.message for read in returned.errors] == ["no access"]
     assert returned.next_steps == ("T312", "BLOCKED: no access")
-    assert MANIFEST.read(entry()).faults == ()
+    assert MANIFEST.read(entry()).errors == ()
 
 
 @pytest.mark.parametrize("text", ["T312", "#7", "42", "PROJ-12", "3.1"])

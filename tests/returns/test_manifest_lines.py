@@ -15,7 +15,7 @@ from tests.support.manifest_entries import ENTRY, make_entry, make_line
 
 def check(text: str | bytes, **files: str) -> list[Diagnostic]:
     """The findings of a manifest; a file is there unless it is said to be something else."""
-    return [told.finding for told in tell(text, **files)]
+    return [told.diagnostic for told in tell(text, **files)]
 
 
 def tell(text: str | bytes, **files: Any) -> list[LineDiagnostic]:  # noqa: ANN401 - file states
@@ -192,7 +192,7 @@ VALUES = st.recursive(
 @given(st.lists(st.binary(max_size=30) | st.sampled_from([b"{", b"}", b'{"a":', b"  ]", make_line().encode()])))
 def test_no_bytes_break_it(lines: list[bytes]) -> None:
     for told in tell(b"\n".join(lines)):
-        place = told.finding.place
+        place = told.diagnostic.place
         if place is not None:
             assert told.first_line <= place.line <= place.end_line <= told.first_line + told.text.count("\n")
 
@@ -237,4 +237,4 @@ def test_a_line_by_itself_is_judged_as_in_a_manifest() -> None:
         data = line.rstrip("\n").encode()
         whole = check_lines(((data, True),), look=lambda path: ArtifactFacts(path, "file", 1), words={})
         alone = check_line(data, look=lambda path: ArtifactFacts(path, "file", 1), words={})
-        assert alone == [told.finding._replace(place=None) for told in whole]
+        assert alone == [told.diagnostic._replace(place=None) for told in whole]

@@ -66,7 +66,7 @@ def test_a_refused_message_has_its_repairs_told_too() -> None:
 
 def test_an_accepted_return_has_its_findings_placed() -> None:
     text = fenced(standard({"/summary": "Done."}))
-    [finding] = check(text).findings
+    [finding] = check(text).diagnostics
     assert finding.place is not None
     assert cut_out(text, finding.place) == '"Done."'
 
@@ -104,7 +104,7 @@ def test_a_file_with_backslashes_that_is_not_there_is_answered_with_the_separato
     path = r"docs\plan.md"
     message = fenced(standard({"/artifacts/0/path": path}))
     missing = check_values(message, evidence={path: ArtifactFacts(path, "missing", 1)})
-    errors = [each for each in missing.findings if each.severity == "error"]
+    errors = [each for each in missing.diagnostics if each.severity == "error"]
     assert [(each.code, each.hint.startswith("Use / between folders")) for each in errors] == [("RET051", True)]
     assert check_values(message, evidence={path: ArtifactFacts(path, "file", 1)}).accepted
 
@@ -126,7 +126,7 @@ def _explain(text: str) -> Verdict:
     """Judge a message and ask for all there is to know about it, within the time that is anybody's patience."""
     start = time.process_time()
     verdict = check(text, session_id=ISSUED)
-    assert len(verdict.findings) < 100_000
+    assert len(verdict.diagnostics) < 100_000
     assert verdict.repairs is not None
     assert time.process_time() - start < PATIENCE_SECONDS
     return verdict
@@ -137,7 +137,7 @@ def test_thousands_of_findings_take_no_longer_than_reading(words: str) -> None:
     """R0.1: a hostile return cannot buy time by being wrong in many places."""
     verdict = _explain(fenced(standard({"/artifacts": [1] * 10_000}), words))
     assert verdict.name == "invalid"
-    assert len(verdict.findings) >= 1
+    assert len(verdict.diagnostics) >= 1
 
 
 def test_thousands_of_warnings_on_a_good_return_take_no_longer() -> None:
@@ -147,7 +147,7 @@ def test_thousands_of_warnings_on_a_good_return_take_no_longer() -> None:
 
 def test_a_place_below_millions_of_lines_is_found_in_time() -> None:
     text = "\n" * 2_000_000 + fenced(standard({"/status": "success"}), "")
-    [finding] = _explain(text).findings
+    [finding] = _explain(text).diagnostics
     assert finding.place is not None
     assert finding.place.line == 2_000_003
 
@@ -176,5 +176,5 @@ def test_thousands_of_repairs_take_no_longer() -> None:
 def test_whatever_was_judged_can_be_explained(extra: dict[str, object]) -> None:
     """R0.1: an accepted verdict that fails when it is asked for its reasons is worth nothing."""
     verdict = check(fenced(standard({"/summary": "Done.", **extra})))
-    assert verdict.findings
+    assert verdict.diagnostics
     assert verdict.accepted is (verdict.returned is not None)

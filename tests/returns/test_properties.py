@@ -69,7 +69,7 @@ def test_a_right_return_is_accepted_as_it_is(name: str, data: st.DataObject) -> 
     text = data.draw(renderings)(payload)
     for message in (text, fenced(text), text.encode()):
         verdict = check(message, format=name, session_id=ISSUED)
-        assert verdict.name == "accepted", verdict.findings
+        assert verdict.name == "accepted", verdict.diagnostics
         assert same(verdict.payload, payload)
         assert verdict.returned is not None
 
@@ -262,7 +262,7 @@ def _ask_everything(message: str | bytes, session_id: str | None = None) -> None
     for name in (None, *FORMATS):
         verdict = check(message, format=name, session_id=session_id)
         assert verdict.accepted is (verdict.returned is not None)
-        assert verdict.accepted is not any(finding.severity == "error" for finding in verdict.findings)
+        assert verdict.accepted is not any(finding.severity == "error" for finding in verdict.diagnostics)
         assert isinstance(verdict.repairs, tuple)
         assert repr(verdict)
 

@@ -31,7 +31,7 @@ FAILED = stopped("failed")
 
 
 def codes(verdict: Verdict) -> list[str]:
-    return [finding.code for finding in verdict.findings if finding.severity == "error"]
+    return [finding.code for finding in verdict.diagnostics if finding.severity == "error"]
 
 
 DOUBTS: dict[str, tuple[str, str | None, str, str]] = {
@@ -236,7 +236,7 @@ def test_an_object_with_the_id_or_most_of_the_fields_is_a_return_that_lacks_some
 ) -> None:
     verdict = check(f"All is done:\n{fenced(payload)}", session_id=None if missing == "meta" else ISSUED)
     assert verdict.name == "invalid"
-    assert f"{missing} is missing" in [finding.message for finding in verdict.findings if finding.code == "RET020"]
+    assert f"{missing} is missing" in [finding.message for finding in verdict.diagnostics if finding.code == "RET020"]
 
 
 def test_any_other_object_is_no_return() -> None:
@@ -248,7 +248,7 @@ def test_any_other_object_is_no_return() -> None:
 def test_a_key_in_another_spelling_that_says_otherwise_is_named(key: str) -> None:
     verdict = check(fenced({**standard(), key: "failed"}), session_id=ISSUED)
     assert verdict.name == "ambiguous"
-    assert any(key in finding.message for finding in verdict.findings if finding.code == "RET007")
+    assert any(key in finding.message for finding in verdict.diagnostics if finding.code == "RET007")
     assert check(fenced({**standard(), key: "completed"}), session_id=ISSUED).accepted
 
 
@@ -339,7 +339,7 @@ def test_a_label_does_not_hide_a_return_that_contradicts(words: str) -> None:
 def test_the_first_sentence_after_the_return_is_shown(after: str, noted: str) -> None:
     """R0.1: a retraction doesn't change the verdict, and the caller sees it."""
     verdict = check(f"{fenced(standard())}{after}", session_id=ISSUED)
-    notes = [finding.message for finding in verdict.findings if finding.code == "RET013"]
+    notes = [finding.message for finding in verdict.diagnostics if finding.code == "RET013"]
     assert verdict.accepted
     assert notes == ([f"text follows the return: '{noted}'"] if noted else [])
 
@@ -386,7 +386,7 @@ def test_of_several_bad_returns_the_best_is_reported_on() -> None:
 def test_a_dialect_that_was_not_asked_for_is_named() -> None:
     verdict = check(marked(hyper()), format="standard")
     assert (verdict.name, codes(verdict)) == ("invalid", ["RET012"])
-    assert "hyper" in verdict.findings[0].message
+    assert "hyper" in verdict.diagnostics[0].message
 
 
 def test_an_optional_value_that_was_cut_off_is_left_out_and_told() -> None:

@@ -43,9 +43,9 @@ def test_every_complete_return_is_accepted(tmp_path: Path, example: Example) -> 
     for message in (example.text, block, marked):
         for known in ({}, {"session_id": session_id, "agent": agent}):
             verdict = check(message, root=tmp_path, **known)
-            assert verdict.name == "accepted", verdict.findings
+            assert verdict.name == "accepted", verdict.diagnostics
             assert verdict.payload == payload
-    assert not {code for code, _ in told(check(marked if is_hyper else block, root=tmp_path).findings)} - {
+    assert not {code for code, _ in told(check(marked if is_hyper else block, root=tmp_path).diagnostics)} - {
         "RET027",  # 002's "Subagent Error" has no depth, path and duration
         "RET032",  # and one sentence for a summary
     }
@@ -62,7 +62,7 @@ def test_the_return_that_001_calls_explicit_is_accepted(tmp_path: Path) -> None:
     assert verdict.returned is not None
     assert verdict.returned.session_id == "sess_20251229_abc123"
     assert verdict.returned.metadata == {"task_number": 195, "phase_count": 4, "estimated_hours": 6}
-    assert {finding.severity for finding in verdict.findings} == {"warning"}
+    assert {finding.severity for finding in verdict.diagnostics} == {"warning"}
 
 
 @pytest.mark.conforms("002-32")
@@ -99,8 +99,8 @@ def test_every_template_is_recognized_and_its_blanks_are_named(example: Example)
     """D7: an agent that echoes the format has returned nothing."""
     for message in (example.text, fenced(example.text)):
         verdict = check(message)
-        assert verdict.name == "degenerate", verdict.findings
-        named = {pointer for code, pointer in told(verdict.findings) if code == "RET011"}
+        assert verdict.name == "degenerate", verdict.diagnostics
+        named = {pointer for code, pointer in told(verdict.diagnostics) if code == "RET011"}
         assert named >= BLANKS[example.standard, example.line]
 
 
@@ -113,7 +113,7 @@ def test_a_part_of_a_template_in_a_return_is_recognized(kind: str) -> None:
             start = whole.index("[", whole.index('"errors"')) + 1
             whole = f'{whole[:start]}"PART"{whole[whole.rindex("]") :]}'
         verdict = check(whole.replace('"PART"', example.text))
-        assert verdict.name == "degenerate", (example.name, verdict.findings)
+        assert verdict.name == "degenerate", (example.name, verdict.diagnostics)
 
 
 def test_the_entry_of_004_with_its_tokens_is_a_template(tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ def test_the_entry_of_004_with_its_tokens_is_a_template(tmp_path: Path) -> None:
     manifest.write_text(f"{SEED_ENTRY}\n")
     verdict = check(SENTENCES["complete"], root=tmp_path, manifest=manifest)
     assert verdict.name == "degenerate"
-    named = {pointer for code, pointer in told(verdict.findings) if code == "RET011"}
+    named = {pointer for code, pointer in told(verdict.diagnostics) if code == "RET011"}
     assert named == {"/id", "/file", "/title", "/date", "/needs_followup/0", "/linked_tasks/0", "/linked_tasks/1"}
 
 
@@ -159,7 +159,7 @@ def test_the_anti_patterns_of_004_are_named(tmp_path: Path) -> None:
     ]
     for code, message, text in cases:
         manifest.write_text(text)
-        assert code in {found for found, _ in told(check(message, root=tmp_path, manifest=manifest).findings)}
+        assert code in {found for found, _ in told(check(message, root=tmp_path, manifest=manifest).diagnostics)}
     page.unlink()
     manifest.write_text(f"{line(entry())}\n")
-    assert "RET089" in {found for found, _ in told(check(reply, root=tmp_path, manifest=manifest).findings)}
+    assert "RET089" in {found for found, _ in told(check(reply, root=tmp_path, manifest=manifest).diagnostics)}

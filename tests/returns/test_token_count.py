@@ -32,7 +32,7 @@ def test_a_short_summary_of_many_tokens_is_too_long() -> None:
     message = fenced(standard({"/summary": DENSE}))
     verdict = check(message)
     assert verdict.name == "invalid"
-    assert [(finding.code, finding.message) for finding in verdict.findings if finding.severity == "error"] == [
+    assert [(finding.code, finding.message) for finding in verdict.diagnostics if finding.severity == "error"] == [
         ("RET030", f"summary has {tokens} tokens, the maximum is 100")
     ]
     shortened = check_values(message, expectation=Expectation(shortens=True))
@@ -50,16 +50,14 @@ def test_plain_text_may_have_a_token_for_almost_every_character() -> None:
     assert curt.isascii()
     assert len(curt) < 200
     tokens = count_tokens(curt)
-    findings = check(fenced(standard({"/summary": curt}))).findings
+    findings = check(fenced(standard({"/summary": curt}))).diagnostics
     assert f"summary has {tokens} tokens, the maximum is 100" in [finding.message for finding in findings]
 
 
 def test_a_summary_that_cannot_have_too_many_tokens_is_not_counted() -> None:
     """C4: 100 bytes are at most 100 tokens, so the tokenizer is not loaded."""
     pytest.importorskip("splintr", reason="the extra [tokens] is not installed")
-    program = (
-        "import sys, remit\nprint([f.code for f in remit.check(sys.stdin.read()).findings], 'splintr' in sys.modules)"
-    )
+    program = "import sys, remit\nprint([f.code for f in remit.check(sys.stdin.read()).diagnostics], 'splintr' in sys.modules)"
     for size, loaded in ((100, False), (101, True)):
         text = fenced(standard({"/summary": "It works. " + "x" * (size - 11) + "."}))
         output = subprocess.run([sys.executable, "-c", program], input=text, capture_output=True, text=True, check=True)
@@ -71,7 +69,7 @@ def test_without_a_tokenizer_characters_decide() -> None:
     program = (
         "import sys; sys.modules['splintr'] = None\n"
         "import remit; from remit.returns.token_count import count_tokens\n"
-        "print(count_tokens('a'), [f.code for f in remit.check(sys.stdin.read()).findings])"
+        "print(count_tokens('a'), [f.code for f in remit.check(sys.stdin.read()).diagnostics])"
     )
     text = fenced(standard({"/summary": DENSE}))
     output = subprocess.run([sys.executable, "-c", program], input=text, capture_output=True, text=True, check=True)

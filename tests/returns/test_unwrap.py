@@ -142,7 +142,7 @@ def test_unwrapping_stops_after_a_few_levels() -> None:
 def test_a_wrapped_return_is_judged_like_any_other() -> None:
     verdict = check(line({"result": fenced(standard({"/status": "success"}))}))
     assert verdict.name == "invalid"
-    assert [(finding.code, finding.place) for finding in verdict.findings] == [("RET022", None)]
+    assert [(finding.code, finding.place) for finding in verdict.diagnostics] == [("RET022", None)]
 
 
 @pytest.mark.parametrize("text", ["", '"', '"open', "[", "{}", "[[[[[[[[1]]]]]]]]", '{"result": 3}', "&quot;"])

@@ -116,7 +116,7 @@ def test_the_result_is_the_final_message() -> None:
     assert (heard.text, heard.cause, heard.trouble, heard.harness_id) == ("Done.", "", "", ID)
     assert heard.tools == (ToolUse("Write", "write", "a.md"),)
     assert heard.usage == (115, 7, 2, 0.5)
-    assert heard.said == "Write a.md"
+    assert heard.activity == "Write a.md"
 
 
 def test_usage_counts_subagents_and_holds_when_the_budget_is_used_up() -> None:

@@ -47,7 +47,7 @@ def write(root: Path, name: str, text: str) -> Path:
 
 
 def codes(verdict: Verdict) -> list[str]:
-    return [finding.code for finding in verdict.findings]
+    return [finding.code for finding in verdict.diagnostics]
 
 
 # Artifacts on disk
@@ -69,7 +69,7 @@ def test_for_other_statuses_a_missing_file_is_a_warning(tmp_path: Path, status: 
     text = fenced(stopped(status, {"/artifacts": standard()["artifacts"]}))
     verdict = remit.check(text, root=tmp_path)
     assert verdict.accepted
-    assert [finding.severity for finding in verdict.findings if finding.code == "RET051"] == ["warning"]
+    assert [finding.severity for finding in verdict.diagnostics if finding.code == "RET051"] == ["warning"]
 
 
 def test_empty_files_folders_and_links_outside_are_told_apart(tmp_path: Path) -> None:
@@ -226,7 +226,7 @@ def test_a_partial_or_blocked_entry_gives_its_reason(desk: Desk, word: str) -> N
     verdict = desk.check(sentence(word))
     assert verdict.name == "accepted"
     assert verdict.returned is not None
-    assert (verdict.returned.status, verdict.returned.faults[0].message) == (word, "no access")
+    assert (verdict.returned.status, verdict.returned.errors[0].message) == (word, "no access")
 
 
 def test_an_entry_that_is_not_there_is_missing(desk: Desk, tmp_path: Path) -> None:
@@ -271,7 +271,7 @@ def test_a_findings_file_that_nobody_wrote_is_named(desk: Desk) -> None:
 def test_a_findings_file_without_its_sections_is_named(desk: Desk) -> None:
     """R4.6: title, Summary, Findings, Recommendations, Sources, Linked Tasks."""
     desk.file(findings="## Summary\n\nSome notes.\n")
-    [finding] = desk.check().findings
+    [finding] = desk.check().diagnostics
     assert (finding.code, finding.severity) == ("RET090", "warning")
     assert finding.message == "the findings file lacks a title, Findings, Recommendations, Sources, Linked Tasks"
 
@@ -442,7 +442,7 @@ def test_a_manifest_entry_is_converted(desk: Desk) -> None:
     desk.file()
     result = remit.convert(sentence(), to="standard", manifest=desk.manifest, session_id=ISSUED, agent="researcher",
                            depth=1, path=["orchestrator", "researcher"])  # fmt: skip
-    assert result.accepted, result.findings
+    assert result.accepted, result.diagnostics
     assert result.payload["artifacts"][0]["path"] == entry()["file"]
 
 

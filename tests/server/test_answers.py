@@ -251,30 +251,30 @@ def test_what_is_sent_twice_is_done_once() -> None:
         done.append(1)
         return ApiAnswer({"number": len(done)}, 201)
 
-    assert kept.carry_out(None, "x", act) != kept.carry_out(None, "x", act)
-    first = kept.carry_out("key", "x", act)
-    assert kept.carry_out("key", "x", act) is first
+    assert kept.answer_once(None, "x", act) != kept.answer_once(None, "x", act)
+    first = kept.answer_once("key", "x", act)
+    assert kept.answer_once("key", "x", act) is first
     with pytest.raises(ProblemError, match="another request"):
-        kept.carry_out("key", "y", act)
+        kept.answer_once("key", "y", act)
     with pytest.raises(ProblemError, match="being carried out"):
-        kept.carry_out("inner", "x", lambda: kept.carry_out("inner", "x", act))
+        kept.answer_once("inner", "x", lambda: kept.answer_once("inner", "x", act))
     now[0] += KEPT_S
-    assert kept.carry_out("key", "x", act) is not first
+    assert kept.answer_once("key", "x", act) is not first
 
     def fail() -> ApiAnswer:
         raise UsageError("no")
 
     with pytest.raises(UsageError):
-        kept.carry_out("failed", "x", fail)
-    assert kept.carry_out("failed", "x", act).status == 201
+        kept.answer_once("failed", "x", fail)
+    assert kept.answer_once("failed", "x", act).status == 201
     for key in ("", "x" * 201):
         with pytest.raises(ProblemError):
-            kept.carry_out(key, "x", act)
+            kept.answer_once(key, "x", act)
 
 
 def test_keys_do_not_pile_up() -> None:
     kept = Kept()
-    first = kept.carry_out("first", "x", lambda: ApiAnswer({"n": 1}))
+    first = kept.answer_once("first", "x", lambda: ApiAnswer({"n": 1}))
     for number in range(600):
-        kept.carry_out(f"key {number}", "x", lambda: ApiAnswer({}))
-    assert kept.carry_out("first", "x", lambda: ApiAnswer({"n": 2})) != first
+        kept.answer_once(f"key {number}", "x", lambda: ApiAnswer({}))
+    assert kept.answer_once("first", "x", lambda: ApiAnswer({"n": 2})) != first

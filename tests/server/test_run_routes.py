@@ -172,7 +172,7 @@ def test_what_an_agent_prints_is_followed_line_by_line(place: Place, monkeypatch
         assert second is not None
         assert (second.number, second.value["text"]) == (2, "line two")
         rest = [second]
-        while rest[-1].kind != "over":
+        while rest[-1].kind != "finished":
             event = one.take()
             assert event is not None
             rest.append(event)
@@ -182,7 +182,7 @@ def test_what_an_agent_prints_is_followed_line_by_line(place: Place, monkeypatch
         found = []
         while (event := late.take()) is not None:
             found.append(event)
-    assert [each.kind for each in found] == ["hello", *["line"] * (len(found) - 2), "over"]
+    assert [each.kind for each in found] == ["hello", *["line"] * (len(found) - 2), "finished"]
     assert found[1] == second
     assert served.get(f"{path}?after=1&limit=1").value["items"] == [second.value]
     monkeypatch.setattr(stream_routes, "MOST_LINES", 1)  # who begins late is told the end of what was before

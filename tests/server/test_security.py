@@ -63,9 +63,9 @@ def check_refused(served: Served, method: str, path: str, headers: Mapping[str, 
 
 @pytest.mark.parametrize(("method", "path"), EVERYWHERE)
 def test_nobody_is_let_in_without_a_good_token(served: Served, method: str, path: str) -> None:
-    cookie = served.desk.place.cookie
+    cookie = served.context.place.cookie
     old = served.log_in()
-    login = served.desk.tokens.issue_login()
+    login = served.context.tokens.issue_login()
     served.clock.ahead_s += SESSION_S + 1
     for headers in (
         {},
@@ -114,7 +114,7 @@ def test_a_token_that_is_used_once_opens_a_session(served: Served) -> None:
 
 def test_a_login_is_refused_when_it_is_old_wrong_or_doubled(served: Served) -> None:
     served.clock.ahead_s += 100
-    login = served.desk.tokens.issue_login()
+    login = served.context.tokens.issue_login()
     for path in ("/login", "/login?token=", f"/login?token={served.token}", f"/login?token={login}&token={login}"):
         assert served.ask("GET", path).status == 401
     served.clock.ahead_s += LOGIN_S
@@ -154,7 +154,7 @@ def test_ten_wrong_tokens_in_a_minute_are_enough(served: Served) -> None:
 
 def test_another_user_of_the_machine_does_not_log_in(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who lists processes sees the address that a browser is opened with."""
-    login = f"/login?token={served.desk.tokens.issue_login()}"
+    login = f"/login?token={served.context.tokens.issue_login()}"
     with monkeypatch.context() as patch:
         patch.setattr(run_actions, "find_maker", lambda _own, _other: os.geteuid() + 1)
         assert served.ask("GET", login).status == 401
@@ -165,7 +165,7 @@ def test_who_guesses_keeps_nobody_from_logging_in(tmp_path: Path) -> None:
     with run_server(tmp_path, rates=Rates(per_second=0.001, burst=3)) as served:
         guessed = [served.ask("GET", "/login?token=wrong").status for _ in range(30)]
         assert guessed == [401] * 10 + [429] * 20
-        assert served.ask("GET", f"/login?token={served.desk.tokens.issue_login()}").status == 303
+        assert served.ask("GET", f"/login?token={served.context.tokens.issue_login()}").status == 303
 
 
 # --- names and origins -----------------------------------------------------------------------------------------------
@@ -188,7 +188,7 @@ def test_only_its_own_names_lead_to_a_server(served: Served) -> None:
         assert reply.status == 421, host
         check_headers(reply.headers)
         assert served.ask("GET", "/", {"Host": host}).status == 421
-        assert served.ask("GET", f"/login?token={served.desk.tokens.issue_login()}", {"Host": host}).status == 421
+        assert served.ask("GET", f"/login?token={served.context.tokens.issue_login()}", {"Host": host}).status == 421
 
 
 def test_no_other_origin_gets_anything(served: Served) -> None:
@@ -207,7 +207,7 @@ def test_no_other_origin_gets_anything(served: Served) -> None:
     for site in ("cross-site", "same-site", "CROSS-SITE", "other"):
         assert served.ask("GET", f"{API}/status", cookie | {"Sec-Fetch-Site": site}).status == 403
         assert served.ask("GET", "/", cookie | {"Sec-Fetch-Site": site}).status == 403
-        login = f"/login?token={served.desk.tokens.issue_login()}"
+        login = f"/login?token={served.context.tokens.issue_login()}"
         assert served.ask("GET", login, {"Sec-Fetch-Site": site}).status == 403
 
 

@@ -143,7 +143,7 @@ def test_a_request_that_does_not_fit_follows_nothing(served: Served) -> None:
         raw.sendall(f"Authorization: Bearer {served.token}\r\n".encode())
         raw.sendall(b"Last-Event-ID: 1\r\nLast-Event-ID: 2\r\n\r\n")
         assert raw.recv(65536).startswith(b"HTTP/1.1 400")
-    assert served.desk.streams.count == 0
+    assert served.context.streams.count == 0
 
 
 def test_only_so_many_follow(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -326,6 +326,6 @@ def test_a_connection_that_takes_nothing_is_closed(served: Served, monkeypatch: 
 def wait_for(served: Served, number: int) -> None:
     """Wait until so many follow."""
     last = time.monotonic() + 20
-    while served.desk.streams.count != number:
-        assert time.monotonic() < last, f"{served.desk.streams.count} follow"
+    while served.context.streams.count != number:
+        assert time.monotonic() < last, f"{served.context.streams.count} follow"
         time.sleep(0.02)

@@ -82,12 +82,12 @@ def judge(value: dict[str, Any] | str, **known: Any) -> Verdict:  # noqa: ANN401
 
 def codes(verdict: Verdict, severity: str | None = None) -> set[str]:
     """The codes of the diagnostics."""
-    return {each.code for each in verdict.findings if severity in (None, each.severity)}
+    return {each.code for each in verdict.diagnostics if severity in (None, each.severity)}
 
 
 def errors(verdict: Verdict) -> list[str]:
     """Where the errors are, as JSON Pointers."""
-    return [str(each.pointer) for each in verdict.findings if each.severity == "error"]
+    return [str(each.pointer) for each in verdict.diagnostics if each.severity == "error"]
 
 
 class Program:

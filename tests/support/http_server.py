@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from remit.ledger.home import Home
 from remit.ledger.runs import Run, add_run, advance
 from remit.server import listener as listening
-from remit.server.application import make_application, make_desk
+from remit.server.application import make_application, make_context
 from remit.server.rate_limit import Rates
 from remit.server.tokens import Tokens, make_token
 
@@ -79,12 +79,12 @@ class Reply(NamedTuple):
 class Served:
     """A server that runs, and what one needs to speak to it."""
 
-    def __init__(self, desk: ServerContext, token: str, clock: Clock, root: Path) -> None:
-        self.desk = desk
+    def __init__(self, context: ServerContext, token: str, clock: Clock, root: Path) -> None:
+        self.context = context
         self.token = token
         self.clock = clock
         self.root = root
-        self.port = desk.place.port
+        self.port = context.place.port
 
     @property
     def bearer(self) -> dict[str, str]:
@@ -93,8 +93,8 @@ class Served:
 
     def log_in(self) -> dict[str, str]:
         """The header of a browser that has logged in."""
-        session = self.desk.tokens.redeem(self.desk.tokens.issue_login())
-        return {"Cookie": f"{self.desk.place.cookie}={session}"}
+        session = self.context.tokens.redeem(self.context.tokens.issue_login())
+        return {"Cookie": f"{self.context.place.cookie}={session}"}
 
     def ask(
         self, method: str, path: str, headers: Mapping[str, str] | None = None, body: bytes | str | None = None
@@ -186,8 +186,8 @@ def run_server(root: Path, *, rates: Rates | None = None) -> Iterator[Served]:
     os.environ["REMIT_ROOT"] = str(root)
     clock, token = Clock(), make_token()
     listener = listening.listen(HOST, 0)
-    desk = make_desk(listening.find_place(listener, HOST), Tokens(token, clock=clock))
-    app = make_application(desk, rates=rates or Rates(per_second=10**6, burst=10**6))
+    context = make_context(listening.find_place(listener, HOST), Tokens(token, clock=clock))
+    app = make_application(context, rates=rates or Rates(per_second=10**6, burst=10**6))
     server = listening.make_server(app)
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])))
     thread.start()
@@ -196,7 +196,7 @@ def run_server(root: Path, *, rates: Rates | None = None) -> Iterator[Served]:
         while not server.started:
             assert time.monotonic() < last, "the server did not start"
             time.sleep(0.01)
-        yield Served(desk, token, clock, root)
+        yield Served(context, token, clock, root)
     finally:
         server.should_exit = True
         thread.join(PATIENCE_S)

@@ -50,7 +50,7 @@ ROW: dict[str, Any] = {
     "started_ms": 1_794_826_470_500,
     "deadline_ms": 1_794_826_475_000,
     "ended_ms": 1_794_826_471_700,
-    "said": "Reads files",
+    "activity": "Reads files",
     "tokens": 1200,
     "cost_usd": 0.5,
     "turns": 3,

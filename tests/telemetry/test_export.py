@@ -133,7 +133,7 @@ def test_a_tree_of_processes_is_one_trace(remit: Remit, receiver: Receiver, tmp_
     assert [span.parent_id for span in (run, *agents)] == ["", run.span_id, *(span.span_id for span in agents[:2])]
     assert [span.attributes["remit.depth"] for span in agents] == [1, 2, 3]
     assert agents[2].attributes["remit.path"] == list(rows[3].path)
-    assert run.attributes["remit.delegations"] == 3
+    assert run.attributes["remit.runs"] == 3
     for level, span in enumerate(agents, 1):
         told = parse_traceparent((tmp_path / f"{level}.txt").read_text())
         assert told == (span.trace_id, span.span_id, True)
@@ -163,7 +163,7 @@ def test_a_trace_is_handed_on_also_where_nothing_is_sent(remit: Remit, tmp_path:
 def test_who_is_not_sampled_is_counted_only(remit: Remit, receiver: Receiver) -> None:
     delegate(remit, TRACEPARENT=f"{GIVEN[:-2]}00", **receiver.environ)
     assert receiver.spans == []
-    assert receiver.list_points("remit.delegations")
+    assert receiver.list_points("remit.runs")
 
 
 def test_what_is_told_of_a_delegation_that_went_well(sending: Receiver, tmp_path: Path, inside: Inside) -> None:
@@ -187,7 +187,7 @@ def test_what_is_told_of_a_delegation_that_went_well(sending: Receiver, tmp_path
     }  # fmt: skip
     assert (run.name, run.kind) == ("invoke_workflow plan", INTERNAL)
     assert run.attributes["gen_ai.workflow.name"] == "plan"
-    assert attempt.attributes["remit.findings"] == ["RET001"]
+    assert attempt.attributes["remit.diagnostics"] == ["RET001"]
     assert agent.end_ns - agent.begin_ns == 1_500_000_000
     assert all(b"purple" not in each.data for each in sending.got)  # what was asked and answered stays here
     assert all(str(tmp_path).encode() not in each.data for each in sending.got)
@@ -209,7 +209,7 @@ def test_what_did_not_hold_is_an_error(
     assert ended.code == 1
     (span,) = [span for span in receiver.spans if span.name.startswith("invoke_agent")]
     assert (span.status, span.message, span.attributes["error.type"]) == (ERROR, error, error)
-    ((attributes, point),) = receiver.list_points("remit.delegations")
+    ((attributes, point),) = receiver.list_points("remit.runs")
     assert (attributes["error.type"], point.as_int) == (error, 1)
 
 
@@ -218,7 +218,7 @@ def test_numbers_are_what_was_added_since_the_last_time(sending: Receiver, tmp_p
     begun_ms = time.time_ns() // 1_000_000 - 1
     settle(tmp_path, 3)
     assert export.send(begun_ms) == ""
-    ((attributes, point),) = sending.list_points("remit.delegations")
+    ((attributes, point),) = sending.list_points("remit.runs")
     assert attributes == {
         "gen_ai.agent.name": "scout", "remit.verdict": "accepted", "remit.status": "completed",
     }  # fmt: skip
@@ -243,7 +243,7 @@ def test_numbers_are_what_was_added_since_the_last_time(sending: Receiver, tmp_p
         advance(db, row.session_id, "finished", ended_ms=time.time_ns() // 1_000_000, stop_reason="cancelled")
     home.close()
     assert export.send(begun_ms) == ""
-    *_, (attributes, later) = sending.list_points("remit.delegations")
+    *_, (attributes, later) = sending.list_points("remit.runs")
     assert (attributes["remit.verdict"], attributes["error.type"], later.as_int) == ("none", "cancelled", 1)
     assert point.start_time_unix_nano < point.time_unix_nano == later.start_time_unix_nano < later.time_unix_nano
 
@@ -313,7 +313,7 @@ def test_what_was_not_taken_is_sent_by_the_next_command(remit: Remit, receiver: 
     receiver.status = 200
     assert b"telemetry" not in delegate(remit, **receiver.environ).err
     assert {span.span_id for span in first} < {span.span_id for span in receiver.spans}
-    names = [each.as_int for _, each in receiver.list_points("remit.delegations")]
+    names = [each.as_int for _, each in receiver.list_points("remit.runs")]
     assert names == [1, 1, 1]  # tried, sent in the same words, and the second one
 
 
@@ -373,7 +373,7 @@ def test_several_at_once_send_each_once(sending: Receiver, tmp_path: Path, insid
     with ThreadPoolExecutor(8) as pool:
         assert set(pool.map(export.send, [begun_ms] * 8)) == {""}
     assert len(sending.spans) == 2 * len(made)
-    assert sum(point.as_int for _, point in sending.list_points("remit.delegations")) == len(made)
+    assert sum(point.as_int for _, point in sending.list_points("remit.runs")) == len(made)
 
 
 @pytest.mark.thorough

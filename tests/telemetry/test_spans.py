@@ -142,7 +142,7 @@ def test_attempts_are_spans_below_it(home: Home) -> None:
     assert len({own.span_id, *(span.span_id for span in attempts)}) == 4
     assert [(span.begin_ms, span.end_ms) for span in attempts] == [(2000, 4000), (4500, 6000), (1000, 10_000)]
     assert [span.error for span in attempts] == ["invalid", "crashed", ""]
-    assert attempts[0].attributes["remit.findings"] == ["RET002", "RET004"]
+    assert attempts[0].attributes["remit.diagnostics"] == ["RET002", "RET004"]
 
 
 def test_a_run_lasts_until_the_last_of_it(home: Home) -> None:
@@ -150,7 +150,7 @@ def test_a_run_lasts_until_the_last_of_it(home: Home) -> None:
     child = Run("sess_2_bbbbbb", "child", 2, ("orchestrator", "scout", "child"), OWN, OWN, state="finished")
     add_run(home.ledger, child._replace(created_ms=3000, ended_ms=7000))
     run = find(list_spans(home, told), "invoke_workflow")
-    assert (run.begin_ms, run.end_ms, run.attributes["remit.delegations"]) == (1000, 7000, 2)
+    assert (run.begin_ms, run.end_ms, run.attributes["remit.runs"]) == (1000, 7000, 2)
     below = load_run_telemetry(home, FinishedEvent(2, 7000, child.session_id))
     assert below is not None
     (span,) = list_spans(home, below)
@@ -166,4 +166,4 @@ def test_a_value_that_is_a_bound_is_below_it() -> None:
 def test_numbers_of_the_same_kind_are_one(home: Home) -> None:
     told = tell(home, ended_ms=3000, cost_usd=0.5, **DONE)
     points = {point.measure.name: point.values for point in sum_metrics([told, told])}
-    assert points == {"remit.delegations": (1, 1), "remit.duration": (2.0, 2.0), "remit.cost": (0.5, 0.5)}
+    assert points == {"remit.runs": (1, 1), "remit.duration": (2.0, 2.0), "remit.cost": (0.5, 0.5)}

@@ -31,7 +31,7 @@ SECRET = "ghp_" + "a1B2" * 9
 def tell(home: Home, count: int, session_id: str | None = None, text: str = "x") -> None:
     with home.ledger.transaction() as db:
         for number in range(count):
-            add_event(db, "progress", {"said": f"{text} {number}"}, session_id=session_id)
+            add_event(db, "progress", {"activity": f"{text} {number}"}, session_id=session_id)
 
 
 # --- events ----------------------------------------------------------------------------------------------------------
@@ -112,9 +112,9 @@ def test_who_is_far_behind_loads_everything_anew(root: Path, monkeypatch: pytest
 def test_details_are_short_and_without_secrets(root: Path) -> None:
     with opened(root) as home:
         with home.ledger.transaction() as db:
-            add_event(db, "progress", {"said": f"with {SECRET}", "long": "y" * 100_000, "tokens": 3})
+            add_event(db, "progress", {"activity": f"with {SECRET}", "long": "y" * 100_000, "tokens": 3})
         (item,) = events.list_changes(home, after=0).items
-        assert item["details"]["said"] == "with [redacted github]"
+        assert item["details"]["activity"] == "with [redacted github]"
         assert item["details"]["tokens"] == 3
         assert len(str(item)) < 3000
 
@@ -125,13 +125,13 @@ def test_details_are_short_and_without_secrets(root: Path) -> None:
 def test_the_lines_of_a_log_are_numbered_and_gone_on_with(root: Path) -> None:
     result = run(root, f"for i in 1 2 3 4 5; do echo line $i; done; echo {SECRET}", reasks=0)
     whole = logs.load_log(result.session_id)
-    assert whole["over"]
+    assert whole["finished"]
     assert [line["text"] for line in whole["items"]] == [*(f"line {i}" for i in range(1, 6)), "[redacted github]"]
     assert [line["number"] for line in whole["items"]] == [1, 2, 3, 4, 5, 6]
     rest = logs.load_log(result.session_id, after=4)
     assert rest["items"] == whole["items"][4:]
     part = logs.load_log(result.session_id, after=1, limit=2)
-    assert (part["items"], part["over"], part["next"]) == (whole["items"][1:3], False, 3)
+    assert (part["items"], part["finished"], part["next"]) == (whole["items"][1:3], False, 3)
     with pytest.raises(UsageError, match="no attempt 2"):
         logs.load_log(result.session_id, attempt=2)
 
@@ -150,7 +150,7 @@ def test_a_tail_reads_on_from_any_thread_until_it_is_over(root: Path) -> None:
             rest: list[str] = []
             last = await asyncio.to_thread(tail.read)
             rest += [line["text"] for line in last["items"]]
-            return first[0]["text"], [line["number"] for line in last["items"]][:1], last["over"], rest
+            return first[0]["text"], [line["number"] for line in last["items"]][:1], last["finished"], rest
 
     first, numbers, is_over, rest = asyncio.run(play())
     assert (first, numbers, is_over, rest[0]) == ("one", [2], True, "two")
@@ -165,7 +165,7 @@ async def _read_until(tail: logs.LogTail, text: str) -> list[LogLineObject]:
     found: list[LogLineObject] = []
     while time.monotonic() < last:
         lines = await asyncio.to_thread(tail.read)
-        assert not lines["over"]
+        assert not lines["finished"]
         found.extend(lines["items"])
         if any(line["text"] == text for line in found):
             return found

@@ -9,7 +9,7 @@ from inline_snapshot import snapshot
 
 from remit.model import Diagnostic, TextSpan
 from remit.terminal import Paint, escape_char, is_visible, measure
-from remit.views.excerpt import MAX_FINDINGS, SourceText, render_excerpt, render_finding, render_findings
+from remit.views.excerpt import MAX_DIAGNOSTICS, SourceText, render_diagnostic, render_diagnostics, render_excerpt
 
 PLAIN = Paint(on=False)
 
@@ -27,7 +27,7 @@ def make_finding(place: TextSpan | None = None, pointer: str = "/status") -> Dia
 
 def test_a_finding_in_full() -> None:
     text = SourceText(b'{\n  "status": "done"\n}\n')
-    shown = render_finding(make_finding(TextSpan(2, 13, 2, 19)), "a.md", text, paint=PLAIN, columns=80)
+    shown = render_diagnostic(make_finding(TextSpan(2, 13, 2, 19)), "a.md", text, paint=PLAIN, columns=80)
     assert shown == dedent("""\
         error[RET022]: the status is not known
          --> a.md:2:13
@@ -41,7 +41,7 @@ def test_a_finding_in_full() -> None:
 
 def test_a_finding_in_colour() -> None:
     text = SourceText(b"done\n")
-    shown = render_finding(make_finding(TextSpan(1, 1, 1, 5)), "a.md", text, paint=Paint(on=True), columns=80)
+    shown = render_diagnostic(make_finding(TextSpan(1, 1, 1, 5)), "a.md", text, paint=Paint(on=True), columns=80)
     red, bold, blue, end = "\x1b[1;31m", "\x1b[1m", "\x1b[1;34m", "\x1b[0m"
     assert shown.split("\n") == [
         f"{red}error[RET022]{end}{bold}: the status is not known{end}",
@@ -65,7 +65,7 @@ def test_a_finding_in_colour() -> None:
     ],
 )
 def test_a_finding_without_a_line_to_show(pointer: str, place: TextSpan | None, where: str) -> None:
-    shown = render_finding(make_finding(place, pointer), "a.md", SourceText(b"{}\n"), paint=PLAIN, columns=80)
+    shown = render_diagnostic(make_finding(place, pointer), "a.md", SourceText(b"{}\n"), paint=PLAIN, columns=80)
     assert shown == dedent(f"""\
         error[RET022]: the status is not known
          --> {where}
@@ -170,9 +170,9 @@ def test_every_excerpt_fits_and_points_at_its_place(line: str, data: st.DataObje
 
 
 def test_a_flood_of_findings_is_cut_and_counted() -> None:
-    findings = [make_finding()] * (MAX_FINDINGS + 7)
-    shown = render_findings(findings, "a.md", b"{}", paint=PLAIN)
-    assert shown.count("error[RET022]") == MAX_FINDINGS
+    findings = [make_finding()] * (MAX_DIAGNOSTICS + 7)
+    shown = render_diagnostics(findings, "a.md", b"{}", paint=PLAIN)
+    assert shown.count("error[RET022]") == MAX_DIAGNOSTICS
     assert shown.endswith("\n\n… and 7 more; --output-format concise shows them all")
 
 

@@ -54,11 +54,11 @@ def test_it_is_seen_at_work_and_can_only_be_told_to_end(child: Child) -> None:
         (row,) = list_runs(home, RunQuery(state="open"))["items"]
         node = load_run_details(home, child.session_id)
     assert (row["session_id"], row["state"], row["runner"]) == (child.session_id, "running", "claude")
-    assert (node["run"]["said"] or "").startswith("Read")
+    assert (node["run"]["activity"] or "").startswith("Read")
     assert node["can"]["cancel"] is True
     assert "claude" in node["can"]["why"]["note"]
     log = load_log(child.session_id)
-    assert ("said" in {line["kind"] for line in log["items"]}, log["over"]) == (True, False)
+    assert ("activity" in {line["kind"] for line in log["items"]}, log["finished"]) == (True, False)
 
 
 def test_what_it_changed_is_shown_against_the_commit_that_it_began_on(child: Child) -> None:

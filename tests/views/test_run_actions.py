@@ -136,7 +136,7 @@ def test_what_cannot_be_is_refused_and_nothing_is_begun(root: Path) -> None:
         for budget, sentence in (({"max_tokens": -1}, "max_tokens cannot be"), ({"max_usd": 0}, "max_usd cannot be")):
             with pytest.raises(UsageError, match=sentence):
                 run_actions.delegate(home, {**GO, **budget}, asker=PERSON)
-        with pytest.raises(RemitError, match="not over"):
+        with pytest.raises(RemitError, match="isn't finished"):
             run_actions.retry(home, name(0), asker=PERSON)
         assert [row.session_id for row in list_runs(home.ledger)] == [name(0)]
 
@@ -149,7 +149,7 @@ def test_work_on_a_task_says_how_it_is_begun_anew(root: Path) -> None:
             db.execute(f"UPDATE runs SET details = {changed}, task_number = 3")  # noqa: S608 - fixed
         can = load_run_details(home, session_id)["can"]
     assert can["retry"] is False
-    assert can["why"]["retry"].startswith("It was work on a task")
+    assert can["why"]["retry"].startswith("It was a run of a task command")
     assert "remit task research 3" in can["why"]["retry"]
 
 
@@ -176,7 +176,7 @@ class Door:
                 if ticket:
                     run_actions.delegate(home, GO, asker=asker)
                 else:
-                    run_actions.check_person(home, asker)
+                    run_actions.check_user(home, asker)
             except RefusedError as error:
                 return error.message
             return ""
@@ -272,7 +272,7 @@ def test_what_is_on_its_way_to_another_process_is_refused(root: Path, door: Door
 
 def test_who_was_gone_before_anybody_looked_is_refused(root: Path) -> None:
     with opened(root) as home, pytest.raises(RefusedError, match="disconnected before"):
-        run_actions.check_person(home, run_actions.ConnectionPeer(ConnectionEnd("127.0.0.1", 1)))
+        run_actions.check_user(home, run_actions.ConnectionPeer(ConnectionEnd("127.0.0.1", 1)))
 
 
 @pytest.mark.parametrize(
@@ -296,7 +296,7 @@ def test_who_hides_is_let_in_only_where_a_person_would(
     with opened(root) as home:
         insert(home, Kept(0))
         with pytest.raises(RefusedError, match="can't identify the") if is_refused else nullcontext():
-            run_actions.check_person(home, asker)
+            run_actions.check_user(home, asker)
 
 
 @pytest.mark.slow
@@ -309,7 +309,7 @@ def test_an_agent_that_hides_is_refused_with_a_session_too(root: Path, monkeypat
         inside = next(pid for pid in list_pids() if find_enclosing(home, pid) == session_id)
         monkeypatch.setattr(run_actions, "find_peers", lambda _own, _other: Peers(is_hidden=True, hiding=(1, inside)))
         with pytest.raises(RefusedError, match=session_id):
-            run_actions.check_person(
+            run_actions.check_user(
                 home,
                 run_actions.ConnectionPeer(
                     ConnectionEnd("127.0.0.1", 1), ConnectionEnd("127.0.0.1", 2), is_browser=True
@@ -325,10 +325,10 @@ def list_pids() -> list[int]:
 
 def test_one_that_comes_from_elsewhere_is_a_person(root: Path) -> None:
     with opened(root) as home:
-        run_actions.check_person(
+        run_actions.check_user(
             home, run_actions.ConnectionPeer(ConnectionEnd("127.0.0.1", 1), ConnectionEnd("203.0.113.9", 2))
         )
-        run_actions.check_person(home, PERSON)
+        run_actions.check_user(home, PERSON)
         assert not home.is_made
         insert(home, Kept(0))
         assert find_session(home, "-") == name(0)

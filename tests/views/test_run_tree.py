@@ -70,8 +70,8 @@ def test_a_tree_of_a_thousand_open_nodes_is_asked_for_at_once(root: Path) -> Non
         )
         with home.ledger.transaction() as db:
             for number in range(1000):
-                add_event(db, "progress", {"said": f"first {number}"}, session_id=name(number))
-                add_event(db, "progress", {"said": f"last {number}", "tokens": number}, session_id=name(number))
+                add_event(db, "progress", {"activity": f"first {number}"}, session_id=name(number))
+                add_event(db, "progress", {"activity": f"last {number}", "tokens": number}, session_id=name(number))
         asked: list[str] = []
         home.ledger.db.set_trace_callback(asked.append)
         begun = time.process_time()
@@ -79,7 +79,7 @@ def test_a_tree_of_a_thousand_open_nodes_is_asked_for_at_once(root: Path) -> Non
         took = time.process_time() - begun
         home.ledger.db.set_trace_callback(None)
     assert len(tree["items"]) == 1000
-    assert {item["said"] for item in tree["items"]} == {f"last {number}" for number in range(1000)}
+    assert {item["activity"] for item in tree["items"]} == {f"last {number}" for number in range(1000)}
     assert len(asked) < 20
     assert took < 1.0  # a busy machine; alone it is a twentieth
 
@@ -119,7 +119,7 @@ def test_a_node_tells_what_was_asked_claimed_and_done(root: Path) -> None:
     assert node["config"]["commit"]
     assert node["can"]["cancel"] is False
     assert node["can"]["retry"] is True
-    assert "left nothing to go on with" in node["can"]["why"]["resume"]
+    assert "can't be resumed" in node["can"]["why"]["resume"]
     assert SECRET not in str(node)
 
 

@@ -14,7 +14,7 @@ from remit.ledger.runs import STATES
 from remit.model import ERROR_CODES, STATUSES, FileState, Severity, Transport, VerdictName
 from remit.tasks.task import MARKERS, NEED_REASON, list_moves
 from remit.views import render
-from remit.views.explanations import CRASHES, FAULTS, PROBLEMS, REFUSALS, describe_exception, list_errors
+from remit.views.explanations import AGENT_ERRORS, CRASHES, PROBLEMS, REFUSALS, describe_exception, list_errors
 from remit.views.json_objects import build_error
 from tools.reference.markdown import code, join, table
 from tools.reference.source import find_comment, match, search
@@ -105,7 +105,7 @@ def _render_refusals() -> list[str]:
         (code(name), code(render.get_http_status(errors.RefusedError("", code=name))), text)
         for name, text in told.items()
     ]
-    kinds = match(FAULTS, ERROR_CODES, "types of faults")
+    kinds = match(AGENT_ERRORS, ERROR_CODES, "types of agent errors")
     return ["### Refusals", "A `RefusedError` says by its code why a delegation is not admitted. Its exit code is 2.",
             table(("code", "HTTP", "meaning"), rows), "### Inside a return", _FAULTS,
             table(("type", "code", "meaning"), ((code(name), code(ERROR_CODES[name]), text) for name, text in

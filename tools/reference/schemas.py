@@ -33,7 +33,7 @@ def render_schemas() -> dict[str, str]:
     served = f"The HTTP API, as OpenAPI 3.1; `remit serve` has it at `{BASE}/openapi.json`."
     rows += [("[openapi.json](openapi.json)", served)]
     rows += [("[mcp-tools.json](mcp-tools.json)", "The tools of `remit mcp`, each with what it takes and gives.")]
-    tools = [(code(tool.name), tool.about, "yes" if tool.changes else "") for tool in TOOLS]
+    tools = [(code(tool.name), tool.about, "yes" if tool.has_effects else "") for tool in TOOLS]
     head = table(("tool", "what it is for", "changes something"), tools)
     page = join("# Schemas", _HEAD, table(("file", "what it describes"), rows), "## Tools of the server", head)
     return {"schemas/README.md": page, **files}

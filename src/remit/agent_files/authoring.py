@@ -185,14 +185,16 @@ def _compile_one(
     existing = load_agent_file(file) if os.path.lexists(file) else None
     obstacle = None if existing is None else _find_obstacle(existing, source, root, targets)
     if obstacle is not None:
-        finding = refused(document, "", f"{compiled.path} {obstacle}", "Move it away, or give the agent another name.")
-        return CompiledFile(source, compiled._replace(text="", findings=(finding,)), file, "refused")
+        diagnostic = refused(
+            document, "", f"{compiled.path} {obstacle}", "Move it away, or give the agent another name."
+        )
+        return CompiledFile(source, compiled._replace(text="", diagnostics=(diagnostic,)), file, "refused")
     if is_current(compiled, _decode(existing)):
         return CompiledFile(source, compiled, file, "up to date")
     if write:
         return CompiledFile(source, compiled, file, "written")
-    finding = outdated(document, compiled.path, missing=existing is None)
-    return CompiledFile(source, compiled._replace(findings=(finding, *compiled.findings)), file, "out of date")
+    diagnostic = outdated(document, compiled.path, missing=existing is None)
+    return CompiledFile(source, compiled._replace(diagnostics=(diagnostic, *compiled.diagnostics)), file, "out of date")
 
 
 def _find_obstacle(existing: bytes | str, source: AgentFile, root: str, targets: Mapping[str, str]) -> str | None:

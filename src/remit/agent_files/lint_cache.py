@@ -173,7 +173,7 @@ def _measure_file(candidates: Iterable[str], root: str) -> int | None:
 
 def _shape(checked: CheckedFile) -> list[Any]:
     definition = None if checked.definition is None else checked.definition._asdict()
-    return [checked.findings, definition, checked.ignores]
+    return [checked.diagnostics, definition, checked.ignores]
 
 
 def _read(path: str, value: list[Any]) -> CheckedFile:

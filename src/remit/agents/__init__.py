@@ -1,1 +1,1 @@
-"""Agent files: text → document, findings, graph, fixes, other harnesses' files. Pure: nothing here reads the disk."""
+"""Agent files: text → document, diagnostics, graph, fixes, other harnesses' files. Nothing here reads the disk."""

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 _FORM = 1
 
 
-def fingerprint(finding: Diagnostic, lines: list[str]) -> str:
+def fingerprint(diagnostic: Diagnostic, lines: list[str]) -> str:
     """Return the fingerprint of a diagnostic: its code and a hash of its line."""
-    number = finding.place.line if finding.place else 0
+    number = diagnostic.place.line if diagnostic.place else 0
     line = lines[number - 1].strip() if 0 < number <= len(lines) else ""
-    digest = blake2b(f"{line}\0{finding.pointer}".encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
-    return f"{finding.code}:{digest}"
+    digest = blake2b(f"{line}\0{diagnostic.pointer}".encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+    return f"{diagnostic.code}:{digest}"
 
 
 def parse_baseline(text: str, name: str) -> Baseline:
@@ -55,11 +55,11 @@ def render_baseline(baseline: Baseline) -> str:
 def make_baseline(found: Mapping[str, tuple[Diagnostic, ...]], load_lines: Callable[[str], list[str]]) -> Baseline:
     """Make a baseline of all current diagnostics."""
     baseline: dict[str, dict[str, int]] = {}
-    for path, findings in found.items():
+    for path, diagnostics in found.items():
         counts: dict[str, int] = {}
-        lines = load_lines(path) if findings else []
-        for finding in findings:
-            name = fingerprint(finding, lines)
+        lines = load_lines(path) if diagnostics else []
+        for diagnostic in diagnostics:
+            name = fingerprint(diagnostic, lines)
             counts[name] = counts.get(name, 0) + 1
         if counts:
             baseline[path] = counts
@@ -79,19 +79,19 @@ def subtract(
     """
     new: dict[str, tuple[Diagnostic, ...]] = {}
     rest: dict[str, Mapping[str, int]] = {path: counts for path, counts in baseline.items() if path not in found}
-    for path, findings in found.items():
+    for path, diagnostics in found.items():
         left = dict(baseline.get(path, {}))
         unasked = [name for name in left if is_asked is not None and not is_asked(path, name.partition(":")[0])]
         used = {name: left[name] for name in unasked}
-        lines = load_lines(path) if left and findings else []
+        lines = load_lines(path) if left and diagnostics else []
         fresh = []
-        for finding in findings:
-            name = fingerprint(finding, lines)
+        for diagnostic in diagnostics:
+            name = fingerprint(diagnostic, lines)
             if left.get(name, 0) > 0:
                 left[name] -= 1
                 used[name] = used.get(name, 0) + 1
             else:
-                fresh.append(finding)
+                fresh.append(diagnostic)
         new[path] = tuple(fresh)
         if used:
             rest[path] = used

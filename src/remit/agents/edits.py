@@ -283,19 +283,19 @@ class FixedText(NamedTuple):
     applied: tuple[Diagnostic, ...]
 
 
-def apply_fixes(findings: Iterable[Diagnostic], text: str, *, unsafe: bool) -> FixedText:
+def apply_fixes(diagnostics: Iterable[Diagnostic], text: str, *, unsafe: bool) -> FixedText:
     """Apply all fixes that don't overlap an earlier fix: all edits of a fix, or none."""
     taken: list[TextEdit] = []
     applied: list[Diagnostic] = []
-    for finding in findings:
-        fix = finding.fix
+    for diagnostic in diagnostics:
+        fix = diagnostic.fix
         if fix is None or (fix.applicability == "unsafe" and not unsafe):
             continue
         if not _is_valid_fix(fix.edits, text) or any(_overlaps(edit, taken) for edit in fix.edits):
             continue
         for edit in fix.edits:
             insort_right(taken, edit, key=_span)
-        applied.append(finding)
+        applied.append(diagnostic)
     pieces, at = [], 0
     for edit in sorted(taken, key=_order):
         pieces += [text[at : edit.start], edit.content]

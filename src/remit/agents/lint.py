@@ -27,7 +27,7 @@ class CheckedFile(NamedTuple):
     """The result of checking one file by itself."""
 
     path: str
-    findings: tuple[Diagnostic, ...]
+    diagnostics: tuple[Diagnostic, ...]
     definition: Definition | None = None
     ignores: tuple[Ignore, ...] = ()
 
@@ -47,8 +47,8 @@ def check_document(document: AgentDocument, sizes: Mapping[str, int | None] = NO
     from remit.agents.definition import read_definition  # noqa: PLC0415 - not needed if all results are cached
     from remit.agents.rules.register import AgentFileContext, run_agent_rules  # noqa: PLC0415
 
-    findings = run_agent_rules(AgentFileContext(document, sizes))
-    return CheckedFile(document.path, tuple(findings), read_definition(document), tuple(document.ignores))
+    diagnostics = run_agent_rules(AgentFileContext(document, sizes))
+    return CheckedFile(document.path, tuple(diagnostics), read_definition(document), tuple(document.ignores))
 
 
 def lint(files: Sequence[CheckedFile], choice: CodeSelection) -> tuple[dict[str, tuple[Diagnostic, ...]], Graph]:
@@ -57,9 +57,9 @@ def lint(files: Sequence[CheckedFile], choice: CodeSelection) -> tuple[dict[str,
     from remit.agents.rules.graph import check_graph  # noqa: PLC0415
 
     graph = build_graph(file.definition for file in files if file.definition is not None)
-    found: dict[str, list[Diagnostic]] = {file.path: list(file.findings) for file in files}
-    for path, finding in check_graph(graph):
-        found[path].append(finding)
+    found: dict[str, list[Diagnostic]] = {file.path: list(file.diagnostics) for file in files}
+    for path, diagnostic in check_graph(graph):
+        found[path].append(diagnostic)
     result = {}
     for file in files:
         # Ignores come first: whether an ignore is needed doesn't depend on the selection.
@@ -68,23 +68,23 @@ def lint(files: Sequence[CheckedFile], choice: CodeSelection) -> tuple[dict[str,
     return result, graph
 
 
-def sort_diagnostics(findings: Iterable[Diagnostic]) -> list[Diagnostic]:
+def sort_diagnostics(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     """Return diagnostics sorted by place, then code."""
-    return sorted(findings, key=lambda f: (f.place.line if f.place else 0, f.place.column if f.place else 0, f.code))
+    return sorted(diagnostics, key=lambda f: (f.place.line if f.place else 0, f.place.column if f.place else 0, f.code))
 
 
 # --- selection -------------------------------------------------------------------------------------------------------
 
 
-def select_diagnostics(findings: Iterable[Diagnostic], path: str, choice: CodeSelection) -> list[Diagnostic]:
+def select_diagnostics(diagnostics: Iterable[Diagnostic], path: str, choice: CodeSelection) -> list[Diagnostic]:
     """Return the selected diagnostics, with the severities of the selection."""
     is_selected = make_code_filter(path, choice)
     kept = []
-    for finding in findings:
-        if not is_selected(finding.code):
+    for diagnostic in diagnostics:
+        if not is_selected(diagnostic.code):
             continue
-        given = max((code for code in choice.severities if finding.code.startswith(code)), key=len, default=None)
-        kept.append(finding if given is None else finding._replace(severity=choice.severities[given]))
+        given = max((code for code in choice.severities if diagnostic.code.startswith(code)), key=len, default=None)
+        kept.append(diagnostic if given is None else diagnostic._replace(severity=choice.severities[given]))
     return kept
 
 
@@ -130,10 +130,10 @@ def load_codes() -> list[str]:
 # --- ignore comments -------------------------------------------------------------------------------------------------
 
 
-def apply_ignores(findings: Iterable[Diagnostic], ignores: Sequence[Ignore]) -> list[Diagnostic]:
+def apply_ignores(diagnostics: Iterable[Diagnostic], ignores: Sequence[Ignore]) -> list[Diagnostic]:
     """Return the diagnostics that no ignore comment hides, and diagnostics about the comments themselves."""
     if not ignores:
-        return list(findings)
+        return list(diagnostics)
     everywhere = [index for index, ignore in enumerate(ignores) if ignore.whole_file]
     on_line: dict[int, list[int]] = {}
     for index, ignore in enumerate(ignores):
@@ -141,17 +141,17 @@ def apply_ignores(findings: Iterable[Diagnostic], ignores: Sequence[Ignore]) -> 
             on_line.setdefault(ignore.line, []).append(index)
     used: set[tuple[int, str]] = set()
     kept = []
-    for finding in findings:
-        here = on_line.get(finding.place.line, []) if finding.place is not None else []
+    for diagnostic in diagnostics:
+        here = on_line.get(diagnostic.place.line, []) if diagnostic.place is not None else []
         hidden_by = [
             (index, code)
             for index in (*everywhere, *here)
             for code in ignores[index].codes or ("",)
-            if finding.code.startswith(code)
+            if diagnostic.code.startswith(code)
         ]
         used.update(hidden_by)
         if not hidden_by:
-            kept.append(finding)
+            kept.append(diagnostic)
     for index, ignore in enumerate(ignores):
         unused = [code for code in ignore.codes if (index, code) not in used]
         if not ignore.codes:

@@ -142,24 +142,24 @@ class _MigrationDraft:
         Rules are applied one after the other. If a rule reports as many diagnostics after its fixes as before, they are
         undone and not tried again, so that the loop ends.
         """
-        findings, tried = self.check(), set[str]()
+        diagnostics, tried = self.check(), set[str]()
         for _ in range(MAX_TURNS):
-            first = next((each for each in findings if each.code not in tried and self._can_fix(each, codes)), None)
+            first = next((each for each in diagnostics if each.code not in tried and self._can_fix(each, codes)), None)
             if first is None:
                 return
-            same = [each for each in findings if each.code == first.code and self._can_fix(each, codes)]
+            same = [each for each in diagnostics if each.code == first.code and self._can_fix(each, codes)]
             fixed = apply_fixes(same, self.document.text, unsafe=True)
             before, self.document = self.document, parse_document(self.document.path, fixed.text)
             after = self.check()
-            if _count(after, first.code) >= _count(findings, first.code):
+            if _count(after, first.code) >= _count(diagnostics, first.code):
                 self.document = before
                 tried.add(first.code)
                 continue
-            findings = after
+            diagnostics = after
             self.done += [f"fixed: {each.message}" for each in fixed.applied]
 
-    def _can_fix(self, finding: Diagnostic, codes: tuple[str, ...]) -> bool:
-        return (not codes or finding.code.startswith(codes)) and only_adds_text(finding, self.document)
+    def _can_fix(self, diagnostic: Diagnostic, codes: tuple[str, ...]) -> bool:
+        return (not codes or diagnostic.code.startswith(codes)) and only_adds_text(diagnostic, self.document)
 
     def list_left(self) -> Iterator[ManualStep]:
         """Yield what a user has to check or write: assumptions, then the remaining diagnostics, one per rule."""
@@ -171,11 +171,11 @@ class _MigrationDraft:
             span = section.name_span if section is not None else self.document.key_span(pointer)
             yield ManualStep(message, hint, self.document.locate(span))
         by_code: dict[str, list[Diagnostic]] = {}
-        for finding in self.check():
-            if finding.severity != "note":
-                by_code.setdefault(finding.code, []).append(finding)
-        for code, findings in by_code.items():
-            first, more = findings[0], len(findings) - 1
+        for diagnostic in self.check():
+            if diagnostic.severity != "note":
+                by_code.setdefault(diagnostic.code, []).append(diagnostic)
+        for code, diagnostics in by_code.items():
+            first, more = diagnostics[0], len(diagnostics) - 1
             message = f"{first.message} (and {more} more like it)" if more else first.message
             yield ManualStep(message, first.hint, first.place, code)
 
@@ -184,21 +184,21 @@ def _has_postflight(document: AgentDocument) -> bool:
     return any(step.role == "postflight" for step in document.outline.steps)
 
 
-def _count(findings: list[Diagnostic], code: str) -> int:
-    return sum(each.code == code for each in findings)
+def _count(diagnostics: list[Diagnostic], code: str) -> int:
+    return sum(each.code == code for each in diagnostics)
 
 
 _TAG_NAME = lazy(r"[A-Za-z][\w.+-]{0,80}")
 
 
-def only_adds_text(finding: Diagnostic, document: AgentDocument) -> bool:
+def only_adds_text(diagnostic: Diagnostic, document: AgentDocument) -> bool:
     """Whether a fix keeps all words of the body except tag names, and all values of the frontmatter."""
-    if finding.fix is None:
+    if diagnostic.fix is None:
         return False
-    for edit in finding.fix.edits:
+    for edit in diagnostic.fix.edits:
         old = document.text[edit.start : edit.end]
         if edit.start < document.body_start:
-            if finding.fix.applicability == "unsafe" and not edit.content.strip() and old.strip():
+            if diagnostic.fix.applicability == "unsafe" and not edit.content.strip() and old.strip():
                 return False
         else:
             words = iter(edit.content.split())

@@ -81,17 +81,17 @@ class FullDiagnostics(ConciseDiagnostics):
     def render(self, diagnostic: Diagnostic, filename: str, text: SourceText) -> str | None:
         """Render the diagnostic with an excerpt."""
         from remit.terminal import count_columns
-        from remit.views.excerpt import MAX_FINDINGS, render_finding
+        from remit.views.excerpt import MAX_DIAGNOSTICS, render_diagnostic
 
-        if sum(self.totals.values()) > MAX_FINDINGS:
+        if sum(self.totals.values()) > MAX_DIAGNOSTICS:
             return None
-        return f"{render_finding(diagnostic, filename, text, paint=self.paint, columns=count_columns())}\n"
+        return f"{render_diagnostic(diagnostic, filename, text, paint=self.paint, columns=count_columns())}\n"
 
     def close(self, sentence: str) -> None:
         """Print the summary and the number of diagnostics that were not shown."""
-        from remit.views.excerpt import MAX_FINDINGS
+        from remit.views.excerpt import MAX_DIAGNOSTICS
 
-        more = sum(self.totals.values()) - MAX_FINDINGS
+        more = sum(self.totals.values()) - MAX_DIAGNOSTICS
         if more > 0:
             self._lines.append(f"… and {more} more; --output-format concise shows them all\n")
         super().close(sentence)

@@ -114,7 +114,7 @@ class Tree:
     def update(self) -> None:
         """Draw the tree."""
         self._frame += 1
-        seen = self.reader.look()
+        seen = self.reader.read()
         columns, height = self.screen.get_size()
         room = max(1, height - 3)
         lines = [self._render(each, columns) for each in seen[:room]]
@@ -133,7 +133,7 @@ class Tree:
         """Keep a tree of several runs on the screen; remove that of a single run, whose result follows."""
         self._message = ""
         self.update()
-        if len(self.reader.look()) > 1:
+        if len(self.reader.read()) > 1:
             self.screen.keep()
         else:
             self.screen.draw([])
@@ -176,19 +176,19 @@ class Lines:
         if time.monotonic() - self._reported_s < REPORT_INTERVAL_S:
             return
         self._reported_s = time.monotonic()
-        open_ones = [each for each in self.reader.look() if each.row.ended_ms is None]
+        open_ones = [each for each in self.reader.read() if each.row.ended_ms is None]
         if open_ones:
             last = open_ones[-1]  # the run that was called last is active, and its callers wait for it
             self.report(f"{last.row.session_id}: {last.row.agent}  {render_state(last)}")
 
     def _report_queued(self) -> None:
         """Print once why the run has not started, such as that no worker is available."""
-        own = next(iter(self.reader.look()), None)
+        own = next(iter(self.reader.read()), None)
         if own is None or own.row.state != "admitted":
             self._may_be_queued = False
-        elif own.said:
+        elif own.activity:
             self._may_be_queued = False
-            self.report(f"{own.row.session_id}: {own.row.agent} is queued; {own.said}")
+            self.report(f"{own.row.session_id}: {own.row.agent} is queued; {own.activity}")
 
     def report(self, sentence: str) -> None:
         """Print the sentence."""
@@ -219,8 +219,8 @@ def render_state(seen: RunProgress) -> str:
         facts.append(f"no output for {render_clock(seen.idle_s)}")
     if seen.check is not None and row.ended_ms is None:
         facts.append(" ".join(escape(seen.check.describe(round(time.time() * 1000))).split()))
-    elif seen.said and row.ended_ms is None:
-        facts.append(" ".join(escape(seen.said).split()))
+    elif seen.activity and row.ended_ms is None:
+        facts.append(" ".join(escape(seen.activity).split()))
     return "  ".join(facts)
 
 
@@ -228,7 +228,7 @@ def _render_time(seen: RunProgress) -> list[str]:
     """Render the state, and the elapsed time with the time limit."""
     row, now_s = seen.row, time.time()
     if row.started_ms is None or row.state == "admitted":
-        waits = "waiting for a slot" if seen.is_held else "starting"
+        waits = "waiting for a slot" if seen.is_queued else "starting"
         word = row.status or row.stop_reason if row.ended_ms is not None else waits
         return [escape(word or row.state)]
     begun_s = row.started_ms / 1000

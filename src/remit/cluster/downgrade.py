@@ -32,7 +32,7 @@ def downgrade_to_partial(
     steps = (advice, *conclusion.next_steps)
     report = report._replace(status=status, errors=(error, *report.errors), next_steps=steps)
     conclusion = conclusion._replace(
-        status=status, faults=(error, *conclusion.faults), next_steps=steps, made=(),
+        status=status, errors=(error, *conclusion.errors), next_steps=steps, made=(),
         lowered=conclusion.lowered or status != conclusion.status,
     )  # fmt: skip
     return write_return(report), conclusion

@@ -210,9 +210,9 @@ def _is_last(home: Home, row: Run, answer: str) -> bool:
 def _render_reask(row: Run, verdict: AttemptVerdict | None) -> str:
     from remit.runs.instructions import render_reask
 
-    findings = () if verdict is None else verdict.diagnostics
+    diagnostics = () if verdict is None else verdict.diagnostics
     used = None if verdict is None else verdict.format
-    return render_reask(findings, format=used or read_run_config(row.details).format, session_id=row.session_id)
+    return render_reask(diagnostics, format=used or read_run_config(row.details).format, session_id=row.session_id)
 
 
 def _render_failed(row: Run, verdict: AttemptVerdict | None, checked: CheckedTree) -> str:

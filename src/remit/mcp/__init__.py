@@ -1,5 +1,6 @@
-"""The door for harnesses that speak the Model Context Protocol, over standard input and output.
+"""The MCP server: Remit's tools and resources for harnesses, over standard input and output.
 
-`wire` carries the messages, `desk` answers those that open a connection while the library is still loading, `server` is
-the only importer of that library. `catalogue` says what is offered, `tools` and `resources` do it.
+`stdio.py` reads and writes messages. `handshake.py` answers the first messages while the MCP library loads; only
+`server.py` imports that library. `catalog.py` describes the tools and resources, and `tools.py`, `run_tools.py`,
+`workspace_tools.py` and `resources.py` implement them.
 """

@@ -1,4 +1,4 @@
-"""What each tool takes, as types."""
+"""The arguments of each tool, as types."""
 
 from typing import Annotated, Literal, Required, TypedDict
 
@@ -103,13 +103,13 @@ class AddFindingArguments(TypedDict, total=False):
     topics: Annotated[Words, Meta(description="Tags to find it by.")]
     status: Annotated[Literal["complete", "partial", "blocked"], Meta(description="Default: complete.")]
     actionable: Annotated[bool, Meta(description="Whether the findings ask for action. Default: true.")]
-    needs_followup: Annotated[Texts, Meta(description="Tasks to look at, or what is missing.")]
+    needs_followup: Annotated[Texts, Meta(description="Follow-up tasks, or what is missing.")]
     linked_tasks: Annotated[Words, Meta(description="Tasks that it was made for.")]
     date: Annotated[Word, Meta(description="Day, YYYY-MM-DD. Default: today.")]
     slug: Annotated[Word, Meta(description="Topic in id and file name. Default: made from the title.")]
     file: Annotated[Text, Meta(description="Findings file. Default: DATE_TOPIC.md beside the manifest.")]
     write_file: Annotated[bool, Meta(description="Create the findings file.")]
-    summary: Annotated[Text, Meta(description="For write_file: the outcome, in 2 or 3 sentences.")]
+    summary: Annotated[Text, Meta(description="For write_file: the conclusion, in 2 or 3 sentences.")]
     recommendations: Annotated[Texts, Meta(description="For write_file: what to do now.")]
     sources: Annotated[Texts, Meta(description="For write_file: the sources.")]
 

@@ -47,15 +47,14 @@ class Tool(NamedTuple):
     name: str
     title: str
     about: str
-    takes: Any
+    arguments: Any
     """The type of its arguments."""
-    gives: Any
+    answer: Any
     """The type of its answer."""
-    changes: bool = False
-    destroys: bool = False
-    again: bool = True
-    """Whether a second call changes nothing more."""
-    open_world: bool = False
+    has_effects: bool = False
+    is_destructive: bool = False
+    is_idempotent: bool = True
+    is_open_world: bool = False
 
     def describe(self) -> dict[str, Any]:
         """The description of the tool for clients."""
@@ -63,21 +62,21 @@ class Tool(NamedTuple):
             "name": self.name,
             "title": self.title,
             "description": self.about,
-            "inputSchema": build_input_schema(self.takes),
-            "outputSchema": _build_output_schema(self.gives),
+            "inputSchema": build_input_schema(self.arguments),
+            "outputSchema": _build_output_schema(self.answer),
             "annotations": {
                 "title": self.title,
-                "readOnlyHint": not self.changes,
-                "destructiveHint": self.destroys,
-                "idempotentHint": self.again,
-                "openWorldHint": self.open_world,
+                "readOnlyHint": not self.has_effects,
+                "destructiveHint": self.is_destructive,
+                "idempotentHint": self.is_idempotent,
+                "openWorldHint": self.is_open_world,
             },
         }
 
 
-def _build_output_schema(gives: Any) -> Schema:  # noqa: ANN401 - a TypedDict is no type to a type checker
+def _build_output_schema(answer: Any) -> Schema:  # noqa: ANN401 - type checkers don't accept a TypedDict as a type
     """The schema of a tool's answer: the type, or an error instead of it. Harnesses check both against one schema."""
-    schemas = [build_schema(kind) for kind in list_kinds(gives)]
+    schemas = [build_schema(kind) for kind in list_kinds(answer)]
     properties = {name: each for schema in schemas for name, each in schema["properties"].items()}
     required = [{"required": schema["required"]} for schema in schemas]
     return {
@@ -97,10 +96,10 @@ TOOLS = (
         "after that time at the latest and the run continues. Without detach, ending this call ends the run.",
         arguments.DelegateArguments,
         RunAnswerObject,
-        changes=True,
-        destroys=True,
-        again=False,
-        open_world=True,
+        has_effects=True,
+        is_destructive=True,
+        is_idempotent=False,
+        is_open_world=True,
     ),
     Tool(
         "status",
@@ -125,8 +124,8 @@ TOOLS = (
         "started gets no more tools and ends there. An agent can cancel only runs that it started.",
         arguments.CancelArguments,
         RunAnswerObject,
-        changes=True,
-        destroys=True,
+        has_effects=True,
+        is_destructive=True,
     ),
     Tool(
         "check_return",
@@ -144,7 +143,7 @@ TOOLS = (
         "knows an agent that it started by its ticket.",
         arguments.SubmitReturnArguments,
         SubmittedReturnObject,
-        changes=True,
+        has_effects=True,
     ),
     Tool(
         "find_findings",
@@ -161,8 +160,8 @@ TOOLS = (
         "exist, or write_file creates it.",
         arguments.AddFindingArguments,
         AddedFindingObject,
-        changes=True,
-        again=False,
+        has_effects=True,
+        is_idempotent=False,
     ),
     Tool(
         "task_show",
@@ -178,7 +177,7 @@ TOOLS = (
         "change is refused, and the error lists the valid markers.",
         arguments.TaskMoveArguments,
         MovedTaskObject,
-        changes=True,
+        has_effects=True,
     ),
     Tool(
         "lint",

@@ -1,10 +1,9 @@
-"""The front desk: the messages that open a connection are answered at once, before the library is there.
+"""The handshake: answers to the messages that open a connection, before the MCP library is loaded.
 
-Owns what a harness hears in the first moments. A harness goes on without a server that is slow to answer, and the
-library takes longer to load than some wait. So what every connection begins with is answered here: who this is, and
-what it offers. All else is kept in its order, and the first of it that wants an answer is what the library is loaded
-for. Once that is there it is told the same opening, and answers everything from then on. What is unusual is left to it
-from the start.
+Loading the library takes longer than some harnesses wait for a server. So the dispatcher answers the usual first
+messages itself: `initialize`, the lists of tools and resources, and `ping`. It queues all other messages in order, and
+the first request among them causes the library to load. The library then receives the same `initialize`, the queue, and
+all later messages. An unusual handshake is queued from the start.
 """
 
 from __future__ import annotations
@@ -13,147 +12,147 @@ from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any
 
 from remit.mcp import catalog
-from remit.mcp.stdio import INTERNAL_ERROR, Trouble, get_request_id
+from remit.mcp.stdio import INTERNAL_ERROR, InvalidMessage, get_request_id
 from remit.views.render import render_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from remit.mcp.stdio import Wire
+    from remit.mcp.stdio import Transport
 
     Message = dict[str, Any]
     Deliver = Callable[[Message], None]
 
 HANDSHAKES = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
-"""The versions that a connection opens with `initialize`; a harness that asks for another is offered the last."""
+"""The versions in which `initialize` opens a connection. Remit offers the last if a harness asks for another."""
 STATELESS = ("2026-07-28",)
-"""Those in which every request says its version, and nothing opens a connection."""
+"""The versions in which each request has its version, without a handshake."""
 _WITH_SCHEMAS = HANDSHAKES[-2:]
-"""Those in which tools say what they give. Who speaks an older one is told less, and waits for the library."""
-REPLAYED = "remit-front-desk"
-"""The id under which the library is told of an opening that was answered here: its own answer goes nowhere."""
+"""The versions in which tools have output schemas. Only the library answers harnesses with an older version."""
+REPLAYED = "remit-handshake"
+"""The id of an `initialize` that was already answered, for the library: its own answer isn't sent."""
 _META = "io.modelcontextprotocol"
-_MOST_KEPT = 10_000
+_MAX_QUEUED = 10_000
 _LISTING_S = 1.0
 
 
-class Desk:
-    """Reads the wire: answers what it can until the library is there, and hands it the rest."""
+class Dispatcher:
+    """Reads messages, answers the handshake, and queues all other messages until the library is loaded."""
 
-    def __init__(self, wire: Wire) -> None:
-        self.wire = wire
-        self._turn = Lock()
-        self._kept: list[Message] = []
+    def __init__(self, transport: Transport) -> None:
+        self.transport = transport
+        self._lock = Lock()
+        self._queued: list[Message] = []
         self._deliver: Deliver | None = None
-        self._is_open = Event()
-        self.wants = Event()
-        """Set once something has come that only the library can answer, or nothing more will come."""
+        self._is_attached = Event()
+        self.needs_library = Event()
+        """Set after a request that only the library can answer, and at the end of the input."""
         self._version = ""
-        """What was agreed on here."""
+        """The version of the protocol that the handshake agreed on."""
         self._has_ended = False
         self._on_end: Callable[[], None] | None = None
-        self._owed: set[str | int] = set()
-        """The requests that are not answered; of those that wait for an agent, whose work has not begun."""
+        self._pending: set[str | int] = set()
+        """The requests without an answer, except those that wait for a run that has been started."""
 
     # --- the thread that reads ----------------------------------------------------------------------------------------
 
     def run(self) -> None:
-        """Read until there is nothing more. Runs in a thread of its own."""
-        for message in self.wire.read():
-            if isinstance(message, Trouble):
-                self.wire.refuse(message.code, message.message)
+        """Read messages until the input ends. Runs in a thread of its own."""
+        for message in self.transport.read():
+            if isinstance(message, InvalidMessage):
+                self.transport.refuse(message.code, message.message)
             else:
-                self._take(message)
-            if self.wire.is_broken:  # whoever asks does not listen any more
+                self._dispatch(message)
+            if self.transport.is_broken:
                 break
-        with self._turn:
+        with self._lock:
             self._has_ended = True
-        self.wants.set()
+        self.needs_library.set()
         if self._on_end is not None:
             self._on_end()
 
-    def _take(self, message: Message) -> None:
-        with self._turn:
+    def _dispatch(self, message: Message) -> None:
+        with self._lock:
             deliver = self._deliver
-            result = self._receive(message) if deliver is None else None
+            result = self._answer_or_queue(message) if deliver is None else None
             if result is None:
-                self._note(message)
-        if result is not None:  # without the turn: who does not read its answers holds up nobody but itself
-            self.wire.write(render_json({"jsonrpc": "2.0", "id": message["id"], "result": result}))
+                self._update_pending(message)
+        if result is not None:  # without the lock: a client that doesn't read its answers blocks only this thread
+            self.transport.write(render_json({"jsonrpc": "2.0", "id": message["id"], "result": result}))
         elif deliver is not None:
             deliver(message)
-        elif len(self._kept) >= _MOST_KEPT:  # nobody sends so many that need no answer
-            self.wants.set()
-            self._is_open.wait()
+        elif len(self._queued) >= _MAX_QUEUED:  # a flood of notifications: stop reading until the library is loaded
+            self.needs_library.set()
+            self._is_attached.wait()
 
-    def _receive(self, message: Message) -> dict[str, Any] | None:
-        """What a message that came before the library is answered with; None where it was kept for the library."""
+    def _answer_or_queue(self, message: Message) -> dict[str, Any] | None:
+        """Return the answer to a message of the handshake; queue any other message and return None."""
         try:
             result = answer(message, version=self._version)
-        except Exception:  # noqa: BLE001 - a bug; the library meets it again, and tells
+        except Exception:  # noqa: BLE001 - a bug; the library gets the same message and reports its error
             result = None
         if result is None:
-            self._kept.append(message)
+            self._queued.append(message)
             if "id" in message:
-                self.wants.set()
+                self.needs_library.set()
         elif message["method"] == "initialize":
             self._version = result["protocolVersion"]
-            self._kept.append(message | {"id": REPLAYED})
+            self._queued.append(message | {"id": REPLAYED})
         return result
 
-    def _note(self, message: Message) -> None:
+    def _update_pending(self, message: Message) -> None:
         request_id, params = get_request_id(message), message.get("params")
         if message.get("method") == "notifications/cancelled" and isinstance(params, dict):
-            self.forget(get_request_id({"id": params.get("requestId")}))
+            self.release(get_request_id({"id": params.get("requestId")}))
         if request_id is None or "method" not in message:
             return
-        self._owed.add(request_id)
+        self._pending.add(request_id)
 
     # --- the library --------------------------------------------------------------------------------------------------
 
-    def hand_over(self, deliver: Deliver, on_end: Callable[[], None]) -> tuple[list[Message], bool]:
-        """Leave everything to the library from now on; what was kept for it, and whether there is no more to come."""
-        with self._turn:
+    def attach(self, deliver: Deliver, on_end: Callable[[], None]) -> tuple[list[Message], bool]:
+        """Pass all later messages to the library; return the queued ones and whether the input has ended."""
+        with self._lock:
             self._deliver, self._on_end = deliver, on_end
-            kept, self._kept = self._kept, []
-        self._is_open.set()
-        return kept, self._has_ended
+            queued, self._queued = self._queued, []
+        self._is_attached.set()
+        return queued, self._has_ended
 
-    def give_up(self, reason: str) -> None:
-        """Refuse what was kept: there will be no library."""
-        kept, _ = self.hand_over(lambda message: self._refuse(message, reason), lambda: None)
-        for message in kept:
+    def refuse_all(self, reason: str) -> None:
+        """Refuse the queued and all later requests, because the library can't be loaded."""
+        queued, _ = self.attach(lambda message: self._refuse(message, reason), lambda: None)
+        for message in queued:
             self._refuse(message, reason)
 
     def _refuse(self, message: Message, reason: str) -> None:
         request_id = get_request_id(message)
         if request_id not in (None, REPLAYED):
-            self.wire.refuse(INTERNAL_ERROR, reason, request_id=request_id)
+            self.transport.refuse(INTERNAL_ERROR, reason, request_id=request_id)
 
-    def forget(self, request_id: str | int | None) -> None:
-        """Let a request be: it is answered, or waits for an agent that is at work."""
+    def release(self, request_id: str | int | None) -> None:
+        """Stop waiting for a request at the end: it is answered, or its run has been started."""
         if request_id is not None:
-            self._owed.discard(request_id)
+            self._pending.discard(request_id)
 
     @property
-    def is_over(self) -> bool:
-        """Whether nothing more will come, and nothing was kept that wants an answer."""
-        with self._turn:
-            return self._has_ended and not self._owed
+    def is_done(self) -> bool:
+        """Whether the input has ended and no request is pending."""
+        with self._lock:
+            return self._has_ended and not self._pending
 
     @property
-    def owes(self) -> bool:
-        """Whether something is still to be done that does not take long."""
-        return bool(self._owed) and not self.wire.is_broken
+    def has_pending(self) -> bool:
+        """Whether a request is pending that will be answered soon, and its answer can be sent."""
+        return bool(self._pending) and not self.transport.is_broken
 
 
-# --- what is answered here -------------------------------------------------------------------------------------------
+# --- answers of the handshake ----------------------------------------------------------------------------------------
 
 
 def answer(message: Mapping[str, Any], *, version: str = "") -> dict[str, Any] | None:
-    """What a message is answered with that opens a connection as usual; None for every other.
+    """Return the answer to a usual message of a handshake; None for all other messages.
 
-    `version`: the one that was agreed on, where the connection is open.
+    `version`: the version that an open connection has agreed on.
     """
     request_id, params = message.get("id"), message.get("params", {})
     if message.get("jsonrpc") != "2.0" or isinstance(request_id, bool) or not isinstance(request_id, str | int):
@@ -203,7 +202,7 @@ def _answer_stateless(method: object, params: Mapping[str, Any], meta: Mapping[s
 
 
 def _list(method: object, params: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The lists of what is offered; they have one page."""
+    """Return the list of tools, templates or resources, each of one page; `{}` for a ping; None for other methods."""
     if "cursor" in params:
         return None
     if method == "tools/list":
@@ -216,17 +215,17 @@ def _list(method: object, params: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _list_resources() -> dict[str, Any] | None:
-    """What there is to read, where that is soon known; a large repository is looked through while others are served."""
+    """Return the resources; None if listing them takes long, so that other requests don't wait."""
     from remit.mcp.resources import list_resources
 
     found: list[list[dict[str, Any]]] = []
-    looking = Thread(target=lambda: found.append(list_resources()), name="remit-mcp-list", daemon=True)
-    looking.start()
-    looking.join(_LISTING_S)
+    listing = Thread(target=lambda: found.append(list_resources()), name="remit-mcp-list", daemon=True)
+    listing.start()
+    listing.join(_LISTING_S)
     return {"resources": found[0]} if found else None
 
 
 def _complete(result: dict[str, Any]) -> dict[str, Any]:
-    """A result as those versions want it that know no connection."""
+    """Return a result with the fields that the versions without a handshake require."""
     stamp = {f"{_META}/serverInfo": catalog.SERVER}
     return result | {"_meta": stamp, "resultType": "complete", "ttlMs": 0, "cacheScope": "private"}

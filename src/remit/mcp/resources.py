@@ -26,7 +26,7 @@ _MAX_AGENTS, _MAX_NEWEST = 100, 20
 _MAX_DIGITS = 9
 
 
-class Read(NamedTuple):
+class Resource(NamedTuple):
     """The content of a resource."""
 
     uri: str
@@ -34,7 +34,7 @@ class Read(NamedTuple):
     text: str
 
 
-# --- what there is ---------------------------------------------------------------------------------------------------
+# --- lists -----------------------------------------------------------------------------------------------------------
 
 
 def list_resources() -> list[dict[str, Any]]:
@@ -90,23 +90,23 @@ def _list_results() -> Iterator[dict[str, Any]]:
 
 def _describe(place: str, name: str, about: str, kind: str) -> dict[str, Any]:
     bounds = Bounds()
-    told = {"uri": f"{SCHEME}{place}", "name": bounds.text(name, 200), "mimeType": kind}
-    return told | ({"description": " ".join(bounds.text(about, 300).split())} if about.strip() else {})
+    described = {"uri": f"{SCHEME}{place}", "name": bounds.text(name, 200), "mimeType": kind}
+    return described | ({"description": " ".join(bounds.text(about, 300).split())} if about.strip() else {})
 
 
-# --- reading one -----------------------------------------------------------------------------------------------------
+# --- contents --------------------------------------------------------------------------------------------------------
 
 
-def read_resource(uri: str) -> Read:
+def read_resource(uri: str) -> Resource:
     """Read a resource by its URI. Raises if it doesn't exist."""
     address, _, query = uri.partition("?")
     place, _, rest = address.removeprefix(SCHEME).partition("/")
     name, _, part = rest.partition("/")
     read = _READERS.get((place, part))
     if not address.startswith(SCHEME) or read is None or not name:
-        raise UsageError(f"there is no resource '{uri[:200]}'", hint="resources/templates/list tells which there are")
+        raise UsageError(f"there is no resource '{uri[:200]}'", hint="resources/templates/list lists the templates")
     kind, text = read(unquote(name), _read_page(query))
-    return Read(uri, kind, text)
+    return Resource(uri, kind, text)
 
 
 def _read_page(query: str) -> int:
@@ -114,7 +114,7 @@ def _read_page(query: str) -> int:
         return 1
     name, _, value = query.partition("=")
     if name != "page" or not (value.isascii() and value.isdigit() and len(value) < _MAX_DIGITS):
-        raise UsageError(f"'{query[:80]}' chooses no page", hint="write it as ?page=2")
+        raise UsageError(f"'{query[:80]}' isn't a valid page", hint="write it as ?page=2")
     return int(value)
 
 
@@ -155,7 +155,9 @@ def _read_findings_file(entry_id: str, page: int) -> tuple[str, str]:
     finally:
         opened.close()
     if shown.file is None:
-        raise UsageError(f"the findings file of '{entry_id[:80]}' is not there", hint="the entry itself can be read")
+        raise UsageError(
+            f"the findings file of '{entry_id[:80]}' doesn't exist", hint="read the finding itself, without /file"
+        )
     return MARKDOWN, _show(_cut(redact(load_bytes(shown.file).decode("utf-8", "replace")), page))
 
 
@@ -180,7 +182,7 @@ def _read_answer(session_id: str, page: int) -> tuple[str, str]:
 
 def _check_single(page: int) -> None:
     if page != 1:
-        raise UsageError(f"there is no page {page}", hint="it has 1 page")
+        raise UsageError(f"there is no page {page}", hint="this resource has 1 page")
 
 
 def _cut(text: str, page: int) -> TextPage:

@@ -24,34 +24,34 @@ if TYPE_CHECKING:
     from remit.runs.submit_return import OwnVerdict
     from remit.schemas import ResultAnswerObject, RunAnswerObject, RunListObject, RunObject, TextPageObject
 
-_MAX_STANDINGS = 50
-_MAX_SAID = 200
+_MAX_LISTED = 50
+_MAX_OUTPUT_CHARS = 200
 
 
-async def delegate(asked: Call) -> RunAnswerObject:
+async def delegate(call: Call) -> RunAnswerObject:
     """Start a run, and wait for its result unless it is detached."""
     from remit.runs.request import build_request
     from remit.views.json_objects import build_request_diagnostics, build_result
 
-    given = asked.given
+    given = call.given
     if given.get("detach") and "wait_seconds" in given:
-        raise UsageError("detach waits for nothing, and wait_seconds does", hint="give one of the two")
+        raise UsageError("detach doesn't wait, but wait_seconds does", hint="pass only one of them")
     caller = given.get("caller", "")
     if given.get("detach"):
-        prepared, result = asked.serving.detach(lambda ws: build_request(ws, given), caller=caller), None
+        prepared, result = call.hosted.detach(lambda ws: build_request(ws, given), caller=caller), None
     else:
-        prepared, result = await asked.serving.delegate(
+        prepared, result = await call.hosted.delegate(
             lambda ws: build_request(ws, given),
             caller=caller,
             wait_s=given.get("wait_seconds"),
-            tell=asked.tell,
-            on_begun=asked.on_begun,
+            report_progress=call.report_progress,
+            on_begun=call.on_begun,
         )
     answer: RunAnswerObject = {
-        "session_id": prepared.row.session_id, "agent": prepared.row.agent, "over": result is not None,
+        "session_id": prepared.row.session_id, "agent": prepared.row.agent, "finished": result is not None,
     }  # fmt: skip
-    if prepared.findings:
-        answer["request_diagnostics"] = build_request_diagnostics(prepared.findings)
+    if prepared.diagnostics:
+        answer["request_diagnostics"] = build_request_diagnostics(prepared.diagnostics)
     if result is None:
         answer["run"] = _load_run(prepared.row.session_id)
     else:
@@ -73,7 +73,7 @@ def _load_run(session_id: str) -> RunObject:
     return fitted
 
 
-def status(asked: Call) -> RunListObject:
+def status(call: Call) -> RunListObject:
     """List runs."""
     from remit.views.json_objects import build_runs
     from remit.views.run_snapshots import find_session, list_snapshots, open_home
@@ -81,25 +81,25 @@ def status(asked: Call) -> RunListObject:
 
     home = open_home()
     try:
-        if "session_id" in asked.given:
-            found = list_subtree(home, find_session(home, asked.given["session_id"]))
+        if "session_id" in call.given:
+            found = list_subtree(home, find_session(home, call.given["session_id"]))
         else:
-            found = list_snapshots(home, everything=asked.given.get("all", False))
-        shown = build_runs(home, found[:_MAX_STANDINGS])
+            found = list_snapshots(home, everything=call.given.get("all", False))
+        shown = build_runs(home, found[:_MAX_LISTED])
     finally:
         home.close()
     return {"items": Bounds().fit_each(shown), "total": len(found)}
 
 
-async def result(asked: Call) -> ResultAnswerObject:
+async def result(call: Call) -> ResultAnswerObject:
     """Get the result of a run."""
-    session_id = await asyncio.to_thread(_find_session, asked.given["session_id"])
-    wait_s = asked.given.get("wait_seconds", 0)
+    session_id = await asyncio.to_thread(_find_session, call.given["session_id"])
+    wait_s = call.given.get("wait_seconds", 0)
     if wait_s:
-        if asked.on_begun is not None:
-            asked.on_begun()
-        await asked.serving.wait(session_id, wait_s=wait_s, tell=asked.tell)
-    return await asyncio.to_thread(_load_result, session_id, asked.given)
+        if call.on_begun is not None:
+            call.on_begun()
+        await call.hosted.wait(session_id, wait_s=wait_s, report_progress=call.report_progress)
+    return await asyncio.to_thread(_load_result, session_id, call.given)
 
 
 def _find_session(word: str) -> str:
@@ -130,17 +130,17 @@ def _load_result(session_id: str, given: Mapping[str, Any]) -> ResultAnswerObjec
         cut = build_text_page(answer, page, size=PAGE_CHARS)
         return _build_text_answer(session_id, part, cut, over=report is not None)
     if report is None:
-        return {"session_id": session_id, "over": False, "run": _load_run(session_id)}
+        return {"session_id": session_id, "finished": False, "run": _load_run(session_id)}
     if part == "report":
         cut = build_text_page(render_json(build_result(report), indent=1), page, size=PAGE_CHARS)
         return _build_text_answer(session_id, part, cut, over=True)
     result = build_result(_fit_short(report, record.config.result_tokens))
-    return {"session_id": session_id, "over": True, "result": result}
+    return {"session_id": session_id, "finished": True, "result": result}
 
 
 def _build_text_answer(session_id: str, part: str, cut: TextPageObject, *, over: bool) -> ResultAnswerObject:
     return {
-        "session_id": session_id, "over": over, "part": part, "text": cut["text"], "page": cut["page"],
+        "session_id": session_id, "finished": over, "part": part, "text": cut["text"], "page": cut["page"],
         "pages": cut["pages"], "characters": cut["characters"],
     }  # fmt: skip
 
@@ -157,17 +157,17 @@ def load_result(session_id: str) -> ResultAnswerObject:
     return _load_result(_find_session(session_id), {})
 
 
-async def cancel(asked: Call) -> RunAnswerObject:
+async def cancel(call: Call) -> RunAnswerObject:
     """Cancel a run and its nested runs."""
     from remit.views.json_objects import build_result
 
-    session_id = await asyncio.to_thread(_find_session, asked.given["session_id"])
-    reason = " ".join(asked.given.get("reason", "").split())
-    waited = await asked.serving.cancel(session_id, reason=reason, caller=asked.given.get("caller", ""))
+    session_id = await asyncio.to_thread(_find_session, call.given["session_id"])
+    reason = " ".join(call.given.get("reason", "").split())
+    waited = await call.hosted.cancel(session_id, reason=reason, caller=call.given.get("caller", ""))
     if waited.result is not None:
         result = build_result(waited.result)
-        return {"session_id": session_id, "agent": waited.result.agent, "over": True, "result": result}
-    answer: RunAnswerObject = {"session_id": session_id, "over": False, "run": _load_run(session_id)}
+        return {"session_id": session_id, "agent": waited.result.agent, "finished": True, "result": result}
+    answer: RunAnswerObject = {"session_id": session_id, "finished": False, "run": _load_run(session_id)}
     if waited.harness:
         from remit.runs.run_control import describe_open
 
@@ -178,37 +178,37 @@ async def cancel(asked: Call) -> RunAnswerObject:
 # --- returns ---------------------------------------------------------------------------------------------------------
 
 
-def check_return(asked: Call) -> dict[str, Any]:
+def check_return(call: Call) -> dict[str, Any]:
     """Check a final message before the agent sends it."""
     from remit.runs.submit_return import ClaimedIdentity, check_own
     from remit.runs.workspace import Workspace
 
-    given = asked.given
+    given = call.given
     claimed = ClaimedIdentity(given.get("format"), given.get("session_id"), given.get("agent"))
-    ws = Workspace.open(environ=asked.serving.speak_for(given.get("caller", "")))
+    ws = Workspace.open(environ=call.hosted.speak_for(given.get("caller", "")))
     try:
         verdict = check_own(ws, given["message"], claimed)
     finally:
         ws.home.close()
-    return _fit_own(verdict)
+    return _build_own_verdict(verdict)
 
 
-def submit_return(asked: Call) -> dict[str, Any]:
+def submit_return(call: Call) -> dict[str, Any]:
     """Check a return and submit it as the return of the caller's run."""
     from remit.runs.submit_return import submit_own
     from remit.runs.workspace import Workspace
 
-    ws = Workspace.open(environ=asked.serving.speak_for(asked.given.get("caller", "")), lenient=True)
+    ws = Workspace.open(environ=call.hosted.speak_for(call.given.get("caller", "")), lenient=True)
     try:
-        verdict, is_kept = submit_own(ws, asked.given["message"])
+        verdict, is_kept = submit_own(ws, call.given["message"])
     finally:
         ws.home.close()
-    return {"submitted": is_kept} | _fit_own(verdict)
+    return {"submitted": is_kept} | _build_own_verdict(verdict)
 
 
-def _fit_own(verdict: OwnVerdict) -> dict[str, Any]:
-    fitted: dict[str, Any] = Bounds().fit({**build_checked_return(verdict._replace(findings=()), "message")})
-    return fitted | fit_diagnostics([(diagnostic, "message") for diagnostic in verdict.findings])
+def _build_own_verdict(verdict: OwnVerdict) -> dict[str, Any]:
+    fitted: dict[str, Any] = Bounds().fit({**build_checked_return(verdict._replace(diagnostics=()), "message")})
+    return fitted | fit_diagnostics([(diagnostic, "message") for diagnostic in verdict.diagnostics])
 
 
 def render_progress(seen: list[RunProgress]) -> str:
@@ -216,9 +216,9 @@ def render_progress(seen: list[RunProgress]) -> str:
     if not seen:
         return "at work"
     open_ones = [each for each in seen if each.row.state != "finished"] or seen[:1]
-    last = max(open_ones, key=lambda each: each.heard_ms or 0)
-    state = "waits for a free place" if last.is_held else "at work"
-    doing = last.said if last.check is None else last.check.describe(read_clock_ms())
-    said = " ".join(Bounds().text(doing, _MAX_SAID).split())
+    last = max(open_ones, key=lambda each: each.activity_ms or 0)
+    state = "waits for a free place" if last.is_queued else "at work"
+    doing = last.activity if last.check is None else last.check.describe(read_clock_ms())
+    said = " ".join(Bounds().text(doing, _MAX_OUTPUT_CHARS).split())
     others = f" ({count(len(open_ones), 'agent')} at work)" if len(open_ones) > 1 else ""
     return f"{last.row.agent}: {said or state}{others}"

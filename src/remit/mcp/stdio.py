@@ -1,7 +1,7 @@
-"""The wire: lines of JSON on standard input and output, and nothing else on either.
+"""The stdio transport: JSON messages, one per line, on standard input and output.
 
-Owns the two streams of the process. Once it is opened, whatever prints by mistake prints to standard error, and what is
-started from here has no way to the wire. A line is bounded before anybody parses it.
+The transport takes both streams of the process for itself: code that prints by mistake prints to standard error, and
+child processes don't inherit the streams. The length of a line is limited before it is parsed.
 """
 
 from __future__ import annotations
@@ -19,57 +19,57 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
-"""The longest prompt, with every letter of it escaped, has room in it."""
+"""Enough for the longest prompt with each character escaped."""
 PARSE_ERROR, INVALID_REQUEST, INTERNAL_ERROR = -32700, -32600, -32603
 _PIECE_BYTES = 64 * 1024
 _INPUT, _OUTPUT, _ERRORS = 0, 1, 2
 _FIRST_FREE = 3
 
 
-class Trouble(NamedTuple):
-    """A line that is no message."""
+class InvalidMessage(NamedTuple):
+    """A line that isn't a valid message: code and text of the error."""
 
     code: int
     message: str
 
 
-class Wire:
-    """Two open files that carry messages."""
+class Transport:
+    """Two open files with messages: one to read, one to write."""
 
     def __init__(self, source: int, target: int) -> None:
         self._source = source
         self._target = target
         self._writing = Lock()
         self.is_broken = False
-        """Whether nobody reads any more."""
+        """Whether the client has closed its end, so nothing can be sent."""
 
     @classmethod
-    def claim(cls) -> Wire:
-        """Take standard input and output for the wire alone."""
+    def claim(cls) -> Transport:
+        """Return a transport that owns standard input and output. Other code gets an empty input and stderr."""
         try:
             source, target = (_duplicate(each) for each in (_INPUT, _OUTPUT))
         except OSError as error:
-            hint = "let a harness start it, which speaks to it through both"
+            hint = "let a harness start this command"
             raise RemitError("standard input or output is closed", hint=hint) from error
         for each in (source, target):
-            os.set_blocking(each, True)  # some harnesses hand over pipes that never wait
+            os.set_blocking(each, True)  # some harnesses pass non-blocking pipes
         empty, end = os.pipe()
         os.close(end)
-        os.dup2(empty, _INPUT)  # whoever reads it by mistake finds it at its end
+        os.dup2(empty, _INPUT)  # code that reads standard input by mistake gets its end
         os.close(empty)
         os.dup2(_ERRORS, _OUTPUT)
         return cls(source, target)
 
-    def read(self) -> Iterator[dict[str, Any] | Trouble]:
-        """Message after message, as they come; what is none is told for what it is."""
+    def read(self) -> Iterator[dict[str, Any] | InvalidMessage]:
+        """Yield messages as they arrive, and an `InvalidMessage` for each line that isn't one."""
         for line in self._split():
             if line is None:
-                yield Trouble(INVALID_REQUEST, f"a message has more than {MAX_LINE_BYTES:,} bytes")
+                yield InvalidMessage(INVALID_REQUEST, f"a message has more than {MAX_LINE_BYTES:,} bytes")
             elif line.strip():
                 yield parse_message(line)
 
     def _split(self) -> Iterator[bytes | None]:
-        """Lines, without their ends; None for one that is too long, of which nothing is kept."""
+        """Yield lines without their line ends; None for a line that is too long, which isn't kept in memory."""
         kept = bytearray()
         is_lost = False
         while data := self._read_piece():
@@ -83,17 +83,17 @@ class Wire:
             if len(kept) > MAX_LINE_BYTES:
                 kept.clear()
                 is_lost = True
-        if kept:  # a last line that was not ended is a message all the same
+        if kept:  # the last line needs no line end
             yield bytes(kept)
 
     def _read_piece(self) -> bytes:
         try:
             return os.read(self._source, _PIECE_BYTES)
-        except OSError:  # the other end was torn away
+        except OSError:  # the client has closed its end
             return b""
 
     def write(self, text: str) -> None:
-        """Send one message; whoever writes at the same time waits. Where nobody reads, nothing is sent any more."""
+        """Send one message, under a lock. Does nothing after the client has closed its end."""
         data = memoryview(f"{text}\n".encode("utf-8", "replace"))
         with self._writing:
             try:
@@ -103,21 +103,21 @@ class Wire:
                 self.is_broken = True
 
     def refuse(self, code: int, message: str, *, request_id: str | int | None = None) -> None:
-        """Answer with an error of the protocol; without an id, to whatever it was."""
-        told = {"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": message}}
-        self.write(render_json(told))
+        """Answer a request with an error of the protocol. Without an id, the error is about an unreadable message."""
+        error = {"code": code, "message": message}
+        self.write(render_json({"jsonrpc": "2.0", "id": request_id, "error": error}))
 
 
-def parse_message(line: bytes) -> dict[str, Any] | Trouble:
-    """A line as a message of JSON-RPC, as far as its being one object goes."""
+def parse_message(line: bytes) -> dict[str, Any] | InvalidMessage:
+    """Parse a line as a JSON object. Whether it is a message of JSON-RPC is checked by the library."""
     try:
         message = _parse(line)
     except (ValueError, RecursionError):
-        return Trouble(PARSE_ERROR, "a line is not JSON; each message is one line of it, in UTF-8")
+        return InvalidMessage(PARSE_ERROR, "a line isn't valid JSON; each message has to be one line of JSON in UTF-8")
     if isinstance(message, list):
-        return Trouble(INVALID_REQUEST, "messages are not sent in batches; send each on a line of its own")
+        return InvalidMessage(INVALID_REQUEST, "batches aren't supported; send each message on a line of its own")
     if not isinstance(message, dict):
-        return Trouble(INVALID_REQUEST, "a message is an object of JSON-RPC 2.0")
+        return InvalidMessage(INVALID_REQUEST, "a message has to be a JSON-RPC 2.0 object")
     return message
 
 
@@ -127,8 +127,8 @@ def _parse(line: bytes) -> Any:  # noqa: ANN401 - any JSON value
     except ValueError:
         if not any(mark in line for mark in (b"\\ud", b"\\uD")):
             raise
-    # Half a character, which some harnesses cut texts to: nobody would hear of an error, since it could not be told
-    # whose it is. Python reads it, and what it stands for is lost anyway.
+    # Half a surrogate pair: some harnesses cut texts inside a character. An error couldn't name its request, since the
+    # id isn't parsed yet. Python's parser accepts the half, and it is replaced.
     import json
 
     whole = json.loads(line, object_pairs_hook=_refuse_doubles, parse_constant=_refuse_constant)
@@ -147,13 +147,13 @@ def _refuse_constant(word: str) -> None:
 
 
 def get_request_id(message: dict[str, Any]) -> str | int | None:
-    """The id of a message, where it has one that a request can have."""
+    """Return the id of a message if it is a valid request id."""
     given = message.get("id")
     return given if isinstance(given, str | int) and not isinstance(given, bool) else None
 
 
 def _duplicate(handle: int) -> int:
-    """The same open file under a number that none of the standard streams has; not for what is started from here."""
+    """Duplicate a file descriptor to a number above the standard streams; child processes don't inherit it."""
     from fcntl import F_DUPFD_CLOEXEC, fcntl
 
     return fcntl(handle, F_DUPFD_CLOEXEC, _FIRST_FREE)

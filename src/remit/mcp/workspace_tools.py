@@ -19,19 +19,19 @@ if TYPE_CHECKING:
         TaskDetailsObject,
     )
 
-_USUAL_ENTRIES = 10
+_DEFAULT_LIMIT = 10
 _LISTS = ("topics", "key_findings", "needs_followup", "linked_tasks")
 _SINGLE = ("title", "status", "actionable", "file", "date")
 
 
-def find_findings(asked: Call) -> FindingPageObject:
+def find_findings(call: Call) -> FindingPageObject:
     """Find findings of the manifest."""
     from remit.manifest import parse_day
     from remit.manifest.manifest_file import find_manifest
     from remit.runs.workspace_findings import Manifest, make_query
     from remit.views.findings import NO_FINDINGS, load_finding_page, parse_page_cursor
 
-    given, page = asked.given, parse_page_cursor(asked.given.get("cursor", ""))
+    given, page = call.given, parse_page_cursor(call.given.get("cursor", ""))
     chosen = {name: given.get(name) for name in ("topic", "task", "status", "actionable")}
     days = {name: parse_day(given[name]) if name in given else None for name in ("since", "until")}
     if find_manifest() is None:  # the workspace has no manifest yet
@@ -39,13 +39,13 @@ def find_findings(asked: Call) -> FindingPageObject:
     opened = Manifest()
     try:
         query = make_query(words=tuple(given.get("words", ())), pending=given.get("pending", False), **chosen, **days)
-        found = load_finding_page(opened, query, limit=given.get("limit", _USUAL_ENTRIES), page=page)
+        found = load_finding_page(opened, query, limit=given.get("limit", _DEFAULT_LIMIT), page=page)
         return {**found, "items": Bounds().fit_each(found["items"])}
     finally:
         opened.close()
 
 
-def add_finding(asked: Call) -> AddedFindingObject:
+def add_finding(call: Call) -> AddedFindingObject:
     """Add a finding to the manifest."""
     from datetime import datetime
 
@@ -53,7 +53,7 @@ def add_finding(asked: Call) -> AddedFindingObject:
     from remit.runs.workspace_findings import Manifest, make_page
     from remit.views.json_objects import build_added_finding
 
-    given = dict(asked.given)
+    given = dict(call.given)
     if "date" in given:
         given["date"] = parse_day(given["date"])
     slug = parse_slug(given["slug"]) if "slug" in given else None
@@ -83,12 +83,12 @@ def _name_below(file: str, root: str) -> str:
 # --- tasks and agent files -------------------------------------------------------------------------------------------
 
 
-def task_show(asked: Call) -> TaskDetailsObject | OutsideTaskObject:
+def task_show(call: Call) -> TaskDetailsObject | OutsideTaskObject:
     """Show a task."""
     from remit.runs.tasks.task_numbers import parse_number
     from remit.views.tasks import load_outside_task, load_task
 
-    task_id = str(asked.given["task"])
+    task_id = str(call.given["task"])
     shown = load_outside_task(task_id) or load_task(parse_number(task_id))
     bounds = Bounds()
     section = bounds.text(shown["section"], PAGE_CHARS)
@@ -97,17 +97,17 @@ def task_show(asked: Call) -> TaskDetailsObject | OutsideTaskObject:
     return fitted
 
 
-def task_move(asked: Call) -> MovedTaskObject:
+def task_move(call: Call) -> MovedTaskObject:
     """Set the marker of a task."""
     from remit.runs.tasks.task_numbers import parse_number
     from remit.runs.tasks.workspace_tasks import Tasks
     from remit.views.json_objects import build_moved_task
 
-    given = asked.given
+    given = call.given
     number, tasks = parse_number(str(given["number"])), Tasks()
     try:
         reason, phase = given.get("reason", ""), given.get("phase")
-        environ = asked.serving.environ
+        environ = call.hosted.environ
         moved = tasks.move(number, given["marker"], reason=reason, phase=phase, environ=environ)
     finally:
         tasks.home.close()
@@ -115,13 +115,13 @@ def task_move(asked: Call) -> MovedTaskObject:
     return fitted
 
 
-def lint(asked: Call) -> LintObject:
+def lint(call: Call) -> LintObject:
     """Lint agent files."""
     from remit.agent_files import lint
     from remit.storage.settings import find_root, is_inside
     from remit.views.json_objects import build_lint
 
-    root, given = find_root(), asked.given
+    root, given = find_root(), call.given
     paths = tuple(path if path.startswith("/") else f"{root}/{path}" for path in given.get("paths", ()))
     for path, named in zip(paths, given.get("paths", ()), strict=True):
         if "\0" in path or not (path.rstrip("/") == root or is_inside(path, root)):

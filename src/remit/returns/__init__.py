@@ -109,8 +109,8 @@ def judge(
     """The verdict on a parsed message, given the facts from the disk."""
     parsed.evidence = evidence
     parsed.findings_text = findings_text
-    findings = parsed.explain()
-    verdict: VerdictName = name_verdict(findings)
+    diagnostics = parsed.explain()
+    verdict: VerdictName = name_verdict(diagnostics)
     if verdict == "accepted" and parsed.repairs:
         verdict = "repaired"
     return Verdict(
@@ -118,7 +118,7 @@ def judge(
         payload=parsed.payload,
         format=parsed.return_format.name if parsed.return_format else None,
         transport=parsed.transport,
-        findings=findings,
+        diagnostics=diagnostics,
         repairs=parsed.list_repairs(),
         returned=parsed.build() if verdict in ACCEPTABLE else None,
         evidence=evidence,

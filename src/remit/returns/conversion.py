@@ -1,7 +1,7 @@
 """Conversion: a return of one format, written in another, with every loss named.
 
 Owns what happens to what the other format has no word for. Nothing is dropped, changed or made up in silence: each is
-a finding (CNV…), whose documentation is the docstring of the function that makes it.
+a diagnostic (CNV…), whose documentation is the docstring of the function that makes it.
 """
 
 from __future__ import annotations
@@ -97,12 +97,12 @@ def convert_return(returned: Return, target: Format, known: KnownMetadata) -> tu
     returned = returned._replace(**{name: getattr(known, name) for name in gaps})
     if returned.format == target.name:
         return target.write(returned), []
-    findings: list[Diagnostic] = []
+    diagnostics: list[Diagnostic] = []
     returned = _add_missing_text(returned)
     writer = {"standard": _to_standard, "hyper": _to_hyper, "manifest": _to_manifest}[target.name]
-    payload = target.write(writer(returned, known, findings))
-    findings += _find_unknown(payload, target)
-    return payload, findings
+    payload = target.write(writer(returned, known, diagnostics))
+    diagnostics += _find_unknown(payload, target)
+    return payload, diagnostics
 
 
 def _add_missing_text(returned: Return) -> Return:
@@ -139,41 +139,41 @@ def _find_unknown(payload: dict[str, Any], target: Format) -> Iterator[Diagnosti
 _STANDARD_KINDS = {"document": "documentation", "code": "implementation", "data": "documentation"}
 
 
-def _to_standard(returned: Return, _known: KnownMetadata, findings: list[Diagnostic]) -> Return:
+def _to_standard(returned: Return, _known: KnownMetadata, diagnostics: list[Diagnostic]) -> Return:
     artifacts = []
     for index, artifact in enumerate(returned.artifacts):
         word = _STANDARD_KINDS.get(artifact.kind, artifact.kind)
         if word != artifact.kind:
-            findings.append(changed(f"/artifacts/{index}/type", f"the type {artifact.kind} became {word}"))
+            diagnostics.append(changed(f"/artifacts/{index}/type", f"the type {artifact.kind} became {word}"))
         points = {"key_points": list(artifact.key_points)} if artifact.key_points is not None else {}
         artifacts.append(artifact._replace(word=word, key_points=None, extra={**artifact.extra, **points}))
-    returned = _drop_clashing(returned, findings)
-    findings.append(changed("/summary", "the summary was put together from what the return says of its files"))
+    returned = _drop_clashing(returned, diagnostics)
+    diagnostics.append(changed("/summary", "the summary was put together from what the return says of its files"))
     if len(returned.next_steps) > 1:
-        findings.append(changed("/next_steps", "the list of next steps became one text"))
-    faults = []
-    for index, fault in enumerate(returned.faults):
-        if fault.derived:
-            names = ", ".join(sorted(fault.derived))
-            findings.append(changed(f"/errors/{index}", f"the error's {names} were derived"))
-        details = {} if fault.details is None else {"details": fault.details}
-        faults.append(fault._replace(derived=frozenset(), extra={**fault.extra, **details}))
+        diagnostics.append(changed("/next_steps", "the list of next steps became one text"))
+    errors = []
+    for index, agent_error in enumerate(returned.errors):
+        if agent_error.derived:
+            names = ", ".join(sorted(agent_error.derived))
+            diagnostics.append(changed(f"/errors/{index}", f"the error's {names} were derived"))
+        details = {} if agent_error.details is None else {"details": agent_error.details}
+        errors.append(agent_error._replace(derived=frozenset(), extra={**agent_error.extra, **details}))
     steps = (
         tuple(step.rstrip(" .") + "." for step in returned.next_steps)
         if len(returned.next_steps) > 1
         else returned.next_steps
     )
     return returned._replace(
-        artifacts=tuple(artifacts), faults=tuple(faults), word=returned.status, next_steps=steps, form=NOTHING
+        artifacts=tuple(artifacts), errors=tuple(errors), word=returned.status, next_steps=steps, form=NOTHING
     )
 
 
-def _drop_clashing(returned: Return, findings: list[Diagnostic]) -> Return:
+def _drop_clashing(returned: Return, diagnostics: list[Diagnostic]) -> Return:
     """Unknown keys are carried along, unless the target means something by them."""
     extra = {key: value for key, value in returned.extra.items() if key not in STANDARD.shape.known}
     metadata = {key: value for key, value in returned.metadata.items() if key not in _IN_METADATA}
-    findings += [lost(f"/{key}", key) for key in returned.extra if key not in extra]
-    findings += [lost(f"/meta/{key}", key) for key in returned.metadata if key not in metadata]
+    diagnostics += [lost(f"/{key}", key) for key in returned.extra if key not in extra]
+    diagnostics += [lost(f"/meta/{key}", key) for key in returned.metadata if key not in metadata]
     return returned._replace(extra=extra, metadata=metadata)
 
 
@@ -186,37 +186,39 @@ _HYPER_WORDS = {"completed": "complete", "partial": "partial", "failed": "error"
 _HYPER_KINDS = {"implementation": "code", "code": "code", "data": "data"}
 
 
-def _to_hyper(returned: Return, _known: KnownMetadata, findings: list[Diagnostic]) -> Return:
+def _to_hyper(returned: Return, _known: KnownMetadata, diagnostics: list[Diagnostic]) -> Return:
     for pointer, value in (("/session_id", returned.session_id), ("/delegation_depth", returned.depth),
                            ("/delegation_path", returned.path)):  # fmt: skip
         if value is not None:
-            findings.append(lost(pointer, pointer[1:]))
+            diagnostics.append(lost(pointer, pointer[1:]))
     if returned.format == "standard":
-        findings.append(lost("/summary", "the summary"))
-    findings += [lost(f"/{key}", key) for key in (*returned.metadata, *returned.extra)]
+        diagnostics.append(lost("/summary", "the summary"))
+    diagnostics += [lost(f"/{key}", key) for key in (*returned.metadata, *returned.extra)]
     if returned.status == "blocked":
-        findings.append(changed("/meta/status", "blocked became error"))
-    faults = _first_fault(returned.faults, findings)
+        diagnostics.append(changed("/meta/status", "blocked became error"))
+    errors = _keep_first_error(returned.errors, diagnostics)
     steps = tuple(step for step in returned.next_steps if step.strip())
     if not steps and returned.status != "completed":
-        steps = tuple(fault.recommendation for fault in returned.faults)
-        findings.append(changed("/next_steps", "the next steps were taken from the errors' recommendations"))
-    artifacts = tuple(_to_hyper_artifact(index, item, findings) for index, item in enumerate(returned.artifacts))
-    return returned._replace(artifacts=artifacts, faults=faults, next_steps=steps, word=_HYPER_WORDS[returned.status],
+        steps = tuple(agent_error.recommendation for agent_error in returned.errors)
+        diagnostics.append(changed("/next_steps", "the next steps were taken from the errors' recommendations"))
+    artifacts = tuple(_to_hyper_artifact(index, item, diagnostics) for index, item in enumerate(returned.artifacts))
+    return returned._replace(artifacts=artifacts, errors=errors, next_steps=steps, word=_HYPER_WORDS[returned.status],
                              metadata=NOTHING, extra=NOTHING, form=NOTHING)  # fmt: skip
 
 
-def _first_fault(faults: tuple[AgentError, ...], findings: list[Diagnostic]) -> tuple[AgentError, ...]:
-    if not faults:
+def _keep_first_error(errors: tuple[AgentError, ...], diagnostics: list[Diagnostic]) -> tuple[AgentError, ...]:
+    if not errors:
         return ()
-    findings.append(lost("/errors/0", "the error's type, recoverable and recommendation"))
-    findings += [lost(f"/errors/0/{key}", key) for key in faults[0].extra]
-    if "message" in faults[0].derived:
-        findings.append(changed("/error/message", "the error's message was derived"))
-    if "code" in faults[0].derived:
-        findings.append(changed("/error/code", "the error's code was derived from its type"))
-    findings += [lost(f"/errors/{index}", f"the error {fault.code}") for index, fault in enumerate(faults) if index]
-    return (faults[0]._replace(derived=frozenset(), extra=NOTHING),)
+    diagnostics.append(lost("/errors/0", "the error's type, recoverable and recommendation"))
+    diagnostics += [lost(f"/errors/0/{key}", key) for key in errors[0].extra]
+    if "message" in errors[0].derived:
+        diagnostics.append(changed("/error/message", "the error's message was derived"))
+    if "code" in errors[0].derived:
+        diagnostics.append(changed("/error/code", "the error's code was derived from its type"))
+    diagnostics += [
+        lost(f"/errors/{index}", f"the error {agent_error.code}") for index, agent_error in enumerate(errors) if index
+    ]
+    return (errors[0]._replace(derived=frozenset(), extra=NOTHING),)
 
 
 def name_hyper_type(kind: str) -> str:
@@ -224,10 +226,12 @@ def name_hyper_type(kind: str) -> str:
     return _HYPER_KINDS.get(kind, "document")
 
 
-def _to_hyper_artifact(index: int, artifact: Artifact, findings: list[Diagnostic]) -> Artifact:
+def _to_hyper_artifact(index: int, artifact: Artifact, diagnostics: list[Diagnostic]) -> Artifact:
     word = name_hyper_type(artifact.kind)
     if word != artifact.kind:
-        findings.append(changed(f"/artifacts/{index}/type", f"the type {artifact.word or artifact.kind} became {word}"))
+        diagnostics.append(
+            changed(f"/artifacts/{index}/type", f"the type {artifact.word or artifact.kind} became {word}")
+        )
     extra = dict(artifact.extra)
     kept = extra.pop("key_points", None)
     points = artifact.key_points
@@ -235,14 +239,14 @@ def _to_hyper_artifact(index: int, artifact: Artifact, findings: list[Diagnostic
         points = tuple(kept)
     if points is None:
         points = (artifact.summary,) if artifact.summary else ()
-        findings.append(
+        diagnostics.append(
             changed(f"/artifacts/{index}/key_points", "the key points were taken from the artifact's summary")
         )
     summary = artifact.summary
     if summary is None:
         summary = artifact.path.rpartition("/")[2]
-        findings.append(changed(f"/artifacts/{index}/summary", "the artifact's summary is its file name"))
-    findings += [lost(f"/artifacts/{index}/{key}", key) for key in extra]
+        diagnostics.append(changed(f"/artifacts/{index}/summary", "the artifact's summary is its file name"))
+    diagnostics += [lost(f"/artifacts/{index}/{key}", key) for key in extra]
     return artifact._replace(word=word, summary=summary, key_points=points, extra=NOTHING)
 
 
@@ -254,37 +258,39 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _NOT_SLUG = re.compile(r"[^a-z0-9]+")
 
 
-def _to_manifest(returned: Return, known: KnownMetadata, findings: list[Diagnostic]) -> Return:
+def _to_manifest(returned: Return, known: KnownMetadata, diagnostics: list[Diagnostic]) -> Return:
     if not returned.artifacts and known.findings_file is not None:
         returned = returned._replace(artifacts=(Artifact("research", known.findings_file),))
     named = (("session_id", returned.session_id), ("agent", returned.agent), ("delegation_depth", returned.depth),
              ("delegation_path", returned.path), ("duration", returned.duration_ms))  # fmt: skip
-    findings += [lost(f"/{name}", name) for name, value in named if value is not None]
-    findings += [lost(f"/{key}", key) for key in returned.extra]
-    findings += [
+    diagnostics += [lost(f"/{name}", name) for name, value in named if value is not None]
+    diagnostics += [lost(f"/{key}", key) for key in returned.extra]
+    diagnostics += [
         lost(f"/artifacts/{index}", artifact.path) for index, artifact in enumerate(returned.artifacts) if index
     ]
     if returned.status == "failed":
-        findings.append(changed("/status", "failed became blocked"))
+        diagnostics.append(changed("/status", "failed became blocked"))
     metadata = dict(returned.metadata)
     own = {key: metadata.pop(key) for key in _IN_ENTRY if key in metadata}
-    findings += [lost(f"/metadata/{key}", key) for key in metadata]
-    entry = {**_derive_entry(returned, known, findings), **own}
+    diagnostics += [lost(f"/metadata/{key}", key) for key in metadata]
+    entry = {**_derive_entry(returned, known, diagnostics), **own}
     # A completed return can only report errors of steps after the work: they don't explain an open entry.
-    steps = tuple(write_reason(fault.message) for fault in returned.faults if returned.status != "completed")
-    findings += [
+    steps = tuple(
+        write_reason(agent_error.message) for agent_error in returned.errors if returned.status != "completed"
+    )
+    diagnostics += [
         lost(
             f"/errors/{index}",
             "the error" if returned.status == "completed" else "the error's type, code, recoverable and recommendation",
         )
-        for index in range(len(returned.faults))
+        for index in range(len(returned.errors))
     ]
     for index, step in enumerate(returned.next_steps):
         if is_task_id(step):
             steps += (step,)
         else:
-            findings.append(lost(f"/next_steps/{index}", "a next step that isn't a task"))
-    artifacts = tuple(_to_findings(item, returned, findings) for item in returned.artifacts[:1])
+            diagnostics.append(lost(f"/next_steps/{index}", "a next step that isn't a task"))
+    artifacts = tuple(_to_findings(item, returned, diagnostics) for item in returned.artifacts[:1])
     return returned._replace(
         artifacts=artifacts,
         next_steps=steps,
@@ -295,7 +301,7 @@ def _to_manifest(returned: Return, known: KnownMetadata, findings: list[Diagnost
     )
 
 
-def _derive_entry(returned: Return, known: KnownMetadata, findings: list[Diagnostic]) -> dict[str, Any]:
+def _derive_entry(returned: Return, known: KnownMetadata, diagnostics: list[Diagnostic]) -> dict[str, Any]:
     title = (
         next((item.summary for item in returned.artifacts if item.summary), None)
         or _split_sentences(returned.summary)[0]
@@ -309,7 +315,7 @@ def _derive_entry(returned: Return, known: KnownMetadata, findings: list[Diagnos
         slug = _NOT_SLUG.sub("-", stem.lower().removeprefix(known.today)).strip("-")[:60] or "entry"
         entry |= {"id": f"{slug}-{known.today}", "date": known.today}
     made = "title" if known.today is None else "id, title"  # there is no id without a date
-    findings.append(changed("/title", f"{made}, topics and actionable were derived"))
+    diagnostics.append(changed("/title", f"{made}, topics and actionable were derived"))
     return entry
 
 
@@ -319,11 +325,11 @@ def _split_sentences(text: str) -> tuple[str, ...]:
     return (text,) if any(is_placeholder(part, "title") for part in parts) else parts
 
 
-def _to_findings(artifact: Artifact, returned: Return, findings: list[Diagnostic]) -> Artifact:
+def _to_findings(artifact: Artifact, returned: Return, diagnostics: list[Diagnostic]) -> Artifact:
     points = artifact.key_points
     if points is None:
         points = _split_sentences(returned.summary)
-        findings.append(changed("/key_findings", "the key findings are the sentences of the summary"))
+        diagnostics.append(changed("/key_findings", "the key findings are the sentences of the summary"))
     named = ("type",) if artifact.word else ()  # the caller gives a file, and no word for it
-    findings += [lost(f"/artifacts/0/{key}", key) for key in (*named, *artifact.extra)]
+    diagnostics += [lost(f"/artifacts/0/{key}", key) for key in (*named, *artifact.extra)]
     return artifact._replace(key_points=points, extra=NOTHING)

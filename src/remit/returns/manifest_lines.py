@@ -147,7 +147,7 @@ DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
 class LineDiagnostic(NamedTuple):
     """A diagnostic and the lines of the manifest that it refers to."""
 
-    finding: Diagnostic
+    diagnostic: Diagnostic
     text: str
     first_line: int
 
@@ -158,9 +158,9 @@ class ManifestPassage(NamedTuple):
     text: str
     first_line: int
 
-    def report(self, finding: Diagnostic) -> LineDiagnostic:
+    def report(self, diagnostic: Diagnostic) -> LineDiagnostic:
         """Return a diagnostic on the passage."""
-        return LineDiagnostic(finding, self.text, self.first_line)
+        return LineDiagnostic(diagnostic, self.text, self.first_line)
 
     def locate(self, start: int, end: int) -> TextSpan:
         """Return the position of a part of the passage in the manifest."""
@@ -196,7 +196,7 @@ def check_line(
 ) -> list[Diagnostic]:
     """Validate a line before it is written; its diagnostics have no place."""
     found = check_lines(((data, True),), look=look, words=words)
-    return [each.finding._replace(place=None) for each in found]
+    return [each.diagnostic._replace(place=None) for each in found]
 
 
 def _read_entry(data: bytes) -> dict[str, Any] | None:
@@ -337,12 +337,12 @@ class _Check:
         issues += find_blanks(read_as, MANIFEST)
         facts = self._find_facts(read_as)
         parsed = ParsedMessage(passage.text, MANIFEST, read_as, tuple(issues), spans, words=self.words, evidence=facts)
-        findings = run_return_rules(parsed)
-        forgotten = any(finding.code == "RET089" for finding in findings)
-        for finding in findings:
-            if not (forgotten and finding.code in _SAID_BY_RET089):  # a missing file is reported once
-                place = finding.place and passage.move(finding.place)
-                yield passage.report(finding._replace(place=place))
+        diagnostics = run_return_rules(parsed)
+        forgotten = any(diagnostic.code == "RET089" for diagnostic in diagnostics)
+        for diagnostic in diagnostics:
+            if not (forgotten and diagnostic.code in _SAID_BY_RET089):  # a missing file is reported once
+                place = diagnostic.place and passage.move(diagnostic.place)
+                yield passage.report(diagnostic._replace(place=place))
         yield from self._check_id(read_as.get("id"), passage, spans)
         for field, key in taken.items():
             if key not in self.aliases:

@@ -180,11 +180,11 @@ class ClaudeListener(StreamListener):
                 name, given = get_text(block, "name"), get_map(block, "input")
                 path = next(filter(None, map(given.get, (*names.PATH_KEYS, "path"))), None)
                 self.tools.begin(get_text(block, "id"), name, _OPERATIONS.get(name, "other"), path)
-                self.said = show(
+                self.activity = show(
                     f"{name} {path or given.get(names.COMMAND_KEY) or given.get('description') or ''}", 120
                 )
             elif block.get("type") == "text":
-                self.said = show(get_text(block, "text"), 120) or self.said
+                self.activity = show(get_text(block, "text"), 120) or self.activity
 
     def _count(self, key: str, message: Mapping[str, Any], *, is_main: bool) -> None:
         """Count the usage of a message once: the stream repeats it with each block of the message."""

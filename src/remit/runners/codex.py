@@ -153,7 +153,7 @@ class CodexListener(StreamListener):
         if kind == codex.MESSAGE_ITEM and event == codex.ITEM_COMPLETED:
             self._error, self._text = "", get_text(item, "text")
             self._turns += 1
-            self.said = show(self._text, 120) or self.said
+            self.activity = show(self._text, 120) or self.activity
         elif kind == "error":
             self.note(show(get_text(item, "message")))
         elif kind in _OPERATIONS:
@@ -172,7 +172,7 @@ class CodexListener(StreamListener):
                 self.tools.end(use, failed=status in codex.FAILED, ran=isinstance(item.get("exit_code"), int))
         self._turns += self.tools.count > before
         what = get_text(item, "command") or get_text(item, "query") or (uses[0][1] if uses else "")
-        self.said = show(f"{name} {what}", 120)
+        self.activity = show(f"{name} {what}", 120)
 
     def summarize(self) -> RunOutput:
         """Return the usage; tokens are only known at the end of a turn."""

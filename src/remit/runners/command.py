@@ -100,7 +100,7 @@ class CommandListener:
 
     def report(self) -> RunOutput:
         """Return the last line of the output, for users who watch the run."""
-        return RunOutput(said=_last_line(bytes(self._data[-_SHOWN * 4 :])))
+        return RunOutput(activity=_last_line(bytes(self._data[-_SHOWN * 4 :])))
 
     def finish(self, *, errors: bytes, exit_code: int | None) -> RunOutput:
         """Return the whole output as the final message."""

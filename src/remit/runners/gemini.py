@@ -108,7 +108,7 @@ class GeminiListener(StreamListener):
             name, given = get_text(record, gemini.TOOL_KEY), get_map(record, gemini.INPUT_KEY)
             path = next(filter(None, map(given.get, gemini.PATH_KEYS)), None)
             self.tools.begin(get_text(record, gemini.TOOL_ID), name, _OPERATIONS.get(name, "other"), path)
-            self.said = show(f"{name} {path or given.get(gemini.COMMAND_KEY) or ''}", 120)
+            self.activity = show(f"{name} {path or given.get(gemini.COMMAND_KEY) or ''}", 120)
         elif kind == "tool_result":
             self.tools.end(get_text(record, gemini.TOOL_ID), failed=record.get("status") != "success")
         elif kind == "error":
@@ -119,7 +119,7 @@ class GeminiListener(StreamListener):
     def _handle_message(self, record: Mapping[str, Any]) -> None:
         if record.get("role") == "assistant":
             self._pieces.append(get_text(record, "content"))
-            self.said = show(self._pieces[-1], 120) or self.said
+            self.activity = show(self._pieces[-1], 120) or self.activity
         else:
             self._pieces = []
 

@@ -149,7 +149,7 @@ class OpencodeListener(StreamListener):
             self._begun += 1
         elif kind == "text":
             self._texts.append(get_text(part, "text"))
-            self.said = show(self._texts[-1], 120) or self.said
+            self.activity = show(self._texts[-1], 120) or self.activity
         elif kind == "tool_use":
             self._handle_tool(part)
         elif kind == opencode.STEP_FINISH:
@@ -173,7 +173,7 @@ class OpencodeListener(StreamListener):
             self.tools.end(key, failed=failed, ran=ran)
         if name == opencode.DELEGATING:
             self.note("opencode doesn't report what its subagents did and used")
-        self.said = show(f"{name} {path or given.get(opencode.COMMAND_KEY) or given.get('description') or ''}", 120)
+        self.activity = show(f"{name} {path or given.get(opencode.COMMAND_KEY) or given.get('description') or ''}", 120)
 
     def _count(self, part: Mapping[str, Any]) -> None:
         tokens = get_map(part, "tokens")

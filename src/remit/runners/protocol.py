@@ -111,7 +111,7 @@ class RunOutput(NamedTuple):
     """The problem in one sentence; empty for none."""
     notes: tuple[str, ...] = ()
     """Notes for the user that don't affect the verdict, such as another agent than the named one."""
-    said: str = ""
+    activity: str = ""
     """The last line of activity, for users who watch the run."""
     counts_session: bool = False
     """Whether `usage` counts the whole session so far, as with `Runner.counts_thread`, but in this run only."""

@@ -119,7 +119,7 @@ class StreamListener:
         self._lines = LineBuffer()
         self.tools = ToolLog()
         self.notes: list[str] = []
-        self.said = ""
+        self.activity = ""
         self.harness_id: str | None = None
         self._strays = 0
 
@@ -190,7 +190,7 @@ class StreamListener:
         if self.tools.count > MAX_TOOLS:
             notes.append(f"{self.tools.count:,} tools were used; the first {MAX_TOOLS:,} are listed")
         tools = self.tools.list(is_over=is_over) if self.tools.count or not self.hides_tools else None
-        return output._replace(harness_id=self.harness_id, tools=tools, notes=tuple(notes), said=self.said)
+        return output._replace(harness_id=self.harness_id, tools=tools, notes=tuple(notes), activity=self.activity)
 
 
 def load_object(line: bytes) -> dict[str, Any] | None:

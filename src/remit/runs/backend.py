@@ -173,7 +173,7 @@ class LocalBackend:
     def _load(self, session_id: str) -> Run:
         row = load_run(self.home.ledger, session_id)
         if row is None:
-            raise UsageError(f"there is no delegation {session_id}", hint="remit ps --all shows what there is")
+            raise UsageError(f"there is no run {session_id}", hint="remit ps --all shows what there is")
         return row
 
 

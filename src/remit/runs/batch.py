@@ -278,7 +278,7 @@ def make_refused_result(
 ) -> Result:
     """Return the result of a run that was refused, or that Remit couldn't wait for."""
     advice = error.hint or "Fix the request, then run it again"
-    fault = AgentError("refused", error.message, error.code, error.recoverable, advice)
+    agent_error = AgentError("refused", error.message, error.code, error.recoverable, advice)
     result = Result(
         session_id,
         request.agent or "agent",
@@ -286,7 +286,7 @@ def make_refused_result(
         error.message,
         "missing",
         "orphaned" if session_id else stop_reason,
-        errors=(fault,),
+        errors=(agent_error,),
         next_steps=(advice,),
         # An unknown format may be the reason for the refusal.
         format=FORMATS.get(request.return_format or "", STANDARD).name,

@@ -92,9 +92,9 @@ def _name_encoding(verdict: Verdict, text: str | bytes) -> Verdict:
         return verdict
     told, hint = "the message has no return: it isn't UTF-8 text", "Save it as UTF-8, or name another file."
     found = tuple(
-        each._replace(message=told, hint=hint) if each.code == _NO_RETURN else each for each in verdict.findings
+        each._replace(message=told, hint=hint) if each.code == _NO_RETURN else each for each in verdict.diagnostics
     )
-    verdict.findings = found
+    verdict.diagnostics = found
     return verdict
 
 
@@ -110,7 +110,7 @@ class Conversion(NamedTuple):
 
     text: str
     payload: dict[str, Any]
-    findings: tuple[Diagnostic, ...]
+    diagnostics: tuple[Diagnostic, ...]
     accepted: bool
     verdict: Verdict
 
@@ -139,18 +139,20 @@ def convert(
     target = get_format(to)
     verdict = check(text, format=format, manifest=manifest)
     if verdict.returned is None:
-        return Conversion("", {}, verdict.findings, accepted=False, verdict=verdict)
+        return Conversion("", {}, verdict.diagnostics, accepted=False, verdict=verdict)
     duration_ms = None if duration_seconds is None else _to_ms(duration_seconds)
     known = KnownMetadata(
         session_id, agent, depth, None if path is None else tuple(path), today, duration_ms, findings_file
     )
-    payload, findings = convert_return(verdict.returned, target, known)
+    payload, diagnostics = convert_return(verdict.returned, target, known)
     message = render_message(payload, target)
     reply, tail = (SENTENCES.get(payload["status"], ""), message) if target is MANIFEST else (message, None)
     result = returns.check(reply, return_format=to, manifest_tail=tail)
-    if not result.accepted and not any(finding.severity == "error" for finding in findings):
-        findings += [finding._replace(place=None) for finding in result.findings if finding.severity == "error"]
-    return Conversion(message, payload, tuple(findings), result.accepted, verdict)
+    if not result.accepted and not any(diagnostic.severity == "error" for diagnostic in diagnostics):
+        diagnostics += [
+            diagnostic._replace(place=None) for diagnostic in result.diagnostics if diagnostic.severity == "error"
+        ]
+    return Conversion(message, payload, tuple(diagnostics), result.accepted, verdict)
 
 
 def _to_ms(seconds: float) -> float:

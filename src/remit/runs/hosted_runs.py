@@ -1,8 +1,8 @@
 """Hosted runs: runs that a long-lived process, such as a server, starts for its clients.
 
-Owns what becomes of them when nobody waits for them any more. Each is what a `remit run` would be, with the settings of
-its moment. Who takes a question back ends the work; that the server ends does not: what a person asked for goes on in
-a process of its own, and what an agent asked for ends, as everything does that an agent has handed on.
+Each request opens the workspace again, so it uses the current settings, like `remit run`. A client that cancels its
+request cancels the run. If the server ends, a run that the user started continues in a process of its own, and a run
+that an agent started is cancelled, because nested runs end with their caller.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ if TYPE_CHECKING:
     from remit.runs.progress import RunProgress
     from remit.runs.request import Request
 
-    Tell = Callable[[list[RunProgress]], Awaitable[None]]
-    Ask = Callable[[Workspace], Request]
+    ReportProgress = Callable[[list[RunProgress]], Awaitable[None]]
+    MakeRequest = Callable[[Workspace], Request]
 
-LOOK_S = 1.0
+PROGRESS_S = 1.0
 """How often progress is reported to a waiting client."""
 ENDING_S = 8.0
 """How long an ending server waits for cancelled runs to finish."""
@@ -67,10 +67,10 @@ class HostedRuns:
         self._issued: dict[str, Ticket] = {}
 
     def speak_for(self, session_id: str) -> dict[str, str]:
-        """The environment of a client: this process's own, or that of an agent that a harness has started.
+        """Return the environment of a client: this process's own, or that of an agent that a harness has started.
 
-        Such an agent has the server of its harness's session, which knows no ticket of it. It can only make less of
-        itself by naming a session: what is named has to be below whoever this server belongs to.
+        Such an agent shares the server with its harness's session and has no ticket, so it names its own session. That
+        can only reduce its rights, because the session has to be a nested run of this server's caller.
         """
         if not session_id:
             return self.environ
@@ -91,8 +91,8 @@ class HostedRuns:
             or not read_run_config(row.details).is_harness_run
             or not (own is None or _is_below(home, row, own))
         ):
-            hint = "leave caller out; only a subagent that its harness has started names its own session"
-            raise RefusedError(f"nobody asks here as '{session_id}'", hint=hint)
+            hint = "omit caller; only a subagent that its harness has started passes its own session"
+            raise RefusedError(f"'{session_id}' isn't a session that may call this server", hint=hint)
         if session_id not in self._issued or self._issued[session_id].hash != row.ticket:
             self._issued[session_id] = mint(os.urandom(RANDOM_BYTES))
             set_ticket(home.ledger, session_id, self._issued[session_id].hash)
@@ -100,55 +100,57 @@ class HostedRuns:
 
     async def delegate(
         self,
-        ask: Ask,
+        make_request: MakeRequest,
         *,
         caller: str = "",
         wait_s: float | None = None,
-        tell: Tell | None = None,
+        report_progress: ReportProgress | None = None,
         on_begun: Callable[[], None] | None = None,
     ) -> HostedResult:
         """Start a run and wait for it, for a limited time. If the client stops waiting, the run is cancelled.
 
-        `on_begun` is called once it is admitted: from then on it is not lost.
+        `on_begun` is called after the admission: from then on, the run survives a crash of this process.
         """
         ws = Workspace.open(environ=self.speak_for(caller))
-        carried = _HostedRun(ws, ask(ws))
-        self._open.add(carried)
-        carried.work.add_done_callback(lambda _: self._open.discard(carried))
+        run = _HostedRun(ws, make_request(ws))
+        self._open.add(run)
+        run.task.add_done_callback(lambda _: self._open.discard(run))
         try:
-            prepared = await carried.begin()
+            prepared = await run.wait_admitted()
             session_id = prepared.row.session_id
             if on_begun is not None:
                 on_begun()
-            await _watch(carried.work, ProgressReader(ws.home, session_id), wait_s=wait_s, tell=tell)
+            await _watch(run.task, ProgressReader(ws.home, session_id), wait_s=wait_s, report_progress=report_progress)
         except asyncio.CancelledError:
             if not self.is_ending:
-                carried.cancel("whoever asked for it took that back")
+                run.cancel("the client cancelled its request")
             raise
-        return HostedResult(prepared, carried.work.result() if carried.work.done() else None)
+        return HostedResult(prepared, run.task.result() if run.task.done() else None)
 
-    def detach(self, ask: Ask, *, caller: str = "") -> AdmittedRun:
+    def detach(self, make_request: MakeRequest, *, caller: str = "") -> AdmittedRun:
         """Start a run in a process of its own."""
         from remit.runs.run_control import detach  # noqa: PLC0415 - only for this
 
         ws = Workspace.open(environ=self.speak_for(caller))
         try:
-            return detach(ws, ask(ws))
+            return detach(ws, make_request(ws))
         finally:
             ws.home.close()
 
-    async def wait(self, session_id: str, *, wait_s: float, tell: Tell | None = None) -> Result | None:
+    async def wait(
+        self, session_id: str, *, wait_s: float, report_progress: ReportProgress | None = None
+    ) -> Result | None:
         """Wait for a run, whichever process supervises it; None if it isn't finished. The run continues in any case."""
         ws = Workspace.open(environ=self.environ, lenient=True)
         waiting = asyncio.ensure_future(wait_for(ws, [session_id], timeout_s=wait_s))
         try:
-            await _watch(waiting, ProgressReader(ws.home, session_id), wait_s=None, tell=tell)
+            await _watch(waiting, ProgressReader(ws.home, session_id), wait_s=None, report_progress=report_progress)
             (waited,) = waiting.result()
         finally:
             await _stop(waiting)
             await ws.close()
-        if waited.trouble is not None:
-            raise waited.trouble
+        if waited.error is not None:
+            raise waited.error
         return waited.result
 
     async def cancel(self, session_id: str, *, reason: str, caller: str = "") -> WaitResult:
@@ -160,19 +162,19 @@ class HostedRuns:
             await ws.close()
 
     async def end(self) -> list[str]:
-        """Stop all; returns the sessions that continue in processes of their own."""
+        """Stop supervising all runs; return the sessions that continue in processes of their own."""
         self.is_ending = True
-        for carried in self._open:
-            if TICKET in carried.ws.environ:
-                carried.cancel("whoever asked for it has gone")
-        ending = {carried.work for carried in self._open if carried.is_cancelled}
+        for run in self._open:
+            if TICKET in run.ws.environ:
+                run.cancel("the process of its caller has ended")
+        ending = {run.task for run in self._open if run.is_cancelled}
         if ending:
             await asyncio.wait(ending, timeout=ENDING_S)
-        left = [(await carried.leave(), carried.is_cancelled) for carried in [*self._open]]
-        goes_on = [each for each, is_cancelled in left if each and not is_cancelled]
-        for each in goes_on:
-            self._hand_over(each)
-        return goes_on
+        released = [(await run.release(), run.is_cancelled) for run in [*self._open]]
+        continued = [session_id for session_id, is_cancelled in released if session_id and not is_cancelled]
+        for session_id in continued:
+            self._hand_over(session_id)
+        return continued
 
     def _hand_over(self, session_id: str) -> None:
         """Start a process that supervises a run without a supervisor."""
@@ -212,9 +214,9 @@ class _HostedRun:
         self.ws = ws
         self._started: asyncio.Future[AdmittedRun] = asyncio.get_running_loop().create_future()
         self._cancelling: list[asyncio.Task[Sequence[str]]] = []
-        self.work: asyncio.Task[Result] = asyncio.ensure_future(self._carry(request))
+        self.task: asyncio.Task[Result] = asyncio.ensure_future(self._run(request))
 
-    async def _carry(self, request: Request) -> Result:
+    async def _run(self, request: Request) -> Result:
         async with self.ws:
             prepared = await self.ws.start(request)
             self._started.set_result(prepared)
@@ -224,12 +226,12 @@ class _HostedRun:
                     await self.ws.wait(each)
             return result
 
-    async def begin(self) -> AdmittedRun:
+    async def wait_admitted(self) -> AdmittedRun:
         """Wait until the run is admitted. Raises if it is refused."""
-        both: set[asyncio.Future[Any]] = {self.work, self._started}
+        both: set[asyncio.Future[Any]] = {self.task, self._started}
         await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
         if not self._started.done():
-            self.work.result()
+            self.task.result()
         return self._started.result()
 
     @property
@@ -244,32 +246,32 @@ class _HostedRun:
 
     async def _cancel(self, reason: str) -> Sequence[str]:
         try:
-            prepared = await self.begin()
+            prepared = await self.wait_admitted()
         except RemitError:  # it was never admitted
             return ()
         return await self.ws.cancel(prepared.row.session_id, reason=reason)
 
-    async def leave(self) -> str:
+    async def release(self) -> str:
         """Stop supervising, but let the agent continue; returns the session if the run isn't finished."""
         with suppress(RemitError):
-            prepared = await self.begin()  # an admission in progress is still this process's
-            if not self.work.done():
-                await _stop(self.work)
+            prepared = await self.wait_admitted()  # an admission in progress is still this process's
+            if not self.task.done():
+                await _stop(self.task)
                 return prepared.row.session_id
         return ""
 
 
-async def _watch(work: asyncio.Future[Result] | asyncio.Future[list[WaitResult]], following: ProgressReader, *,
-                 wait_s: float | None, tell: Tell | None) -> None:  # fmt: skip
+async def _watch(task: asyncio.Future[Result] | asyncio.Future[list[WaitResult]], reader: ProgressReader, *,
+                 wait_s: float | None, report_progress: ReportProgress | None) -> None:  # fmt: skip
     """Wait until a run is finished or the time is up, and report progress meanwhile."""
     last = None if wait_s is None else time.monotonic() + wait_s
     while True:
-        left_s = LOOK_S if last is None else min(LOOK_S, last - time.monotonic())
-        if (await asyncio.wait({work}, timeout=max(0.0, left_s)))[0] or (last is not None and left_s < LOOK_S):
+        left_s = PROGRESS_S if last is None else min(PROGRESS_S, last - time.monotonic())
+        if (await asyncio.wait({task}, timeout=max(0.0, left_s)))[0] or (last is not None and left_s < PROGRESS_S):
             return
-        if tell is not None:
+        if report_progress is not None:
             with suppress(RemitError):  # without progress reports, the result still arrives
-                await tell(following.look())
+                await report_progress(reader.read())
 
 
 async def _stop(task: asyncio.Future[Result] | asyncio.Future[list[WaitResult]]) -> None:

@@ -363,7 +363,11 @@ def render_failed_checks(checked: CheckedTree, *, format: str, session_id: str =
         ending = each.output.encode("utf-8", "replace")[-room:].decode("utf-8", "ignore")
         quoted = "\n".join(f"    {line}" for line in ending.splitlines())
         parts.append(f"- {show(each.command)}: {each.reason}.{before} The end of its output:\n{quoted}")
-    parts += [f"- {finding.message}. {finding.hint}" for finding in checked.diagnostics if finding.code in _WEAKENED]
+    parts += [
+        f"- {diagnostic.message}. {diagnostic.hint}"
+        for diagnostic in checked.diagnostics
+        if diagnostic.code in _WEAKENED
+    ]
     parts.append(
         "Find the cause and fix it; don't weaken the tests or the configuration of the check. Run the command again "
         + (f"before you return. Then send your return again.\n{_render_form(format, session_id)}\n" if format else
@@ -372,9 +376,9 @@ def render_failed_checks(checked: CheckedTree, *, format: str, session_id: str =
     return "\n".join(parts)
 
 
-def _render_diagnostic(finding: Diagnostic) -> str:
-    at = f" (at {show(finding.pointer)})" if finding.pointer else ""
-    return f"- {finding.code}: {_shorten(finding.message)}{at}. {_shorten(finding.hint)}".rstrip()
+def _render_diagnostic(diagnostic: Diagnostic) -> str:
+    at = f" (at {show(diagnostic.pointer)})" if diagnostic.pointer else ""
+    return f"- {diagnostic.code}: {_shorten(diagnostic.message)}{at}. {_shorten(diagnostic.hint)}".rstrip()
 
 
 def _render_form(format: str, session_id: str = "") -> str:

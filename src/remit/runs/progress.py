@@ -1,6 +1,6 @@
 """Progress: a run and its nested runs as they are now.
 
-Owns what is told of a delegation while it runs. It is read from the ledger, so it is the same whoever drives.
+Progress is read from the ledger, so it is the same whichever process supervises the run.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ class RunProgress(NamedTuple):
     row: Run
     level: int
     """The depth below the followed run."""
-    said: str = ""
-    """The last line of activity of its agent."""
-    heard_ms: int | None = None
+    activity: str = ""
+    """The last line of output or the last tool of its agent."""
+    activity_ms: int | None = None
     idle_s: int = 0
     """How long the agent has been idle, if that is long enough to report."""
     tokens: int | None = None
     cost_usd: float | None = None
-    is_held: bool = False
+    is_queued: bool = False
     """Whether it waits for a slot; otherwise, it is about to start."""
     worker: str = ""
     """The worker that executes it, if it runs on another machine."""
@@ -71,16 +71,16 @@ class SlotWaiters:
             self._slots = _load_slots(home)
             with home.ledger.reading() as db:
                 holders, self._waiting = list_holders(db), list_waiting(db)
-            self._holding = len(holders)
+            self._used = len(holders)
             self._agents = Counter(agent for agent, _ in holders)
             self._trees = Counter(root_id for _, root_id in holders)
 
-    def is_held(self, row: Run) -> bool:
+    def is_queued(self, row: Run) -> bool:
         """Whether no slot is free for a run."""
         if row.state != "admitted":
             return False
         ahead = bisect_left(self._waiting, row.created_ms)
-        counts = (self._holding + ahead, self._agents[row.agent], self._trees[row.root_id])
+        counts = (self._used + ahead, self._agents[row.agent], self._trees[row.root_id])
         return any(limit is not None and count >= limit for count, limit in zip(counts, self._slots, strict=True))
 
 
@@ -93,8 +93,8 @@ def _load_slots(home: Home) -> Slots:
 
 class _AgentActivity(NamedTuple):
     number: int = 0
-    said: str = ""
-    heard_ms: int | None = None
+    text: str = ""
+    at_ms: int | None = None
     idle_s: int = 0
     tokens: int | None = None
     cost_usd: float | None = None
@@ -103,55 +103,55 @@ class _AgentActivity(NamedTuple):
 
 
 class ProgressReader:
-    """Follows one run; each call of `look` reads only new events."""
+    """Reads the progress of one run; each call of `read` loads only new events."""
 
     def __init__(self, home: Home, session_id: str) -> None:
         self.home = home
         self.session_id = session_id
         self._root_id = ""
-        self._heard: dict[str, _AgentActivity] = {}
+        self._activities: dict[str, _AgentActivity] = {}
 
-    def look(self) -> list[RunProgress]:
-        """The run and all nested runs, each below its caller, oldest first."""
+    def read(self) -> list[RunProgress]:
+        """Return the run and all nested runs, each after its caller, oldest first."""
         if not self._root_id:
             own = load_run(self.home.ledger, self.session_id)
             if own is None:
                 return []
             self._root_id = own.root_id
         rows = list_runs(self.home.ledger, root_id=self._root_id, limit=_MOST_ROWS)
-        room = SlotWaiters(self.home, rows)
-        return [self._see(row, level, room) for row, level in arrange(list(reversed(rows)), self.session_id)]
+        waiters = SlotWaiters(self.home, rows)
+        return [self._read_run(row, level, waiters) for row, level in arrange(list(reversed(rows)), self.session_id)]
 
-    def _see(self, row: Run, level: int, room: SlotWaiters) -> RunProgress:
-        heard = self._hear(row)
-        tokens = heard.tokens if row.tokens is None else row.tokens
-        cost_usd = heard.cost_usd if row.cost_usd is None else row.cost_usd
+    def _read_run(self, row: Run, level: int, waiters: SlotWaiters) -> RunProgress:
+        last = self._update_activity(row)
+        tokens = last.tokens if row.tokens is None else row.tokens
+        cost_usd = last.cost_usd if row.cost_usd is None else row.cost_usd
         return RunProgress(
-            row, level, heard.said, heard.heard_ms, heard.idle_s, tokens, cost_usd, room.is_held(row), heard.worker,
-            heard.check if row.ended_ms is None else None,
+            row, level, last.text, last.at_ms, last.idle_s, tokens, cost_usd, waiters.is_queued(row), last.worker,
+            last.check if row.ended_ms is None else None,
         )  # fmt: skip
 
-    def _hear(self, row: Run) -> _AgentActivity:
-        """The activity of a run, updated by its new events."""
-        heard = self._heard.get(row.session_id, _AgentActivity())
-        while events := load_events(self.home.ledger, after=heard.number, session_id=row.session_id):
+    def _update_activity(self, row: Run) -> _AgentActivity:
+        """Return the activity of a run, updated by its new events."""
+        last = self._activities.get(row.session_id, _AgentActivity())
+        while events := load_events(self.home.ledger, after=last.number, session_id=row.session_id):
             for event in events:
-                told = event.details
+                details = event.details
                 if event.kind == "progress":
-                    heard = heard._replace(
-                        said=str(told.get("said") or heard.said), heard_ms=event.at_ms, idle_s=0,
-                        tokens=told.get("tokens"), cost_usd=told.get("cost_usd"), check=None,
+                    last = last._replace(
+                        text=str(details.get("activity") or last.text), at_ms=event.at_ms, idle_s=0,
+                        tokens=details.get("tokens"), cost_usd=details.get("cost_usd"), check=None,
                     )  # fmt: skip
                 elif event.kind == "check":
-                    heard = heard._replace(check=read_check_event(event), heard_ms=event.at_ms, idle_s=0)
+                    last = last._replace(check=read_check_event(event), at_ms=event.at_ms, idle_s=0)
                 elif event.kind == "idle":
-                    heard = heard._replace(idle_s=int(told.get("seconds") or 0))
+                    last = last._replace(idle_s=int(details.get("seconds") or 0))
                 elif event.kind == "taken":
-                    heard = heard._replace(worker=redact(str(told.get("worker") or "")))
-            heard = heard._replace(number=events[-1].number)
-        self._heard[row.session_id] = heard
+                    last = last._replace(worker=redact(str(details.get("worker") or "")))
+            last = last._replace(number=events[-1].number)
+        self._activities[row.session_id] = last
         used = load_harness_activity(self.home, row)
-        return heard if used is None else heard._replace(said=used[0], heard_ms=used[1])
+        return last if used is None else last._replace(text=used[0], at_ms=used[1])
 
 
 def read_check_event(event: LedgerEvent) -> RunningCheck | None:
@@ -176,12 +176,12 @@ def load_harness_activity(home: Home, row: Run) -> tuple[str, int] | None:
 
 
 def name_use(tool: str, path: str | None) -> str:
-    """A tool and its file."""
+    """Return the name of a tool with its file."""
     return redact(f"{tool} {path}" if path else tool)
 
 
 def arrange(rows: list[Run], first: str) -> Iterator[tuple[Run, int]]:
-    """A run and its nested runs, each before its own nested runs."""
+    """Yield a run and its nested runs with their levels, each before its own nested runs."""
     below: dict[str | None, list[Run]] = {}
     for row in rows:
         below.setdefault(row.parent_id, []).append(row)

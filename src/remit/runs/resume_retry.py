@@ -1,7 +1,7 @@
 """Resume a finished run in its session, or retry it.
 
-Owns what may be (R0.14): what is partial goes on, in the same session of its harness; what is blocked can be tried
-again; what failed left nothing to go on with and is begun anew; what is completed is done.
+A partial or blocked run can be resumed in the same session of its harness. A failed run can only be retried from the
+beginning, and a completed run can't be resumed (R0.14).
 """
 
 from __future__ import annotations
@@ -24,76 +24,77 @@ if TYPE_CHECKING:
     from remit.runs.request import Request
     from remit.runs.workspace import Workspace
 
-_GOES_ON = ("partial", "blocked")
-_MOST_ROWS = 100_000
+_RESUMABLE = ("partial", "blocked")
+_MAX_ROWS = 100_000
 
 
 def make_retry(ws: Workspace, session_id: str, changes: Mapping[str, Any]) -> Request:
-    """The request of a finished run, to be made again from the beginning."""
-    _check_asked_here(ws, session_id, "was asked for in {}, and only there can it be asked for again")
-    row = _load_over(ws, session_id)
+    """Return a request that repeats a finished run from the beginning."""
+    _check_not_in_harness(ws, session_id, "was started in {} and can be retried only there")
+    row = _load_finished(ws, session_id)
     if row.details.get("command"):  # the task has changed since, so its current facts count
-        told = f"{session_id} was work on a task, which is begun where the task stands now"
-        raise RefusedError(told, hint=_describe_retry(row))
+        message = f"{session_id} was a run of a task command, which starts from the current state of the task"
+        raise RefusedError(message, hint=_describe_retry(row))
     request = _load_request(ws, row)
     return _change(request, changes)._replace(retry_of=session_id, resume_of="", harness_id="", batch="")
 
 
 def make_resume(ws: Workspace, session_id: str, prompt: str, changes: Mapping[str, Any]) -> Request:
-    """A request that continues a run in the session of its harness."""
-    _check_asked_here(ws, session_id, "is an agent of {}, and only there can it go on")
-    row = _load_over(ws, session_id)
-    anew = _describe_retry(row)
-    if row.status not in _GOES_ON:
-        hint = "what is to be done besides is new work: remit run" if row.status == "completed" else anew
-        left = "is completed" if row.status == "completed" else f"{row.status}, and left nothing to go on with"
-        raise RefusedError(f"{session_id} {left}", hint=hint)
+    """Return a request that continues a run in the session of its harness."""
+    _check_not_in_harness(ws, session_id, "was started in {} and can be resumed only there")
+    row = _load_finished(ws, session_id)
+    retry = _describe_retry(row)
+    if row.status not in _RESUMABLE:
+        is_completed = row.status == "completed"
+        hint = "start a new run for more work: remit run" if is_completed else retry
+        state = "is completed" if is_completed else f"{row.status} and can't be resumed"
+        raise RefusedError(f"{session_id} {state}", hint=hint)
     if not ws.supervisor.get_runner(row.runner, str(row.details.get("base", ""))).can_resume:
-        raise RefusedError(f"the runner {row.runner} cannot take up a session again", hint=anew)
+        raise RefusedError(f"the runner {row.runner} can't resume a session", hint=retry)
     harness_id = (load_text(ws.home, session_id, "harness") or b"").decode("utf-8", "replace")
     if not harness_id:
-        raise RefusedError(f"nobody knows what {row.runner} calls the session of {session_id}", hint=anew)
-    for other in list_runs(ws.home.ledger, only_open=True, limit=_MOST_ROWS):
+        raise RefusedError(f"the session id that {row.runner} gave to {session_id} is unknown", hint=retry)
+    for other in list_runs(ws.home.ledger, only_open=True, limit=_MAX_ROWS):
         if other.details.get("resume_of") == session_id:
-            message = f"{other.session_id} goes on with {session_id} already"
+            message = f"{other.session_id} already resumes {session_id}"
             raise RefusedError(message, hint=f"wait for it: remit wait {other.session_id}")
     request = _load_request(ws, row)
-    text = prompt.strip() or f"Go on with this work where you stopped, and finish it:\n\n{request.prompt}"
+    text = prompt.strip() or f"Continue this work where you stopped, and finish it:\n\n{request.prompt}"
     return _change(request, changes)._replace(
         prompt=text, runner=row.runner, resume_of=session_id, harness_id=harness_id, retry_of="", batch=""
     )
 
 
-def _check_asked_here(ws: Workspace, session_id: str, sentence: str) -> None:
+def _check_not_in_harness(ws: Workspace, session_id: str, sentence: str) -> None:
     """Refuse a run whose agent a harness started: Remit can't send a message to that session."""
     row = load_run(ws.home.ledger, session_id)
     if row is not None and read_run_config(row.details).is_harness_run:
-        hint = f"ask for it there, or have Remit start it as new work: remit run {row.agent} PROMPT"
+        hint = f"do that there, or start a new run: remit run {row.agent} PROMPT"
         raise RefusedError(f"{session_id} {sentence.format(row.runner)}", hint=hint)
 
 
 def _describe_retry(row: Run) -> str:
-    """The command that repeats a run: for a run on a task, its task command."""
+    """Return the hint with the command that repeats a run: for a run on a task, its task command."""
     command, task = row.details.get("command"), row.details.get("outside") or row.task_number
-    return f"start it anew: remit {f'task {command} {task}' if command else f'retry {row.session_id}'}"
+    return f"start it again: remit {f'task {command} {task}' if command else f'retry {row.session_id}'}"
 
 
-def _load_over(ws: Workspace, session_id: str) -> Run:
+def _load_finished(ws: Workspace, session_id: str) -> Run:
     row = load_run(ws.home.ledger, session_id)
     if row is None or row.state != "finished":
         hint = f"wait for it, or end it: remit wait {session_id}, remit cancel {session_id}"
-        raise StateError(f"{session_id} is not over", hint=hint)
+        raise StateError(f"{session_id} isn't finished", hint=hint)
     return row
 
 
 def _load_request(ws: Workspace, row: Run) -> Request:
-    """The request with the current facts on its task."""
+    """Return the request with the current facts on its task."""
     if row.details.get("settings", {}).get("in_process"):
-        message = f"{row.session_id} was a function of a program, and only that program has it"
-        raise RefusedError(message, hint="let the program do it again")
+        message = f"{row.session_id} ran a function of a program, and only that program can call it"
+        raise RefusedError(message, hint="call it in that program again")
     kept = load_text(ws.home, row.session_id, "request")
     if kept is None:
-        raise StateError(f"what was asked of {row.session_id} is not kept", hint="ask for it with: remit run")
+        raise StateError(f"the request of {row.session_id} isn't stored", hint="start a new run: remit run")
     request, number = read_request(kept.decode("utf-8", "surrogatepass"))
     if request.outside:
         return request._replace(task=show_outside(ws.root, ws.settings, request.outside))
@@ -101,7 +102,7 @@ def _load_request(ws: Workspace, row: Run) -> Request:
 
 
 def _change(request: Request, changes: Mapping[str, Any]) -> Request:
-    """The request with other limits; of the budget, only the given ones change."""
+    """Return the request with changed limits; in the budget, only the given limits change."""
     given: Budget = changes.get("budget", Budget())
     budget = request.budget._replace(**{name: limit for name, limit in given._asdict().items() if limit is not None})
     return request._replace(**{**changes, "budget": budget})

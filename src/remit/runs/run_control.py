@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 FINISH_S = 10.0
 """How long another supervisor may take to finish a cancelled run: a function can't be ended."""
 
-_LOOK_S = 0.1
-_MOST_ROWS = 100_000
+_POLL_S = 0.1
+_MAX_ROWS = 100_000
 
 
 class WaitResult(NamedTuple):
@@ -46,7 +46,7 @@ class WaitResult(NamedTuple):
     session_id: str
     result: Result | None
     """None if the run isn't finished."""
-    trouble: RemitError | None = None
+    error: RemitError | None = None
     """Why waiting failed."""
     harness: str = ""
     """The harness of a cancelled run, if only the harness can end it."""
@@ -57,15 +57,15 @@ def describe_open(waited: WaitResult) -> str:
     session, harness = waited.session_id, waited.harness
     if harness:
         return (
-            f"{session} runs in {harness}, which cannot be ended from here: its tools are refused from now on, and it "
-            f"is cancelled as soon as it stops; to end it now, stop it in {harness}"
+            f"{session} runs in {harness}, and Remit can't end it there: its tools are denied from now on, and it is "
+            f"cancelled when it stops; to end it now, stop it in {harness}"
         )
-    return f"{session} is not over"
+    return f"{session} isn't finished"
 
 
 async def wait_for(ws: Workspace, session_ids: Sequence[str], *, timeout_s: float | None = None) -> list[WaitResult]:
     """Wait for several runs at once, for a limited time. Unfinished runs continue."""
-    awaited = _begin_to_wait(ws, session_ids)
+    awaited = _mark_awaited(ws, session_ids)
     tasks = {each: asyncio.ensure_future(ws.wait(each)) for each in dict.fromkeys(session_ids)}
     try:
         await asyncio.wait(tasks.values(), timeout=timeout_s)
@@ -87,7 +87,7 @@ def _make_result(session_id: str, task: asyncio.Future[Result]) -> WaitResult:
     return WaitResult(session_id, task.result() if task.done() else None)
 
 
-def _begin_to_wait(ws: Workspace, session_ids: Sequence[str]) -> list[str]:
+def _mark_awaited(ws: Workspace, session_ids: Sequence[str]) -> list[str]:
     """Record that a caller waits for its own nested runs; returns those that it didn't wait for before."""
     caller: Caller | None = None
     with suppress(RefusedError):  # a process without a ticket may wait, too
@@ -118,22 +118,22 @@ async def cancel(ws: Workspace, session_id: str, *, reason: str) -> WaitResult:
     await _end_living(ws, session_id)
     rows = {each: load_run(ws.home.ledger, each) for each in (*told, session_id)}
     now_ms = read_clock_ms()
-    apart = {each: row.runner for each, row in rows.items() if row is not None and _is_apart(row, now_ms)}
-    if session_id in apart:  # of a harness that Remit has started, all ends with it
-        if len(rows) > len(apart):
-            await wait_for(ws, [each for each in rows if each not in apart], timeout_s=FINISH_S)
-        return WaitResult(session_id, None, harness=apart[session_id])
+    in_harness = {each: row.runner for each, row in rows.items() if row is not None and _is_in_harness(row, now_ms)}
+    if session_id in in_harness:  # of a harness that Remit has started, all ends with it
+        if len(rows) > len(in_harness):
+            await wait_for(ws, [each for each in rows if each not in in_harness], timeout_s=FINISH_S)
+        return WaitResult(session_id, None, harness=in_harness[session_id])
     waited = await wait_for(ws, [*told, session_id], timeout_s=FINISH_S)
     own = next(each for each in waited if each.session_id == session_id)
-    if own.trouble is not None:
-        raise own.trouble
+    if own.error is not None:
+        raise own.error
     return own
 
 
 def list_open(home: Home, session_id: str) -> list[str]:
     """The sessions of a run and all its nested runs that aren't finished."""
     own = load_run(home.ledger, session_id)
-    rows = [] if own is None else list_runs(home.ledger, root_id=own.root_id, limit=_MOST_ROWS)
+    rows = [] if own is None else list_runs(home.ledger, root_id=own.root_id, limit=_MAX_ROWS)
     below = {session_id}
     for row in reversed(rows):  # parents are older than their children
         if row.parent_id in below:
@@ -141,7 +141,7 @@ def list_open(home: Home, session_id: str) -> list[str]:
     return [row.session_id for row in reversed(rows) if row.session_id in below and row.state != "finished"]
 
 
-def _is_apart(row: Run, now_ms: int) -> bool:
+def _is_in_harness(row: Run, now_ms: int) -> bool:
     """Whether only a harness can end an agent. Once its return is judged, any waiting process finishes the run."""
     return row.state == "running" and is_in_harness(row, now_ms)
 
@@ -151,7 +151,7 @@ async def _end_living(ws: Workspace, session_id: str) -> None:
     while own := [each for each in list_living(ws.home) if each.session_id == session_id]:
         for attempt in own:
             send_control(attempt.folder, "cancel")
-        await asyncio.sleep(_LOOK_S)
+        await asyncio.sleep(_POLL_S)
 
 
 def _is_below(ws: Workspace, session_id: str, above: str) -> bool:
@@ -166,16 +166,16 @@ def _is_below(ws: Workspace, session_id: str, above: str) -> bool:
 def detach(ws: Workspace, request: Request) -> AdmittedRun:
     """Admit a request, and start a process of its own that supervises the run."""
     if request.function is not None:
-        raise UsageError("a function runs in this process alone", hint="start it with Workspace.start")
+        raise UsageError("a function runs only in this process", hint="start it with Workspace.start")
     if ws.supervisor.cluster is not None and TICKET in ws.environ:
-        raise UsageError("what an agent on a worker hands on ends with it", hint="wait for it: leave --detach out")
+        raise UsageError("a nested run on a worker ends with its caller", hint="wait for it: run it without --detach")
     presence = Presence(ws.home)
     try:
         prepared = ws.prepare(request._replace(awaited=False), owner=presence.id)
         try:
             start_supervisor(ws.home, prepared.row.session_id, presence, environ=ws.environ)
         except BaseException:  # a run whose start failed must not run later
-            ws.supervisor.cancel(prepared.row.session_id, reason="its driver could not be started")
+            ws.supervisor.cancel(prepared.row.session_id, reason="its supervisor could not be started")
             raise
     except BaseException:
         presence.end()
@@ -187,13 +187,13 @@ def detach(ws: Workspace, request: Request) -> AdmittedRun:
 async def drive_detached(ws: Workspace, session_id: str, *, held: int | None) -> Result:
     """Supervise a detached run until it is finished.
 
-    `held` is the open file of the supervisor that has it until it is claimed here.
+    `held` is the open file of the supervisor that owns the run until this process has claimed the run.
     """
     row = load_run(ws.home.ledger, session_id)
     if row is None:
-        raise UsageError(f"there is no delegation {session_id}", hint="remit ps --all shows what there is")
+        raise UsageError(f"there is no run {session_id}", hint="list all runs: remit ps --all")
     if held is None and row.state != "finished" and is_present(ws.home, row.owner):
-        raise StateError(f"{session_id} is driven by another process", hint=f"wait for it: remit wait {session_id}")
+        raise StateError(f"{session_id} is supervised by another process", hint=f"wait for it: remit wait {session_id}")
     if row.state != "finished" and claim(ws.home.ledger, row, ws.backend.id):
         await ws.backend.submit(session_id)
     if held is not None:

@@ -1,7 +1,7 @@
 """Check or submit an agent's own return before its final message (R2.15).
 
-Owns that it is the verdict that will be: whoever shows a ticket is judged as the session of that ticket, by the same
-engine, with the tree as it was when the work began. Only which tools were used is not known here.
+The verdict is the one that the final message would get: the ticket identifies the session, and the same judge compares
+the working tree with the tree before the run. Only the tools that the agent used are unknown here.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class OwnVerdict(NamedTuple):
 
     accepted: bool
     name: str
-    findings: tuple[Diagnostic, ...]
+    diagnostics: tuple[Diagnostic, ...]
     session_id: str | None = None
     format: str | None = None
     status: str | None = None
@@ -53,7 +53,7 @@ class ClaimedIdentity(NamedTuple):
 def check_own(ws: Workspace, message: str, claimed: ClaimedIdentity) -> OwnVerdict:
     """Judge a final message for the session of the ticket, or for a claimed identity."""
     if not message.strip():
-        raise UsageError("there is nothing to check: the message is empty", hint="give the final message, whole")
+        raise UsageError("there is nothing to check: the message is empty", hint="pass the whole final message")
     if TICKET in ws.environ:
         return _check_session(ws, message, _find_row(ws, claimed))
     from pathlib import Path  # noqa: PLC0415 - only for this
@@ -63,29 +63,29 @@ def check_own(ws: Workspace, message: str, claimed: ClaimedIdentity) -> OwnVerdi
     verdict = check(message, format=claimed.format, session_id=claimed.session_id, agent=claimed.agent,
                     root=Path(ws.root))  # fmt: skip
     status = None if verdict.returned is None else verdict.returned.status
-    return OwnVerdict(verdict.accepted, verdict.name, verdict.findings, claimed.session_id, verdict.format, status,
+    return OwnVerdict(verdict.accepted, verdict.name, verdict.diagnostics, claimed.session_id, verdict.format, status,
                       verdict.repairs)  # fmt: skip
 
 
 def submit_own(ws: Workspace, message: str) -> tuple[OwnVerdict, bool]:
-    """Judge a return, and store it for the running attempt if it is usable; the verdict, and whether it was stored.
+    """Judge a return and store it for the running attempt if it is usable; return the verdict and whether it is stored.
 
-    The ticket says which run it belongs to. A subagent of a harness has none; there the harness's process says it, and
-    among several subagents at once the session id in the return.
+    The ticket identifies the run. A subagent of a harness has no ticket: the process of its harness identifies it, and
+    among several running subagents, the session id in the return.
     """
     if not message.strip():
-        raise UsageError("there is nothing to hand in: the message is empty", hint="give the return as a JSON object")
+        raise UsageError("there is nothing to submit: the message is empty", hint="pass the return as a JSON object")
     if TICKET in ws.environ:
         caller = find_caller(ws.home, ws.environ, now_ms=read_clock_ms())
         session_id = None if caller is None else caller.session_id
     else:
-        session_id = find_within(ws.home, said=message) if ws.home.is_made else None
+        session_id = find_within(ws.home, message=message) if ws.home.is_made else None
     row = None if session_id is None else load_run(ws.home.ledger, session_id)
     if row is None:
-        hint = "remit check FILE checks any other message"
-        raise UsageError("only an agent inside a run can hand a return in: this process belongs to none", hint=hint)
+        hint = "check any other message: remit check FILE"
+        raise UsageError("only an agent inside a run can submit a return; this process isn't part of a run", hint=hint)
     if row.state != "running":
-        raise UsageError(f"the run {session_id} has ended, so it takes no return", hint=f"remit show {session_id}")
+        raise UsageError(f"the run {session_id} has ended and accepts no return", hint=f"remit show {session_id}")
     config = read_run_config(row.details)
     if config.format == MANIFEST.name:
         raise UsageError("an agent of the format manifest returns by its manifest", hint="append the entry, then reply")
@@ -99,21 +99,21 @@ def submit_own(ws: Workspace, message: str) -> tuple[OwnVerdict, bool]:
 
 
 def _find_row(ws: Workspace, claimed: ClaimedIdentity) -> Run:
-    """The run that the ticket belongs to."""
+    """Return the run that the ticket belongs to."""
     caller = find_caller(ws.home, ws.environ, now_ms=read_clock_ms())
     row = None if caller is None else load_run(ws.home.ledger, caller.session_id)
     if row is None:
-        raise UsageError("nobody knows the session of this ticket", hint="an agent is known by the ticket it was given")
+        raise UsageError("this ticket belongs to no session", hint="pass the ticket that Remit gave to the agent")
     if claimed.session_id not in (None, row.session_id):
-        told = f"'{claimed.session_id}' is another session: this agent's is {row.session_id}"
-        raise UsageError(told, hint="leave session_id out: it is known")
+        message = f"'{claimed.session_id}' is another session; this agent's session is {row.session_id}"
+        raise UsageError(message, hint="omit session_id; Remit knows it")
     return row
 
 
 def _check_session(ws: Workspace, message: str, row: Run) -> OwnVerdict:
     config = read_run_config(row.details)
-    kept = (load_text(ws.home, row.session_id, BEFORE) or b"").decode("utf-8", "replace")
-    before = read_before(kept) if config.evidence else Before()
+    stored = (load_text(ws.home, row.session_id, BEFORE) or b"").decode("utf-8", "replace")
+    before = read_before(stored) if config.evidence else Before()
     context = load_context(ws.home, row, before, until=0)  # only the final return answers for earlier claims
     expectation = Expectation(
         row.session_id, row.agent if config.is_named else None, config.kind or None, row.depth, row.path

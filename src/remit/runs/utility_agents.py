@@ -67,7 +67,7 @@ class _CallFailed(Exception):  # noqa: N818 - a failed call, not an error of the
 
     def __init__(self, kind: str, message: str, advice: str) -> None:
         super().__init__(message)
-        self.fault = AgentError(kind, message, ERROR_CODES[kind], recoverable=True, recommendation=advice)
+        self.agent_error = AgentError(kind, message, ERROR_CODES[kind], recoverable=True, recommendation=advice)
 
 
 def answer(root: str, settings: Settings, row: Run) -> Conclusion:
@@ -80,18 +80,20 @@ def answer(root: str, settings: Settings, row: Run) -> Conclusion:
         call = _UtilityCall(home, settings, row, parse_inputs(request.prompt) | given)
         return _ANSWERS[row.agent](call)
     except _CallFailed as failed:
-        fault = failed.fault
+        agent_error = failed.agent_error
     except RemitError as error:
         kind = "git" if row.agent == GIT_WORKFLOW else "status_sync"
         advice = (error.hint or "try again").rstrip(".")
         is_command = advice.startswith("remit ")
-        fault = _CallFailed(kind, error.message, advice if is_command else f"{advice[:1].upper()}{advice[1:]}").fault
+        agent_error = _CallFailed(
+            kind, error.message, advice if is_command else f"{advice[:1].upper()}{advice[1:]}"
+        ).agent_error
     finally:
         home.close()
     nothing = {"files_updated": [], "rollback_performed": False} if row.agent == STATUS_SYNC else {}
-    summary = f"{row.agent} failed: {fault.message}. {fault.recommendation}."
+    summary = f"{row.agent} failed: {agent_error.message}. {agent_error.recommendation}."
     return Conclusion(
-        "exited", "accepted", "failed", summary[:400], faults=(fault,), next_steps=(fault.recommendation,),
+        "exited", "accepted", "failed", summary[:400], errors=(agent_error,), next_steps=(agent_error.recommendation,),
         extra=nothing,
     )  # fmt: skip
 

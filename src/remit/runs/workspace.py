@@ -96,9 +96,9 @@ class Workspace:
         environ: Mapping[str, str] | None = None,
         lenient: bool = False,
     ) -> Self:
-        """The workspace of a folder. Default: the current folder.
+        """Open the workspace of a folder. Default: the current folder.
 
-        `lenient`: also where its settings cannot be followed, with the usual ones: what is at work must be endable.
+        `lenient`: if its settings are invalid, use the defaults, so that running agents can still be ended.
         """
         check_sockets()
         return cls(find_workspace(None if path is None else os.fspath(path)), environ=environ, lenient=lenient)
@@ -127,7 +127,7 @@ class Workspace:
 
         `agent` is the name of an agent file; with None the harness or the command works without one.
         The options are those of `RequestOptions`: inputs, runner, command, function, timeout_s, return_format, budget,
-        worktree, confine … Raises `RefusedError` where it may not be, and `RunnerError` where it cannot be started.
+        worktree, confine … Raises `RefusedError` if the run isn't permitted, and `RunnerError` if it can't be started.
         """
         self._check_options(options)
         return await self.run(Request(agent, prompt, **options))
@@ -153,24 +153,24 @@ class Workspace:
         batch: str = "",
         again: bool = False,
     ) -> list[Result]:
-        """Run many requests at once; their results in order. A refused or failed run doesn't affect the others.
+        """Run many requests at once; return their results in order. A refused or failed run doesn't affect the others.
 
-        `on_done` is called with the place and the result of each as it ends. With a `batch`, a name for all of it,
-        those that are settled already are picked up and those that are open are driven on, so that it can be asked for
-        again after a crash; `again` does all of it anew.
+        `on_done` is called with the index and the result of each run as it ends. `batch` is a name that makes the call
+        idempotent: after a crash, the same call returns finished runs and continues open ones. `again` repeats all.
         """
         from remit.runs.batch import RunBatch  # noqa: PLC0415 - only for many
 
-        fanout = RunBatch(self, requests, concurrency=concurrency, on_done=on_done, batch=batch, again=again)
-        return await fanout.run()
+        runs = RunBatch(self, requests, concurrency=concurrency, on_done=on_done, batch=batch, again=again)
+        return await runs.run()
 
     async def work(
         self, command: str, /, task: int, prompt: str = "", *, agent: str = "", **options: Unpack[RequestOptions]
     ) -> list[FinishedTaskRun]:
         """Run a task command: research, plan, revise, implement, review, or one of the workspace's own.
 
-        The task is moved before and after. Where its plan has phases, each is a delegation, up to the first that does
-        not complete; the last part says how it ended: partial, too, where phases are left that nobody can go on with.
+        The marker of the task is set before and after the run. If its plan has phases, each phase is a run, up to the
+        first one that isn't completed. The last run in the list has the final status, which is partial if phases are
+        left that can't be continued.
         """
         from remit.runs.tasks.task_runs import TaskRequest, run_task  # noqa: PLC0415 - only for tasks
 
@@ -194,9 +194,9 @@ class Workspace:
     async def _start(self, read: Draft, setting: AdmissionContext) -> AdmittedRun:
         read, prepared = await self._check_out(read), None
         try:
-            async with self.backend.admitting(self.caller_environ) as tell:
+            async with self.backend.admitting(self.caller_environ) as announce:
                 prepared = await self.supervisor.group_commit.write(lambda _: self._enter(read, setting))
-                await tell(prepared.row.session_id)
+                await announce(prepared.row.session_id)
         except BaseException as error:
             if prepared is None:
                 await self.drop(read)
@@ -210,7 +210,7 @@ class Workspace:
 
     async def withdraw(self, session_id: str) -> None:
         """Cancel an admitted run that could not be announced to the other machines."""
-        self.supervisor.cancel(session_id, reason="the other machines could not be told of it")
+        self.supervisor.cancel(session_id, reason="the run could not be announced to the other machines")
         with suppress(RemitError):  # the next supervisor ends it
             await self.backend.submit(session_id)
 
@@ -256,9 +256,9 @@ class Workspace:
         return await asyncio.to_thread(check_out_worktree, read, self.root)
 
     def _get_setting(self, owner: str | None = None) -> AdmissionContext:
-        is_afar = self.supervisor.cluster is not None
+        is_remote = self.supervisor.cluster is not None
         return AdmissionContext(
-            self.home, self.settings, self._own_runners, self.environ, owner or self.backend.id, is_afar
+            self.home, self.settings, self._own_runners, self.environ, owner or self.backend.id, is_remote
         )
 
     def _enter(self, read: Draft, setting: AdmissionContext) -> AdmittedRun:
@@ -280,7 +280,7 @@ class Workspace:
         return usual if row is None else int(row.details.get("result_tokens", usual)) or usual
 
     async def cancel(self, session_id: str, *, reason: str = "") -> Sequence[str]:
-        """Cancel a run and all nested runs; the sessions that were cancelled."""
+        """Cancel a run and all nested runs; return the cancelled sessions."""
         return await self.backend.cancel(session_id, reason=reason)
 
     def list(self, *, only_open: bool = True) -> Sequence[Run]:

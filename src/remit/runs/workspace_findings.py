@@ -53,7 +53,7 @@ class CheckedFindingsFile(NamedTuple):
 
     file: str
     text: str
-    findings: tuple[Diagnostic, ...]
+    diagnostics: tuple[Diagnostic, ...]
 
 
 def validate_findings_files(manifest: str) -> Iterator[CheckedFindingsFile]:
@@ -105,12 +105,14 @@ class ValidatedManifests:
     def add(self, manifest: str, *, with_pages: bool) -> None:
         """Validate a manifest and, with `with_pages`, its findings files."""
         rows = [
-            ManifestDiagnostic(told.finding, manifest, told.text, told.first_line)
+            ManifestDiagnostic(told.diagnostic, manifest, told.text, told.first_line)
             for told in validate_manifest(manifest)
         ]
         self.rows[manifest] = rows
         for page in validate_findings_files(manifest) if with_pages else ():
-            self.rows[page.file] = [ManifestDiagnostic(finding, page.file, page.text, 1) for finding in page.findings]
+            self.rows[page.file] = [
+                ManifestDiagnostic(finding, page.file, page.text, 1) for finding in page.diagnostics
+            ]
 
     def subtract(self, baseline: str) -> BaselineResult:
         """Remove the diagnostics that are in the baseline; create the baseline if there is none."""

@@ -85,17 +85,17 @@ def get_executing(settings: Settings, *, root: str) -> ConfiguredCommands:
 
 def check_trust(root: str, settings: Settings) -> None:
     """Raise unless the user trusts the commands in the settings."""
-    finding = _find_objection(root, get_executing(settings, root=root))
-    if finding is not None:
-        raise ConfigError(finding.message, hint=f"{finding.hint[:1].lower()}{finding.hint[1:].rstrip('.')}")
+    diagnostic = _find_objection(root, get_executing(settings, root=root))
+    if diagnostic is not None:
+        raise ConfigError(diagnostic.message, hint=f"{diagnostic.hint[:1].lower()}{diagnostic.hint[1:].rstrip('.')}")
 
 
 def get_trust() -> TrustRequest:
     """Return the commands of this workspace, and whether the user trusts them."""
     root = find_workspace()
     executing = get_executing(load_settings(root), root=root)
-    finding = _find_objection(root, executing)
-    return TrustRequest(root, executing, "" if finding is None else finding.message)
+    diagnostic = _find_objection(root, executing)
+    return TrustRequest(root, executing, "" if diagnostic is None else diagnostic.message)
 
 
 def _find_objection(root: str, executing: ConfiguredCommands) -> Diagnostic | None:

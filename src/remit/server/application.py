@@ -34,27 +34,33 @@ PAGES = ("runs", "agents", "tasks", "findings", "errors", "compliance", "workers
 """The pages of the dashboard; each may have subpages."""
 
 
-def _forget(sessions: dict[str, float]) -> None:
-    """Discard the sessions when the server ends."""
+def _discard_sessions(sessions: dict[str, float]) -> None:
+    """Don't store the sessions."""
     del sessions
 
 
-def make_desk(place: Place, tokens: Tokens, *, keep: Callable[[dict[str, float]], None] = _forget) -> ServerContext:
-    """The context of a server. `keep`: stores the sessions."""
+def make_context(
+    place: Place, tokens: Tokens, *, keep: Callable[[dict[str, float]], None] = _discard_sessions
+) -> ServerContext:
+    """Return the context of a server. `keep` stores the sessions."""
     return ServerContext(place, tokens, Streams(tokens), Assets(), Kept(), keep, asyncio.Lock())
 
 
-def make_application(desk: ServerContext, *, rates: Rates | None = None) -> ASGIApp:
-    """The whole server, as ASGI has it."""
+def make_application(context: ServerContext, *, rates: Rates | None = None) -> ASGIApp:
+    """Return the ASGI application with all routes behind the guard."""
     by_path: dict[str, list[Operation]] = {}
     for each in OPERATIONS:
         by_path.setdefault(each.path, []).append(each)
-    routes = [Route(f"{BASE}{path}", Endpoint(operations, desk)) for path, operations in by_path.items()]
-    routes.append(Route(LOGIN, Login(desk)))
-    routes.append(Route("/web/{name}", _Files(desk.assets)))
-    routes.append(Route("/", _Files(desk.assets)))
-    routes += [Route(path, _Files(desk.assets)) for page in PAGES for path in (f"/{page}", f"/{page}/{{below:path}}")]
-    return Guard(Router(routes, redirect_slashes=False, default=_tell_missing), desk.place, desk.tokens, rates=rates)
+    routes = [Route(f"{BASE}{path}", Endpoint(operations, context)) for path, operations in by_path.items()]
+    routes.append(Route(LOGIN, Login(context)))
+    routes.append(Route("/web/{name}", _Files(context.assets)))
+    routes.append(Route("/", _Files(context.assets)))
+    routes += [
+        Route(path, _Files(context.assets)) for page in PAGES for path in (f"/{page}", f"/{page}/{{below:path}}")
+    ]
+    return Guard(
+        Router(routes, redirect_slashes=False, default=_raise_missing), context.place, context.tokens, rates=rates
+    )
 
 
 class _Files:
@@ -67,11 +73,11 @@ class _Files:
         """Send a file."""
         if scope["method"] not in SAFE:
             headers = {"Allow": ", ".join(sorted(SAFE))}
-            raise ProblemError(405, "METHOD_NOT_ALLOWED", "this is only to be looked at", headers=headers)
+            raise ProblemError(405, "METHOD_NOT_ALLOWED", "this address can only be read", headers=headers)
         name = scope["path_params"].get("name", PAGE)
         await self._assets.answer(name, Headers(scope))(scope, receive, send)
 
 
-async def _tell_missing(scope: Scope, receive: Receive, send: Send) -> None:
+async def _raise_missing(scope: Scope, receive: Receive, send: Send) -> None:
     del receive, send
     raise MissingError(f"there is no '{scope['path'][:100]}'", hint="the dashboard is at /, the API below /api/v1")

@@ -1,7 +1,7 @@
-"""Assets: the files of the dashboard, as browsers get them.
+"""Assets: the files of the dashboard.
 
-Files of `server/web` are compressed once, have an ETag of their content, and are revalidated at each request.
-Only files of that folder, of kinds that the dashboard is made of; a name is looked up, never followed.
+Files of `server/web` are compressed once, have an ETag of their content, and are revalidated at each request. Only
+files directly in that folder with a known suffix are sent, so a name can't lead out of it.
 """
 
 from __future__ import annotations
@@ -32,33 +32,33 @@ _MAX_BYTES = 2 * 1024 * 1024
 
 
 class Asset(NamedTuple):
-    """A file, ready to be sent."""
+    """A file with its compressed form and its ETag."""
 
     kind: str
     data: bytes
     packed: bytes
     etag: str
     stamp: tuple[int, int]
-    """When it was changed and how long it was: a checkout that is worked on needs no new start."""
+    """The time of change and the size, so that an edited file is read again without a restart."""
 
 
 class Assets:
-    """The files of a folder, each packed when it is first asked for."""
+    """The files of a folder, each compressed at the first request."""
 
     def __init__(self, folder: Path = FOLDER) -> None:
         self._folder = folder
         self._packed: dict[str, Asset] = {}
 
     def answer(self, name: str, headers: Headers) -> Response:
-        """A file, or that the browser has it already."""
+        """Answer with a file, or with 304 if the browser has it already."""
         found = self._find(name)
-        told = {"ETag": found.etag, "Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
+        common = {"ETag": found.etag, "Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
         if is_known(headers.get_list("if-none-match"), found.etag):
-            return Response(None, 304, told)
-        takes_packed = "gzip" in headers.get_list("accept-encoding").lower()
-        if takes_packed and len(found.packed) < len(found.data):
-            return Response(found.packed, 200, {**told, "Content-Encoding": "gzip"}, found.kind)
-        return Response(found.data, 200, told, found.kind)
+            return Response(None, 304, common)
+        accepts_gzip = "gzip" in headers.get_list("accept-encoding").lower()
+        if accepts_gzip and len(found.packed) < len(found.data):
+            return Response(found.packed, 200, {**common, "Content-Encoding": "gzip"}, found.kind)
+        return Response(found.data, 200, common, found.kind)
 
     def _find(self, name: str) -> Asset:
         file = self._folder / name
@@ -75,7 +75,7 @@ class Assets:
         return found
 
 
-def is_known(told: str, etag: str) -> bool:
-    """Whether who asks has what there is: one of the tags that it names, or any."""
-    named = [each.strip().removeprefix("W/") for each in told.split(",")]
-    return etag.removeprefix("W/") in named or "*" in named
+def is_known(if_none_match: str, etag: str) -> bool:
+    """Return whether an `If-None-Match` header contains a tag or `*`."""
+    tags = [each.strip().removeprefix("W/") for each in if_none_match.split(",")]
+    return etag.removeprefix("W/") in tags or "*" in tags

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _NAME = "message"
 
 
-def check_message(asked: ApiRequest) -> CheckedMessageObject:
+def check_message(request: ApiRequest) -> CheckedMessageObject:
     """Check a final message, with its artifacts as they are in this workspace."""
     from pathlib import Path
 
@@ -21,7 +21,7 @@ def check_message(asked: ApiRequest) -> CheckedMessageObject:
     from remit.storage.secrets import redact_all
     from remit.storage.settings import find_workspace
 
-    given = asked.body
+    given = request.body
     verdict = check_message.check(
         given["text"],
         format=given.get("format"),
@@ -31,8 +31,8 @@ def check_message(asked: ApiRequest) -> CheckedMessageObject:
     return redact_all(build_checked_message(verdict, _NAME))
 
 
-def lint_agents(asked: ApiRequest) -> LintObject:
+def lint_agents(request: ApiRequest) -> LintObject:
     """Lint agent files."""
     from remit.views.agents import lint_files
 
-    return lint_files(asked.body.get("paths", ()))
+    return lint_files(request.body.get("paths", ()))

@@ -41,7 +41,7 @@ _MAX_FIELDS = 50
 class ApiRequest(NamedTuple):
     """A request that was checked against the table of operations."""
 
-    desk: ServerContext
+    context: ServerContext
     guest: Guest
     headers: Headers
     path: Mapping[str, Any]
@@ -64,9 +64,9 @@ class ApiAnswer(NamedTuple):
 class Endpoint:
     """The operations of one path."""
 
-    def __init__(self, operations: Sequence[Operation], desk: ServerContext) -> None:
+    def __init__(self, operations: Sequence[Operation], context: ServerContext) -> None:
         self._operations = {each.method: each for each in operations}
-        self._desk = desk
+        self._context = context
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -74,10 +74,10 @@ class Endpoint:
         operation = self._operations.get(method)
         if operation is None:
             allow = sorted({*self._operations} | ({"HEAD"} if "GET" in self._operations else set()))
-            message = f"nobody can {scope['method']} this"
+            message = f"{scope['method']} isn't possible here"
             raise ProblemError(405, "METHOD_NOT_ALLOWED", message, headers={"Allow": ", ".join(allow)})
-        asked = ApiRequest(
-            self._desk,
+        request = ApiRequest(
+            self._context,
             scope["guest"],
             Headers(scope),
             check_fields(_type_all(scope["path_params"], operation.names), operation.names),
@@ -90,33 +90,33 @@ class Endpoint:
         )
         handler = find_handler(operation)
         if iscoroutinefunction(handler):
-            given = await handler(asked)
-            response = given if isinstance(given, Response) else _render(given, asked, operation.status)
+            given = await handler(request)
+            response = given if isinstance(given, Response) else _render(given, request, operation.status)
         else:
-            response = await asyncio.to_thread(_carry_out, handler, asked, operation.status)
+            response = await asyncio.to_thread(_call, handler, request, operation.status)
         await response(scope, receive, send)
 
 
 def find_handler(operation: Operation) -> Callable[[ApiRequest], Any]:
-    """The function that answers an operation: it is called as the operation is."""
+    """Return the function that answers an operation; it has the name of the operation."""
     found: Callable[[ApiRequest], Any] = getattr(import_module(operation.home), operation.name)
     return found
 
 
-def _carry_out(handler: Callable[[ApiRequest], Any], asked: ApiRequest, status: int) -> Response:
-    return _render(handler(asked), asked, status)
+def _call(handler: Callable[[ApiRequest], Any], request: ApiRequest, status: int) -> Response:
+    return _render(handler(request), request, status)
 
 
-def _render(given: ApiAnswer | Mapping[str, Any], asked: ApiRequest, status: int) -> Response:
+def _render(given: ApiAnswer | Mapping[str, Any], request: ApiRequest, status: int) -> Response:
     """Render the answer of a handler, or 304 if the client has it already."""
     answer = given if isinstance(given, ApiAnswer) else ApiAnswer(given, status)
     if answer.value is None:
         return Response(None, answer.status, answer.headers)
     text = render_json(answer.value)
     headers = dict(answer.headers)
-    if "event" in answer.value and status == 200:  # noqa: PLR2004 - it can be asked for again and again
+    if "event" in answer.value and status == 200:  # noqa: PLR2004 - only this status can be cached
         headers["ETag"] = make_etag(text, answer.value["event"])
-        if is_known(asked.headers.get_list("if-none-match"), headers["ETag"]):
+        if is_known(request.headers.get_list("if-none-match"), headers["ETag"]):
             return Response(None, 304, headers)
     return Response(text, answer.status, headers, "application/json")
 
@@ -129,7 +129,7 @@ def make_etag(text: str, event: object) -> str:
 # --- queries ---------------------------------------------------------------------------------------------------------
 
 
-def parse_query(query: bytes, kind: Any) -> dict[str, Any]:  # noqa: ANN401 - a TypedDict is no type to a type checker
+def parse_query(query: bytes, kind: Any) -> dict[str, Any]:  # noqa: ANN401 - type checkers don't accept a TypedDict as a type
     """The fields of a query, converted to their types; each name may occur once."""
     try:
         pairs = parse_qsl(query.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=_MAX_FIELDS)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from starlette.responses import Response
 
 from remit.errors import RemitError
-from remit.server.problems import ProblemError, take_down
+from remit.server.problems import ProblemError, report_bug
 from remit.views.render import render_json
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _AGAIN_S = 2
 
 
 class Batch(NamedTuple):
-    """What is new in a channel, written as it is sent."""
+    """New data of a channel, rendered as it is sent."""
 
     number: int
     """The position after this batch."""
@@ -61,14 +61,14 @@ class Channel:
         self._farewell: Batch | None = None
         """The last batch, for clients that join later."""
         self._followers: set[Follower] = set()
-        self._looking: asyncio.Task[None] | None = None
+        self._polling: asyncio.Task[None] | None = None
         self._ready: asyncio.Future[None] | None = None
 
     def find_position(self) -> int:
         """The present position of the channel."""
         raise NotImplementedError
 
-    def look(self) -> Batch | None:
+    def poll(self) -> Batch | None:
         """The batch since the position; None without news."""
         raise NotImplementedError
 
@@ -80,7 +80,7 @@ class Channel:
         self._followers.add(follower)
         if self._ready is None:
             self._ready = asyncio.get_running_loop().create_future()
-            self._looking = asyncio.ensure_future(self._look_on(self._ready))
+            self._polling = asyncio.ensure_future(self._poll_all(self._ready))
         await asyncio.shield(self._ready)
         follower.is_listening = True
         if self._farewell is not None:
@@ -90,39 +90,39 @@ class Channel:
     def leave(self, follower: Follower) -> None:
         """Remove a follower; without followers, polling stops."""
         self._followers.discard(follower)
-        if not self._followers and self._looking is not None:
-            self._looking.cancel()
-            self._looking = self._ready = None
+        if not self._followers and self._polling is not None:
+            self._polling.cancel()
+            self._polling = self._ready = None
 
-    async def _look_on(self, ready: asyncio.Future[None]) -> None:
-        thread = ThreadPoolExecutor(1, "remit-http-look")  # its own: a connection to the ledger stays in one thread
+    async def _poll_all(self, ready: asyncio.Future[None]) -> None:
+        thread = ThreadPoolExecutor(1, "remit-http-poll")  # its own: a connection to the ledger stays in one thread
         loop = asyncio.get_running_loop()
         try:
             self.position = await loop.run_in_executor(thread, self.find_position)
             ready.set_result(None)
             quiet = 0
             while self._farewell is None:
-                batch = await loop.run_in_executor(thread, self.look)
+                batch = await loop.run_in_executor(thread, self.poll)
                 quiet = quiet + 1 if batch is None else 0
                 if batch is not None:
-                    self._hand_out(batch)
+                    self._publish(batch)
                 await asyncio.sleep(self.quick_s if quiet < self.patience else self.idle_s)
         except Exception as error:  # noqa: BLE001 - the ledger failed: clients reconnect and get the error
-            self._give_up(ready, error)
+            self._fail(ready, error)
         finally:
             thread.submit(self.close)
             thread.shutdown(wait=False)
 
-    def _give_up(self, ready: asyncio.Future[None], error: Exception) -> None:
+    def _fail(self, ready: asyncio.Future[None], error: Exception) -> None:
         if not ready.done():
             ready.set_exception(error)
         elif not isinstance(error, RemitError):
-            take_down(error)
-        self._looking = self._ready = None
+            report_bug(error)
+        self._polling = self._ready = None
         for each in self._followers:
             each.end()
 
-    def _hand_out(self, batch: Batch) -> None:
+    def _publish(self, batch: Batch) -> None:
         self.position = batch.number
         if batch.is_last:
             self._farewell = batch._replace(parts=(), whole=b"")
@@ -220,7 +220,7 @@ class Streams:
         for each in self._followers:
             each.end()
 
-    def is_welcome(self, follower: Follower) -> bool:
+    def is_authorized(self, follower: Follower) -> bool:
         """Whether the session of a follower is still valid."""
         return self._tokens.is_good(follower.guest)
 
@@ -239,37 +239,38 @@ class EventStream(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send until the client disconnects or the channel ends."""
         sending = asyncio.ensure_future(self._send_all(scope["method"] == "HEAD", send))
-        leaving = asyncio.ensure_future(_wait_for_leave(receive))
+        disconnecting = asyncio.ensure_future(_wait_for_disconnect(receive))
         try:
-            await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({sending, disconnecting}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             self._streams.leave(self._follower)
-            for task in (sending, leaving):
+            for task in (sending, disconnecting):
                 task.cancel()
-            told, _ = await asyncio.gather(sending, leaving, return_exceptions=True)
-        if isinstance(told, Exception) and not isinstance(told, RemitError | OSError):  # who took nothing is an OSError
-            take_down(told)
+            ending, _ = await asyncio.gather(sending, disconnecting, return_exceptions=True)
+        # A client that is gone or accepts no data causes an OSError.
+        if isinstance(ending, Exception) and not isinstance(ending, RemitError | OSError):
+            report_bug(ending)
 
-    async def _send_all(self, is_bare: bool, send: Send) -> None:  # noqa: FBT001 - of this class alone
+    async def _send_all(self, is_bare: bool, send: Send) -> None:  # noqa: FBT001 - private to this class
         headers = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"cache-control", b"no-store")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
-        is_over = is_bare
-        if not is_over:
+        is_last = is_bare
+        if not is_last:
             await self._send(_RETRY, send)
             async for data in self._first:
                 await self._send(data, send)
-        while not is_over and self._streams.is_welcome(self._follower):
-            data, is_over = await self._follower.take()
+        while not is_last and self._streams.is_authorized(self._follower):
+            data, is_last = await self._follower.take()
             await self._send(data, send)
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _send(self, data: bytes, send: Send) -> None:
         if data:
-            async with asyncio.timeout(SEND_S):  # who takes nothing for so long is not there
+            async with asyncio.timeout(SEND_S):  # a client that accepts no data for so long is gone
                 await send({"type": "http.response.body", "body": data, "more_body": True})
 
 
-async def _wait_for_leave(receive: Receive) -> None:
+async def _wait_for_disconnect(receive: Receive) -> None:
     with suppress(OSError):
         while (await receive())["type"] != "http.disconnect":
             pass

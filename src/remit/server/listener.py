@@ -21,7 +21,7 @@ from uvicorn import Config, Server
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from remit.errors import InputError, UsageError
-from remit.server.problems import CONTENT_TYPE, ProblemError, build_problem, take_down
+from remit.server.problems import CONTENT_TYPE, ProblemError, build_problem, report_bug
 from remit.server.security import HEADERS, MAX_HEAD_BYTES, Place
 from remit.views.render import render_json
 
@@ -37,23 +37,23 @@ _GRACE_S = 1
 _NEXT_PORTS = 20
 _BACKLOG = 512
 _THREADS = 32
-_UNHEARD_MS = 30_000
+_UNACKNOWLEDGED_MS = 30_000
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 class Connection(H11Protocol):
-    """A connection that is not kept open for requests that never come."""
+    """A connection with a time limit for the head of each request."""
 
     _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait for a request."""
+        """Start the time limit for the first request."""
         super().connection_made(transport)
         self._wait()
 
     def data_received(self, data: bytes) -> None:
-        """Take a part of a request; the time runs until its head is whole."""
+        """Pass on a part of a request; the time limit applies until the head is complete."""
         super().data_received(data)
         if self._is_answering:
             self._stop_waiting()
@@ -61,7 +61,7 @@ class Connection(H11Protocol):
             self._wait()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The client has disconnected."""
+        """Cancel the time limit after the client has disconnected."""
         self._stop_waiting()
         super().connection_lost(exc)
 
@@ -85,8 +85,8 @@ class Connection(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:
         """Answer input that isn't HTTP."""
-        shaped = build_problem(ProblemError(400, "BAD_REQUEST", msg.rstrip(".").lower(), hint="speak HTTP/1.1"))
-        body = render_json(shaped).encode()
+        problem = build_problem(ProblemError(400, "BAD_REQUEST", msg.rstrip(".").lower(), hint="send HTTP/1.1"))
+        body = render_json(problem).encode()
         headers = [(b"content-type", CONTENT_TYPE.encode()), (b"content-length", str(len(body)).encode()),
                    (b"connection", b"close"), (b"cache-control", b"no-store"), *HEADERS]  # fmt: skip
         for event in (h11.Response(status_code=400, headers=headers, reason=b"Bad Request"), h11.Data(data=body),
@@ -96,16 +96,16 @@ class Connection(H11Protocol):
 
 
 class _Server(Server):
-    """Uvicorn's, without its way with signals."""
+    """Uvicorn's server without its signal handlers."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leave signals to the caller of the server."""
+        """Do nothing: the caller of the server handles signals."""
         yield
 
 
 def serve(app: ASGIApp, listener: socket.socket, *, on_ready: Callable[[], None], on_end: Callable[[], None]) -> None:
-    """Serve until a signal comes. The second one ends it at once."""
+    """Serve until a signal arrives. A second signal ends the server at once."""
     loop = asyncio.new_event_loop()
     loop.run_until_complete(_serve(app, listener, on_ready, on_end))  # don't wait for busy threads
 
@@ -123,7 +123,7 @@ async def _serve(
 
     loop = asyncio.get_running_loop()
     loop.set_default_executor(ThreadPoolExecutor(_THREADS, "remit-http"))  # some wait for an agent to end
-    loop.set_exception_handler(_tell_trouble)
+    loop.set_exception_handler(_handle_exception)
     for number in _SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             loop.add_signal_handler(number, end)
@@ -131,15 +131,15 @@ async def _serve(
     await server.serve(sockets=[listener])
 
 
-def _tell_trouble(_: asyncio.AbstractEventLoop, told: dict[str, Any]) -> None:
+def _handle_exception(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     """Handle an exception of a background task: a broken connection is ignored, anything else is a bug."""
-    error = told.get("exception")
+    error = context.get("exception")
     if isinstance(error, Exception) and not isinstance(error, OSError):
-        take_down(error)
+        report_bug(error)
 
 
 def make_server(app: ASGIApp) -> Server:
-    """The library's server, set up; it is started with an open socket."""
+    """Return a configured uvicorn server, which is started with an open socket."""
     logging.getLogger("uvicorn").addHandler(logging.NullHandler())  # answers report errors
     logging.getLogger("uvicorn").propagate = False
     config = Config(
@@ -170,10 +170,10 @@ def listen(host: str, port: int | None) -> socket.socket:
             return _bind(host, number)
         except OSError as error:
             if error.errno not in (errno.EADDRINUSE, errno.EACCES):
-                raise _tell(host, number, error) from None
+                raise _make_listen_error(host, number, error) from None
             last = error
     if port is not None:
-        raise _tell(host, port, last) from None
+        raise _make_listen_error(host, port, last) from None
     return _bind(host, 0)
 
 
@@ -182,23 +182,23 @@ def _bind(host: str, port: int) -> socket.socket:
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if hasattr(socket, "TCP_USER_TIMEOUT"):  # who takes nothing that it is sent is not there
-            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _UNHEARD_MS)
+        if hasattr(socket, "TCP_USER_TIMEOUT"):  # a client that acknowledges no data is gone
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _UNACKNOWLEDGED_MS)
         listener.bind((host, port))
-        listener.listen(_BACKLOG)  # only now is the port this one's
+        listener.listen(_BACKLOG)  # only listening reserves the port
     except BaseException:
         listener.close()
         raise
     return listener
 
 
-def _tell(host: str, port: int, error: OSError) -> UsageError | InputError:
+def _make_listen_error(host: str, port: int, error: OSError) -> UsageError | InputError:
     if error.errno == errno.EADDRINUSE:
-        return UsageError(f"port {port} is taken", hint="name another with --port, or leave it out")
+        return UsageError(f"port {port} is in use", hint="choose another one with --port, or omit --port")
     if error.errno == errno.EACCES:
-        return UsageError(f"port {port} is not for everybody", hint="name one above 1023 with --port")
+        return UsageError(f"port {port} requires root rights", hint="choose one above 1023 with --port")
     reason = (error.strerror or str(error)).lower()
-    return InputError(f"can't listen on '{host}': {reason}", hint="name an address of this machine with --host")
+    return InputError(f"can't listen on '{host}': {reason}", hint="pass an address of this machine to --host")
 
 
 def find_place(listener: socket.socket, host: str) -> Place:

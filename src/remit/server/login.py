@@ -1,4 +1,4 @@
-"""Entering: how a browser comes to its session, and how it leaves."""
+"""Login and logout of browsers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from remit.server.endpoint import ApiAnswer
 from remit.server.problems import ProblemError
-from remit.server.run_routes import check_person, name_ends
+from remit.server.run_routes import check_user, make_peer
 from remit.server.security import LOGIN, make_cookie, raise_if_too_many
 from remit.server.tokens import LOGIN_S, SESSION_S
 
@@ -23,35 +23,35 @@ if TYPE_CHECKING:
     from remit.views.run_actions import ConnectionPeer
 
 
-async def make_login(asked: ApiRequest) -> dict[str, Any]:
-    """An address that opens a session once. Only who has the API's token can let others in."""
-    if asked.guest.kind != "bearer":
+async def make_login(request: ApiRequest) -> dict[str, Any]:
+    """Return a URL that starts one browser session. Only a client with the API's token may create such URLs."""
+    if request.guest.kind != "bearer":
         hint = "run: remit serve --open"
-        raise ProblemError(403, "FORBIDDEN", "a browser cannot let others in", hint=hint)
-    await asyncio.to_thread(check_person, asked)
-    token = asked.desk.tokens.issue_login()
+        raise ProblemError(403, "FORBIDDEN", "a browser session can't create logins", hint=hint)
+    await asyncio.to_thread(check_user, request)
+    token = request.context.tokens.issue_login()
     expires_ms = time.time_ns() // 1_000_000 + int(LOGIN_S * 1000)
-    return {"url": name_login(asked.desk, token), "expires_ms": expires_ms}
+    return {"url": build_login_url(request.context, token), "expires_ms": expires_ms}
 
 
-def name_login(desk: ServerContext, token: str) -> str:
-    """The address that opens a session."""
-    return f"{desk.place.url}{LOGIN}?token={token}"
+def build_login_url(context: ServerContext, token: str) -> str:
+    """Return the URL with a login token."""
+    return f"{context.place.url}{LOGIN}?token={token}"
 
 
-async def log_out(asked: ApiRequest) -> ApiAnswer:
-    """End the session of who asks, and what it follows."""
-    asked.desk.tokens.end_session(asked.guest)
-    asked.desk.streams.drop(asked.guest)
-    await _keep(asked.desk)
-    cookie = make_cookie(asked.desk.place, "", seconds=0, scheme="http")
-    return ApiAnswer(None, 204, {"Set-Cookie": cookie} if asked.guest.kind == "cookie" else {})
+async def log_out(request: ApiRequest) -> ApiAnswer:
+    """End the session of the client and its streams."""
+    request.context.tokens.end_session(request.guest)
+    request.context.streams.drop(request.guest)
+    await _store_sessions(request.context)
+    cookie = make_cookie(request.context.place, "", seconds=0, scheme="http")
+    return ApiAnswer(None, 204, {"Set-Cookie": cookie} if request.guest.kind == "cookie" else {})
 
 
-async def _keep(desk: ServerContext) -> None:
-    """Write down who is logged in; one at a time, so that the last word is the newest."""
-    async with desk.keeping:
-        await asyncio.to_thread(desk.keep, desk.tokens.list_sessions())
+async def _store_sessions(context: ServerContext) -> None:
+    """Store the sessions, under a lock so that the newest state is written last."""
+    async with context.keeping:
+        await asyncio.to_thread(context.keep, context.tokens.list_sessions())
 
 
 def _is_another_user(asker: ConnectionPeer) -> bool:
@@ -61,25 +61,25 @@ def _is_another_user(asker: ConnectionPeer) -> bool:
 
 
 class Login:
-    """The page that a one-time token is taken to."""
+    """The login page, which exchanges a login token for a session."""
 
-    def __init__(self, desk: ServerContext) -> None:
-        self._desk = desk
+    def __init__(self, context: ServerContext) -> None:
+        self._context = context
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Take a token, and lead to the dashboard."""
+        """Redeem a token, and redirect to the dashboard."""
         if scope["method"] != "GET":
-            raise ProblemError(405, "METHOD_NOT_ALLOWED", "nobody logs in like this", headers={"Allow": "GET"})
-        asker = name_ends(self._desk, scope.get("server"), scope.get("client"))
+            raise ProblemError(405, "METHOD_NOT_ALLOWED", "log in with GET", headers={"Allow": "GET"})
+        asker = make_peer(self._context, scope.get("server"), scope.get("client"))
         if await asyncio.to_thread(_is_another_user, asker):  # another user may have seen the address
-            message = "another user of this machine opens this address than runs the server"
-            raise ProblemError(401, "UNAUTHORIZED", message, hint="log in as who runs it: remit serve --open")
+            message = "the server belongs to another user of this machine"
+            raise ProblemError(401, "UNAUTHORIZED", message, hint="log in as that user: remit serve --open")
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])
-        session = self._desk.tokens.redeem(given[0]) if len(given) == 1 else None
+        session = self._context.tokens.redeem(given[0]) if len(given) == 1 else None
         if session is None:
-            raise_if_too_many(self._desk.tokens)
-            hint = "run: remit serve --open (each address that it opens is good for one minute, and once)"
-            raise ProblemError(401, "UNAUTHORIZED", "this token is used, too old or none of ours", hint=hint)
-        await _keep(self._desk)
-        cookie = make_cookie(self._desk.place, session, seconds=int(SESSION_S), scheme=scope["scheme"])
+            raise_if_too_many(self._context.tokens)
+            hint = "run: remit serve --open (each address that it opens is valid for one minute and one login)"
+            raise ProblemError(401, "UNAUTHORIZED", "this token is used, expired or wrong", hint=hint)
+        await _store_sessions(self._context)
+        cookie = make_cookie(self._context.place, session, seconds=int(SESSION_S), scheme=scope["scheme"])
         await Response(None, 303, {"Location": "/", "Set-Cookie": cookie})(scope, receive, send)

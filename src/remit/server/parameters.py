@@ -1,4 +1,4 @@
-"""What each operation of the API takes: in its path, its query and its body."""
+"""The parameters of each operation of the API: path, query and body, as types."""
 
 from typing import Annotated, Literal, Required, TypedDict
 
@@ -20,18 +20,18 @@ from remit.request_fields import (
 )
 from remit.server.request_body import MAX_MESSAGE_BYTES
 
-MOST, USUAL = 500, 100
+MAX_LIMIT, DEFAULT_LIMIT = 500, 100
 
-_Limit = Annotated[int, Meta(ge=1, le=MOST, description="How many items to a page.")]
+_Limit = Annotated[int, Meta(ge=1, le=MAX_LIMIT, description="Items on a page.")]
 _Cursor = Annotated[str, Meta(min_length=1, max_length=400, description="next_cursor of the page before.")]
 _Page = Annotated[int, Meta(ge=1, le=1_000_000, description="Page of the text, from 1.")]
-_After = Annotated[int, Meta(ge=0, le=10**15, description="Only what comes after this number.")]
+_After = Annotated[int, Meta(ge=0, le=10**15, description="Only items after this number.")]
 _Number = Annotated[int, Meta(ge=1, le=10_000, description="Number of an attempt.")]
 _Search = Annotated[str, Meta(max_length=MAX_WORD, description="Words that all have to occur.")]
 
 
 class NoParameters(TypedDict):
-    """Nothing."""
+    """No parameters."""
 
 
 class RunPath(TypedDict):

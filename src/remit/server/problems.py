@@ -69,7 +69,7 @@ def missing() -> Iterator[None]:
 
 
 def find_status(error: BaseException) -> int:
-    """The HTTP status of an error."""
+    """Return the HTTP status of an error."""
     return error.status if isinstance(error, ProblemError) else get_http_status(error)
 
 
@@ -101,27 +101,27 @@ def _clean(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     return {str(name): _clean(each) for name, each in value.items()} if isinstance(value, dict) else value
 
 
-def answer_problem(error: BaseException, *, for_people: bool) -> Response:
+def answer_problem(error: BaseException, *, for_users: bool) -> Response:
     """An error as an answer: JSON for programs, a small page for browsers."""
-    known = error if isinstance(error, RemitError) else take_down(error)
-    shaped = build_problem(known, "cli" if for_people else "http")  # a user who sees a page can run commands
+    known = error if isinstance(error, RemitError) else report_bug(error)
+    problem = build_problem(known, "cli" if for_users else "http")  # a user who sees a page can run commands
     headers = dict(known.headers) if isinstance(known, ProblemError) else {}
     if isinstance(known, BusyError):
         headers["Retry-After"] = str(_BUSY_S)
-    if for_people:
-        return Response(render_page(shaped), shaped["status"], headers, "text/html")
-    return Response(render_json(shaped), shaped["status"], headers, CONTENT_TYPE)
+    if for_users:
+        return Response(render_page(problem), problem["status"], headers, "text/html")
+    return Response(render_json(problem), problem["status"], headers, CONTENT_TYPE)
 
 
-def take_down(bug: BaseException) -> ProblemError:
+def report_bug(bug: BaseException) -> ProblemError:
     """Report a bug without its content: only a reference to the entry on standard error."""
     reference = os.urandom(4).hex()
-    told = f"remit: bug {reference}: {type(bug).__name__}\n"
+    report = f"remit: bug {reference}: {type(bug).__name__}\n"
     if os.environ.get("REMIT_DEBUG"):
         import traceback
 
-        told += "".join(traceback.format_exception(bug))
-    write(told, stream=sys.stderr)
+        report += "".join(traceback.format_exception(bug))
+    write(report, stream=sys.stderr)
     hint = "start the server with REMIT_DEBUG=1, which writes the traceback to its standard error"
     message = f"this is a bug: {type(bug).__name__}"
     return ProblemError(500, RemitError.code, message, hint=hint, reference=reference)

@@ -23,13 +23,13 @@ class Rates:
         self._clock = clock
         self._left: dict[str, tuple[float, float]] = {}
 
-    def take(self, who: str) -> float:
-        """Count a request of a client; the seconds to wait if its bucket is empty, else 0."""
+    def take(self, client_id: str) -> float:
+        """Count a request of a client; return the seconds to wait if its bucket is empty, else 0."""
         now = self._clock()
-        left, at = self._left.pop(who, (self._burst, now))
+        left, at = self._left.pop(client_id, (self._burst, now))
         left = min(self._burst, left + (now - at) * self._per_second)
         wait_s = 0.0 if left >= 1 else (1 - left) / self._per_second
-        self._left[who] = (left if wait_s else left - 1, now)
+        self._left[client_id] = (left if wait_s else left - 1, now)
         if len(self._left) > _MOST_KEPT:  # the bucket of the client that was silent longest is full again
             del self._left[next(iter(self._left))]
         return wait_s

@@ -1,9 +1,9 @@
-"""Security: who may ask at all, and what stands on every answer.
+"""Security: checks of each request before the application gets it, and the headers of each answer.
 
-Owns what is decided before anybody looks at what was asked for: by which name the server was called, from which page,
-with which token, how often and how much. A page of another site can reach a server on this machine, under any name
-that it lets lead here, and with the browser's cookies: so the name, the origin and the token are looked at, each by
-itself. It knows no route but the one by which people log in.
+The checks are: the host name by which the server is addressed, the origin of the page, the token, the rate and the
+size. A page of another site can send requests to a server on this machine, under any host name that resolves to it and
+with the browser's cookies. So host name, origin and token are checked independently of each other. The only route that
+this module knows is the login.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ HEADERS: tuple[tuple[bytes, bytes], ...] = (
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
 )
-"""What stands on every answer."""
+"""The headers of every answer."""
 _NO_STORE = (b"cache-control", b"no-store")
 _OWN_SITE = frozenset({"same-origin", "none"})
-"""A page of this server, or nobody's: typed in, or opened from outside of a browser. A page on another port is of the
-same site, and a stranger all the same."""
-_ANYBODY = "anybody"
+"""The request is from a page of this server, or from no page: the user typed the address. `same-site` isn't accepted,
+because a page on another port of the same host has it, too."""
+_ANONYMOUS = "anonymous"
 _ADDRESS = re.compile(r"(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]{2,45}\])\Z")
 
 
@@ -56,20 +56,20 @@ class Place(NamedTuple):
     port: int
     names: frozenset[str]
     any_address: bool = False
-    """Whether it may be called by any number of an address, which no foreign name leads to."""
+    """Whether any numeric address is accepted as host name. A site of an attacker has a name, not a number."""
 
     @property
     def url(self) -> str:
-        """Its address."""
+        """The URL of the server."""
         return f"http://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
 
     @property
     def cookie(self) -> str:
-        """The name of its cookie. Browsers keep one for all ports of a machine, and each server needs its own."""
+        """The name of the session cookie, with the port: browsers send cookies to all ports of a host."""
         return f"remit_session_{self.port}"
 
-    def is_called(self, host: str) -> bool:
-        """Whether a name is one of its own."""
+    def accepts_host(self, host: str) -> bool:
+        """Whether a `Host` header names this server."""
         name, port = _split_host(host.lower())
         if port != self.port:
             return False
@@ -83,7 +83,7 @@ def _split_host(host: str) -> tuple[str, int]:
 
 
 class Headers:
-    """The headers of a request, each by its name in small letters."""
+    """The headers of a request, by their names in lower case."""
 
     def __init__(self, scope: Scope) -> None:
         self._found: dict[str, list[str]] = {}
@@ -98,7 +98,7 @@ class Headers:
         return found[0].strip() if found else None
 
     def get_list(self, name: str) -> str:
-        """What a header says that may stand there in parts."""
+        """The values of a header that may occur several times, joined by commas."""
         return ", ".join(self._found.get(name, []))
 
     def get_cookie(self, name: str) -> str | None:
@@ -112,7 +112,7 @@ class Headers:
 
 
 class Guard:
-    """Stands before the application: lets in who may, and puts on every answer what protects browsers."""
+    """ASGI middleware that authorizes requests and adds the security headers to answers."""
 
     def __init__(self, app: ASGIApp, place: Place, tokens: Tokens, *, rates: Rates | None = None) -> None:
         self._app = app
@@ -121,7 +121,7 @@ class Guard:
         self._rates = rates or Rates()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request. Whatever happens, it is an answer."""
+        """Answer one request; an error becomes an answer, too."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -135,16 +135,16 @@ class Guard:
             await send(message)
 
         try:
-            scope["guest"] = self._let_in(scope, Headers(scope))
+            scope["guest"] = self._authorize(scope, Headers(scope))
             await self._app(scope, receive, send_safely)
         except Exception as error:  # noqa: BLE001 - the outermost handler answers every error
-            answer = answer_problem(error, for_people=not scope["path"].startswith(API))
-            if has_begun:  # what is half sent cannot be taken back
+            answer = answer_problem(error, for_users=not scope["path"].startswith(API))
+            if has_begun:  # the status is already sent
                 return
             with suppress(OSError):
                 await answer(scope, receive, send_safely)
 
-    def _let_in(self, scope: Scope, headers: Headers) -> Guest | None:
+    def _authorize(self, scope: Scope, headers: Headers) -> Guest | None:
         """The client of a request; None only for a login. Raises if the request has no valid token."""
         place, method = self._place, scope["method"]
         if len(scope["raw_path"]) + len(scope["query_string"]) > MAX_URL_BYTES:
@@ -153,85 +153,96 @@ class Guard:
             raise ProblemError(
                 431, "HEAD_TOO_LARGE", "the headers are too long", hint=f"at most {MAX_HEAD_BYTES:,} bytes"
             )
-        _check_called(place, headers)
+        _check_host(place, headers)
         _check_origin(headers)
         if scope["path"] == LOGIN:  # only wrong tokens are limited, or any client could block all others
             return None
         guest = self._find_guest(place, headers)
-        self._hold_back(_ANYBODY if guest is None else guest.id)
+        _raise_if_limited(self._rates.take(_ANONYMOUS if guest is None else guest.id), "too many requests")
         if guest is None:
-            raise _ask_to_log_in(place)
+            raise _make_unauthorized(place)
         if method not in SAFE:
-            _check_meant(guest, headers)
+            _check_change(guest, headers)
         return guest
 
     def _find_guest(self, place: Place, headers: Headers) -> Guest | None:
-        """Who shows a token: in a header, else in a cookie."""
-        shown = headers.get("authorization")
-        if shown is None:
+        """Return the client by its token in the `Authorization` header or the cookie; None without a valid one."""
+        authorization = headers.get("authorization")
+        if authorization is None:
             cookie = headers.get_cookie(place.cookie)
             return None if cookie is None else self._tokens.find_session(cookie)
-        scheme, _, token = shown.partition(" ")
+        scheme, _, token = authorization.partition(" ")
         guest = self._tokens.find_bearer(token.strip()) if scheme.lower() == "bearer" else None
         if guest is None:
             raise_if_too_many(self._tokens)
         return guest
 
-    def _hold_back(self, who: str) -> None:
-        _raise_if(self._rates.take(who), "too many requests")
-
 
 def raise_if_too_many(tokens: Tokens) -> None:
     """Count a wrong token. Raises after too many."""
-    _raise_if(tokens.count_failure(), "too many wrong tokens")
+    _raise_if_limited(tokens.count_failure(), "too many wrong tokens")
 
 
-def _raise_if(wait_s: float, what: str) -> None:
+def _raise_if_limited(wait_s: float, message: str) -> None:
     if wait_s > 0:
         seconds = max(1, round(wait_s))
         headers = {"Retry-After": str(seconds)}
-        raise ProblemError(429, "TOO_MANY_REQUESTS", what, hint=f"try again in {seconds} s", headers=headers)
+        raise ProblemError(429, "TOO_MANY_REQUESTS", message, hint=f"try again in {seconds} s", headers=headers)
 
 
-def _ask_to_log_in(place: Place) -> ProblemError:
+def _make_unauthorized(place: Place) -> ProblemError:
     headers = {"WWW-Authenticate": f'Bearer realm="remit {place.port}"'}
     hint = (
-        "run: remit serve --open (it opens this page with a token); programs send the token of .remit/server.json as a "
-        "Bearer"
+        "open this page with a token: remit serve --open; programs send the token of .remit/server.json as a Bearer "
+        "token"
     )
-    return ProblemError(401, "UNAUTHORIZED", "nobody is logged in here", hint=hint, headers=headers)
+    return ProblemError(401, "UNAUTHORIZED", "the request has no valid token", hint=hint, headers=headers)
 
 
-def _check_called(place: Place, headers: Headers) -> None:
-    """Refuse a name that is not this server's: a page whose name was led here would else be of the same origin."""
+def _check_host(place: Place, headers: Headers) -> None:
+    """Refuse a host name that isn't this server's, because DNS rebinding makes a foreign page the same origin."""
     host = headers.get("host") or ""
-    if not place.is_called(host):
-        raise ProblemError(421, "MISDIRECTED", f"this is not '{host[:100]}'", hint=f"it is {place.url}")
+    if not place.accepts_host(host):
+        raise ProblemError(421, "MISDIRECTED", f"this server isn't '{host[:100]}'", hint=f"use {place.url}")
 
 
 def _check_origin(headers: Headers) -> None:
     """Refuse requests of pages of another origin, by the headers of browsers."""
     origin, host = headers.get("origin"), (headers.get("host") or "").lower()
     if origin is not None and origin.lower() not in (f"http://{host}", f"https://{host}"):
-        raise ProblemError(403, "FORBIDDEN", "another site asks for this", hint="open the page by its own address")
+        raise ProblemError(
+            403,
+            "FORBIDDEN",
+            "the request comes from a page of another site",
+            hint="open the dashboard by its own address",
+        )
     site = headers.get("sec-fetch-site")
     if site is not None and site.lower() not in _OWN_SITE:
-        raise ProblemError(403, "FORBIDDEN", "another site leads here", hint="copy the address into the browser")
+        raise ProblemError(
+            403, "FORBIDDEN", "a link of another site opened this address", hint="copy the address into the browser"
+        )
 
 
-def _check_meant(guest: Guest, headers: Headers) -> None:
-    """Refuse a change that a browser might have been tricked into, and a body that a form could send."""
+def _check_change(guest: Guest, headers: Headers) -> None:
+    """Refuse a change that may be a cross-site request forgery, and a body that a form could send."""
     if guest.kind == "cookie" and headers.get("origin") is None and headers.get("sec-fetch-site") != "same-origin":
-        raise ProblemError(403, "FORBIDDEN", "no page of this server asks for this", hint="send the token as a Bearer")
+        raise ProblemError(
+            403,
+            "FORBIDDEN",
+            "the request doesn't come from a page of this server",
+            hint="send the token as a Bearer token",
+        )
     length = headers.get("content-length")
     kind = (headers.get("content-type") or "").partition(";")[0].strip().lower()
     has_body = headers.get("transfer-encoding") is not None or length not in (None, "0")
     if kind != "application/json" and (has_body or kind):
-        raise ProblemError(415, "UNSUPPORTED_MEDIA_TYPE", "the body is no JSON", hint="send application/json")
+        raise ProblemError(
+            415, "UNSUPPORTED_MEDIA_TYPE", "the body isn't declared as JSON", hint="send application/json"
+        )
 
 
 def _protect(headers: Iterable[tuple[bytes, bytes]]) -> Iterable[tuple[bytes, bytes]]:
-    """The headers of an answer, with those that every answer has."""
+    """Yield the headers of an answer and those that every answer has."""
     names = set()
     for name, value in headers:
         names.add(name)
@@ -242,6 +253,6 @@ def _protect(headers: Iterable[tuple[bytes, bytes]]) -> Iterable[tuple[bytes, by
 
 
 def make_cookie(place: Place, token: str, *, seconds: int, scheme: str) -> str:
-    """The header that gives a browser its session, or takes it away."""
+    """Return the `Set-Cookie` header that starts a browser's session, or ends it with 0 seconds."""
     secure = "; Secure" if scheme == "https" else ""
     return f"{place.cookie}={token}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}"

@@ -46,7 +46,7 @@ class _Events(Channel):
 
         return find_last(self._open())
 
-    def look(self) -> Batch | None:
+    def poll(self) -> Batch | None:
         """The events since the position."""
         from remit.views.events import find_last, list_changes
 
@@ -89,32 +89,32 @@ def _render_reset(last: int) -> bytes:
     return render_event("reset", {"event": last}, last)
 
 
-async def get_events(asked: ApiRequest) -> Response | EventPageObject:
+async def get_events(request: ApiRequest) -> Response | EventPageObject:
     """Follow events, or list them."""
-    session = asked.query.get("session", "")
+    session = request.query.get("session", "")
     root_id = (await asyncio.to_thread(_find_row, session)).root_id if session else ""
-    if _wants_page(asked):
-        after, limit = asked.query.get("after", 0), asked.query.get("limit", 100)
+    if _wants_page(request):
+        after, limit = request.query.get("after", 0), request.query.get("limit", 100)
         found = await asyncio.to_thread(_load_changes, after, root_id, limit)
         return {"items": found.items, "next": found.next, "last": found.last, "reset": found.is_reset}
-    start = _find_start(asked)
-    follower = Follower(asked.guest, root_id=root_id)
-    streams = asked.desk.streams
+    start = _find_start(request)
+    follower = Follower(request.guest, root_id=root_id)
+    streams = request.context.streams
     position = await streams.join(_EVENTS, _Events, follower)
     return EventStream(streams, follower, _catch_up(start, position, root_id))
 
 
-def _wants_page(asked: ApiRequest) -> bool:
-    accepted = asked.headers.get_list("accept").lower()
+def _wants_page(request: ApiRequest) -> bool:
+    accepted = request.headers.get_list("accept").lower()
     return "application/json" in accepted and "text/event-stream" not in accepted
 
 
-def _find_start(asked: ApiRequest) -> int | None:
-    """The number after which somebody wants to be told: a browser that comes back knows better than the address."""
-    told = asked.headers.get("last-event-id") or ""
-    if told.isascii() and told.isdecimal() and len(told) <= _MAX_DIGITS:
-        return int(told)
-    after: int | None = asked.query.get("after")
+def _find_start(request: ApiRequest) -> int | None:
+    """Return the number after which the stream starts: a browser that reconnects sends it in a header."""
+    last = request.headers.get("last-event-id") or ""
+    if last.isascii() and last.isdecimal() and len(last) <= _MAX_DIGITS:
+        return int(last)
+    after: int | None = request.query.get("after")
     return after
 
 
@@ -136,7 +136,7 @@ async def _catch_up(after: int | None, position: int, root_id: str) -> AsyncIter
     """The start of a stream: its position, and the events that the client missed."""
     start = position if after is None else after
     yield render_event("hello", {"event": position}, start)
-    if start > position:  # of another ledger, which is gone
+    if start > position:  # the number is from an earlier ledger
         yield _render_reset(position)
         return
     while start < position:
@@ -168,33 +168,33 @@ class _Log(Channel):
 
         tail = LogTail(self._session_id)
         found = tail.read()
-        while found["items"] and not found["over"]:
+        while found["items"] and not found["finished"]:
             found = tail.read()
         self._tail = tail
         return found["next"]
 
-    def look(self) -> Batch | None:
+    def poll(self) -> Batch | None:
         """The lines since the position."""
         if self._tail is None:
             return None
         found = self._tail.read()
-        if not found["items"] and not found["over"]:
+        if not found["items"] and not found["finished"]:
             return None
-        next_line, is_over = found["next"], found["over"]
-        end = render_event("over", {"next": next_line}) if is_over else b""
-        return make_batch(next_line, (("", _render_line(each)) for each in found["items"]), end=end, is_last=is_over)
+        next_line, is_last = found["next"], found["finished"]
+        end = render_event("finished", {"next": next_line}) if is_last else b""
+        return make_batch(next_line, (("", _render_line(each)) for each in found["items"]), end=end, is_last=is_last)
 
 
 def _render_line(line: LogLineObject) -> bytes:
     return render_event("line", line, line["number"])
 
 
-async def stream_log(asked: ApiRequest) -> Response:
+async def stream_log(request: ApiRequest) -> Response:
     """Follow the output of an agent."""
-    session_id = (await asyncio.to_thread(_find_row, asked.path["id"])).session_id
-    start = _find_start(asked) or 0
-    follower = Follower(asked.guest)
-    streams = asked.desk.streams
+    session_id = (await asyncio.to_thread(_find_row, request.path["id"])).session_id
+    start = _find_start(request) or 0
+    follower = Follower(request.guest)
+    streams = request.context.streams
     position = await streams.join(f"{_LOG}{session_id}", lambda: _Log(session_id), follower)
     return EventStream(streams, follower, _catch_up_lines(session_id, start, position))
 

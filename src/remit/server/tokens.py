@@ -1,7 +1,7 @@
 """Tokens and sessions of clients.
 
-Owns the API's token, the tokens that are good for one login, and the sessions that browsers get for them. Of each only
-a hash is kept, and compared without telling by the time it takes how much of it was right. The clock is passed in.
+There are the token of the API, tokens for one login, and the sessions that browsers get for those. Only their hashes
+are stored, and they are compared in constant time. The clock is passed in.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ LOGIN_S = 60.0
 SESSION_S = 12 * 3600.0
 RANDOM_BYTES = 32
 LEAST_CHARS, MOST_CHARS = 32, 512
-"""Of a token that a person has chosen."""
+"""The length of a token that the user has chosen."""
 _MOST_LOGINS, _MOST_SESSIONS = 32, 64
 _FAILURES, _FAILURES_S = 10, 60.0
 
 
 class Guest(NamedTuple):
-    """Who has shown a token that is good."""
+    """A client with a valid token."""
 
     kind: Literal["bearer", "cookie"]
     id: str
@@ -41,7 +41,7 @@ class Tokens:
     def __init__(
         self, api_token: str, *, sessions: Mapping[str, float] = NOTHING, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """`sessions`: those of the server before this one, as `list_sessions` gave them."""
+        """`sessions`: the sessions of the previous server, as returned by `list_sessions`."""
         self._api = hash_token(api_token)
         self._clock = clock
         self._logins: dict[str, float] = {}
@@ -50,11 +50,11 @@ class Tokens:
         self._failures: list[float] = []
 
     def issue_login(self) -> str:
-        """A token that opens one session, within a minute."""
+        """Return a token that can start one session, within a minute."""
         return self._issue(self._logins, LOGIN_S, most=_MOST_LOGINS)
 
     def redeem(self, login: str) -> str | None:
-        """The token of a new session in exchange for a login token; None if that is wrong, used or expired."""
+        """Return the token of a new session for a login token; None if that is wrong, used or expired."""
         found = self._find(self._logins, login)
         if found is None:
             return None
@@ -62,11 +62,11 @@ class Tokens:
         return self._issue(self._sessions, SESSION_S, most=_MOST_SESSIONS)
 
     def find_bearer(self, token: str) -> Guest | None:
-        """Who shows the API's token."""
+        """Return the client that has the API's token; None for another token."""
         return Guest("bearer", "api") if hmac.compare_digest(hash_token(token), self._api) else None
 
     def find_session(self, token: str) -> Guest | None:
-        """Who shows the token of a session."""
+        """Return the client that has the token of a session; None for another token."""
         found = self._find(self._sessions, token)
         return None if found is None else Guest("cookie", found)
 
@@ -79,14 +79,14 @@ class Tokens:
         self._sessions.pop(guest.id, None)
 
     def list_sessions(self) -> dict[str, float]:
-        """The sessions that are good, by their hashes, and for how many seconds they still are."""
+        """Return the hashes of the valid sessions with their remaining seconds."""
         now = self._clock()
         return {each: until - now for each, until in self._sessions.items() if until > now}
 
     def count_failure(self) -> float:
-        """Take down that a token was wrong; for how many seconds it is too much, else 0.
+        """Count a wrong token; return for how many seconds further ones are refused, or 0.
 
-        Who has the right one gets in all the same: else whoever guesses could keep the owner out.
+        The limit doesn't apply to a right token. Otherwise, a client that guesses could lock the user out.
         """
         now = self._clock()
         self._failures = [at for at in self._failures if at > now - _FAILURES_S]
@@ -106,7 +106,7 @@ class Tokens:
         return token
 
     def _find(self, kept: dict[str, float], token: str) -> str | None:
-        """The hash under which a token is kept, if it is good. All of them are compared, whichever it is."""
+        """Return the stored hash of a valid token. Every stored hash is compared, so the time says nothing."""
         shown = hash_token(token)
         found = [each for each in kept if hmac.compare_digest(each, shown)]
         return found[0] if found and kept[found[0]] > self._clock() else None

@@ -29,7 +29,7 @@ class Measure(NamedTuple):
     """The upper bounds of the buckets; empty for a counter."""
 
 
-RUNS = Measure("remit.delegations", "{delegation}", "Finished runs.")
+RUNS = Measure("remit.runs", "{run}", "Finished runs.")
 VERDICTS = Measure("remit.verdicts", "{verdict}", "Verdicts, one for each attempt.")
 DURATION = Measure("remit.duration", "s", "Time from request to end of runs.", _SECONDS)
 TOKENS = Measure("gen_ai.client.token.usage", "{token}", "Tokens that a run used in one direction.", _TOKENS)

@@ -154,7 +154,7 @@ def _describe_tree(home: Home, telemetry: RunTelemetry, context: TraceContext) -
         "gen_ai.workflow.name": name,
         "error.type": telemetry.error or None,
         "remit.root": row.root_id,
-        "remit.delegations": count,
+        "remit.runs": count,
         "remit.status": row.status,
         "remit.task": row.task_number,
     }
@@ -183,7 +183,7 @@ def _describe_attempts(telemetry: RunTelemetry, own: Span) -> Iterator[Span]:
             "remit.attempt": attempt.number,
             "remit.verdict": attempt.verdict,
             "remit.stop_reason": attempt.stop_reason,
-            "remit.findings": codes or None,
+            "remit.diagnostics": codes or None,
         }
         yield Span(
             own.trace_id, make_span_id(f"{telemetry.row.session_id}/{attempt.number}"), own.span_id,

@@ -66,7 +66,7 @@ class FormatSuite:
             )
             claimed = [path for _, path in self.return_format.paths(sample)]
             _check([artifact.path for artifact in returned.artifacts] == claimed, (returned.artifacts, claimed))
-            _check(returned.status == "completed" or bool(returned.faults), "it did not end well, and says not why")
+            _check(returned.status == "completed" or bool(returned.errors), "it did not end well, and says not why")
 
     def test_pointers_lead_to_the_paths(self) -> None:
         """Diagnostics need them for the position of a path."""

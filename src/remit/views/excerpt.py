@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from remit.model import Diagnostic, Severity, TextSpan
     from remit.terminal import Paint
 
-MAX_FINDINGS = 50
+MAX_DIAGNOSTICS = 50
 """Diagnostics of one message that are shown with excerpts; a broken list of 10,000 artifacts has as many."""
 
 
@@ -60,32 +60,34 @@ class ExcerptSpan(SourceText):
         return super().has(place._replace(line=place.line - above, end_line=place.end_line - above))
 
 
-def render_findings(findings: Sequence[Diagnostic], filename: str, message: bytes, *, paint: Paint) -> str:
+def render_diagnostics(diagnostics: Sequence[Diagnostic], filename: str, message: bytes, *, paint: Paint) -> str:
     """The findings about one message, an empty line between them."""
     text, columns = SourceText(message), count_columns()
-    shown = [render_finding(each, filename, text, paint=paint, columns=columns) for each in findings[:MAX_FINDINGS]]
-    more = len(findings) - MAX_FINDINGS
+    shown = [
+        render_diagnostic(each, filename, text, paint=paint, columns=columns) for each in diagnostics[:MAX_DIAGNOSTICS]
+    ]
+    more = len(diagnostics) - MAX_DIAGNOSTICS
     if more > 0:
         shown.append(f"… and {more} more; --output-format concise shows them all")
     return "\n\n".join(shown)
 
 
-def render_finding(finding: Diagnostic, filename: str, text: SourceText, *, paint: Paint, columns: int) -> str:
+def render_diagnostic(diagnostic: Diagnostic, filename: str, text: SourceText, *, paint: Paint, columns: int) -> str:
     """A finding as compilers show it: what is wrong, where, the line itself, what to do, where to read on."""
-    place = finding.place if finding.place is not None and text.has(finding.place) else None
-    shown = [render_title(finding, paint=paint)]
+    place = diagnostic.place if diagnostic.place is not None and text.has(diagnostic.place) else None
+    shown = [render_title(diagnostic, paint=paint)]
     if place is not None:
         gutter = " " * len(str(_find_end(text, place)[0]))
         shown.append(f"{gutter}{paint('frame', '-->')} {escape(filename)}:{place.line}:{place.column}")
-        shown += render_excerpt(text, place, severity=finding.severity, paint=paint, columns=columns)
+        shown += render_excerpt(text, place, severity=diagnostic.severity, paint=paint, columns=columns)
     else:
         gutter = " "
-        at = f" at {quote(finding.pointer)}" if finding.pointer else ""
+        at = f" at {quote(diagnostic.pointer)}" if diagnostic.pointer else ""
         shown.append(f"{gutter}{paint('frame', '-->')} {escape(filename)}{at}")
     sign = f"{gutter} {paint('frame', '=')} "
-    if finding.hint:
-        shown.append(f"{sign}{paint('strong', 'help')}: {quote(finding.hint)}")
-    shown.append(f"{sign}{paint('strong', 'see')}: remit explain {finding.code}")
+    if diagnostic.hint:
+        shown.append(f"{sign}{paint('strong', 'help')}: {quote(diagnostic.hint)}")
+    shown.append(f"{sign}{paint('strong', 'see')}: remit explain {diagnostic.code}")
     return "\n".join(shown)
 
 

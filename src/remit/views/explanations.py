@@ -153,7 +153,7 @@ PROBLEMS = {
     "HEAD_TOO_LARGE": "The headers are too long.",
 }
 """Codes of the HTTP API only."""
-FAULTS = {
+AGENT_ERRORS = {
     "timeout": "The time limit was reached.",
     "validation": "The return or an input is invalid.",
     "tool_unavailable": "A program or tool is missing.",
@@ -193,13 +193,13 @@ _ASIDE = "This is the code of an error, not of a diagnostic; remit show ID --ful
 
 def explain_error(code: str) -> str:
     """The meaning of an error code; empty if the code is unknown."""
-    faults = [text for kind, text in FAULTS.items() if ERROR_CODES[kind] == code]
-    told = [describe_exception(each) for each in list_errors() if each.code == code]
-    told += [f"When a run is not admitted: {REFUSALS[code]}"] if code in REFUSALS else []
-    told += [f"In a return: {' '.join(faults)}"] if faults else []
-    told += [f"In a return: {CRASHES[code]}"] if code in CRASHES else []
-    told += [f"Over HTTP: {PROBLEMS[code]}"] if code in PROBLEMS else []
-    return "\n\n".join([*told, _ASIDE]) if told else ""
+    agent_errors = [text for kind, text in AGENT_ERRORS.items() if ERROR_CODES[kind] == code]
+    uses = [describe_exception(each) for each in list_errors() if each.code == code]
+    uses += [f"When a run is not admitted: {REFUSALS[code]}"] if code in REFUSALS else []
+    uses += [f"In a return: {' '.join(agent_errors)}"] if agent_errors else []
+    uses += [f"In a return: {CRASHES[code]}"] if code in CRASHES else []
+    uses += [f"Over HTTP: {PROBLEMS[code]}"] if code in PROBLEMS else []
+    return "\n\n".join([*uses, _ASIDE]) if uses else ""
 
 
 def list_errors() -> list[type[errors.RemitError]]:

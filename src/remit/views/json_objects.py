@@ -175,7 +175,7 @@ def build_checked_message(verdict: Verdict, filename: str) -> CheckedMessageObje
         "status": verdict.returned.status if verdict.returned else None,
         "payload": verdict.payload,
         "repairs": [build_repair(repair) for repair in verdict.repairs],
-        "diagnostics": [build_diagnostic(each, filename) for each in verdict.findings],
+        "diagnostics": [build_diagnostic(each, filename) for each in verdict.diagnostics],
         "evidence": [
             {"path": facts.path, "state": facts.state, "size_bytes": facts.size_bytes}
             for facts in verdict.evidence.values()
@@ -195,7 +195,7 @@ def build_checked_return(verdict: OwnVerdict, filename: str) -> CheckedReturnObj
             {"path": path, "grade": each.grade, "reason": each.reason} for path, each in verdict.grades.items()
         ],
         "repairs": [repair.message for repair in verdict.repairs],
-        "diagnostics": [build_diagnostic(each, filename) for each in verdict.findings],
+        "diagnostics": [build_diagnostic(each, filename) for each in verdict.diagnostics],
     }
 
 
@@ -305,8 +305,8 @@ def _build_run(snapshot: RunSnapshot, nested: NestedTotals, summary: str, unmet:
         "deadline_ms": row.deadline_ms,
         "ended_ms": row.ended_ms,
         "left_ms": max(0, (row.deadline_ms or 0) - snapshot.now_ms) if is_timed else None,
-        "heard_ms": seen.heard_ms,
-        "said": seen.said,
+        "activity_ms": seen.activity_ms,
+        "activity": seen.activity,
         "idle_s": seen.idle_s,
         "tokens": seen.tokens,
         "cost_usd": seen.cost_usd,
@@ -315,8 +315,8 @@ def _build_run(snapshot: RunSnapshot, nested: NestedTotals, summary: str, unmet:
         "open_below": nested.open_below,
         "tree_tokens": nested.tokens,
         "tree_cost_usd": nested.cost_usd,
-        "driven": snapshot.is_driven,
-        "driver_pid": snapshot.driver_pid,
+        "supervised": snapshot.is_supervised,
+        "supervisor_pid": snapshot.driver_pid,
         "harness": snapshot.harness or None,
         "alive": snapshot.is_alive,
         "waits_for": [*snapshot.waits_for],
@@ -687,7 +687,7 @@ def build_cluster(cluster: ClusterStatus | None, known: Container[str] = ()) -> 
         "workers": [] if look is None else [_build_worker(each) for each in look.workers],
         "queues": [] if look is None else [_build_queue(each) for each in look.queues],
         "lag_s": _round(cluster.lag_s),
-        "manned": cluster.has_active_worker,
+        "has_active_worker": cluster.has_active_worker,
         "leases": [_build_lease(row, is_here=row.session_id in known) for row in leases],
     }
 

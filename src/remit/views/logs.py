@@ -57,7 +57,7 @@ class LogLine(NamedTuple):
     """A line of an agent's output."""
 
     attempt: int
-    kind: Literal["said", "text", "final", "trouble", "check"]
+    kind: Literal["activity", "text", "final", "trouble", "check"]
     """What it said or did in short; a line as it is; a line of its final message; what went wrong; what an acceptance
     check does."""
     text: str
@@ -268,7 +268,7 @@ class _Hooks:
 
     def _tell_uses(self, uses: Sequence[tuple[int, str, str | None, bool, int]], number: int) -> list[LogLine]:
         self._used = max((use[0] for use in uses), default=self._used)
-        return [LogLine(number, "said", name_use(use[1], use[2]) + (" (failed)" if use[3] else "")) for use in uses]
+        return [LogLine(number, "activity", name_use(use[1], use[2]) + (" (failed)" if use[3] else "")) for use in uses]
 
     def _tell_answer(self, attempt: AttemptRow) -> Iterator[LogLine]:
         """An answer, and what is wrong with it."""
@@ -331,7 +331,7 @@ class _Reading:
         self.is_finished = False
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._text = ""
-        self._said = ""
+        self._activity = ""
         self._is_in_key = False
 
     def take(self, data: bytes) -> Iterator[LogLine]:
@@ -349,9 +349,9 @@ class _Reading:
                 yield from self._tell(self.listener.report())
 
     def _tell(self, heard: RunOutput) -> Iterator[LogLine]:
-        if heard.said and heard.said != self._said:
-            self._said = heard.said
-            yield LogLine(self.number, "said", redact(heard.said))
+        if heard.activity and heard.activity != self._activity:
+            self._activity = heard.activity
+            yield LogLine(self.number, "activity", redact(heard.activity))
 
     def _split(self, text: str) -> Iterator[LogLine]:
         *whole, self._text = f"{self._text}{text}".split("\n")
@@ -429,7 +429,7 @@ class LogTail:
                 shown += [*self._number_lines(found)]
         finally:
             home.close()
-        return {"items": shown, "over": is_over and is_all, "next": self._number}
+        return {"items": shown, "finished": is_over and is_all, "next": self._number}
 
     def _number_lines(self, found: list[LogLine]) -> Iterator[LogLineObject]:
         for line in found:

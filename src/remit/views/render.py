@@ -120,18 +120,18 @@ def _make_finite(value: Any) -> Any:  # noqa: ANN401 - any JSON value
 # One line each
 
 
-def render_github(finding: Diagnostic, filename: str | None) -> str:
+def render_github(diagnostic: Diagnostic, filename: str | None) -> str:
     """A finding as a workflow command, which GitHub shows beside the line; without a file, on the run itself."""
     properties = []
-    place = finding.place
+    place = diagnostic.place
     if filename is not None:
         properties.append(f"file={_escape_property(filename)}")
     if filename is not None and place is not None:
         properties += [f"line={place.line}", f"col={place.column}", f"endLine={place.end_line}"]
-    properties.append(f"title={_escape_property(finding.code)}")
-    command = {"error": "error", "warning": "warning", "note": "notice"}[finding.severity]
-    at = f" (at {finding.pointer})" if place is None and finding.pointer else ""
-    message = f"{shorten(finding.message)}{shorten(at)}\n{shorten(finding.hint)}"
+    properties.append(f"title={_escape_property(diagnostic.code)}")
+    command = {"error": "error", "warning": "warning", "note": "notice"}[diagnostic.severity]
+    at = f" (at {diagnostic.pointer})" if place is None and diagnostic.pointer else ""
+    message = f"{shorten(diagnostic.message)}{shorten(at)}\n{shorten(diagnostic.hint)}"
     return f"::{command} {','.join(properties)}::{_escape_data(message)}"
 
 
@@ -144,25 +144,25 @@ def _escape_property(text: str) -> str:
     return _escape_data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def render_line(finding: Diagnostic, filename: str) -> str:
+def render_line(diagnostic: Diagnostic, filename: str) -> str:
     """A diagnostic on one line, in the format that editors parse."""
-    place = finding.place
+    place = diagnostic.place
     where = f"{filename}:{place.line}:{place.column}" if place else filename
-    at = f" (at {quote(finding.pointer)})" if place is None and finding.pointer else ""
-    return f"{escape(where)}: {finding.code} {finding.severity} {quote(finding.message)}{at}"
+    at = f" (at {quote(diagnostic.pointer)})" if place is None and diagnostic.pointer else ""
+    return f"{escape(where)}: {diagnostic.code} {diagnostic.severity} {quote(diagnostic.message)}{at}"
 
 
-def render_title(finding: Diagnostic, *, paint: Paint) -> str:
+def render_title(diagnostic: Diagnostic, *, paint: Paint) -> str:
     """What a finding says, as compilers put it: `error[RET011]: …`."""
-    label = paint(finding.severity, f"{finding.severity}[{finding.code}]")
-    return f"{label}{paint('strong', f': {quote(finding.message)}')}"
+    label = paint(diagnostic.severity, f"{diagnostic.severity}[{diagnostic.code}]")
+    return f"{label}{paint('strong', f': {quote(diagnostic.message)}')}"
 
 
-def render_losses(findings: Sequence[Diagnostic], *, paint: Paint) -> list[str]:
+def render_losses(diagnostics: Sequence[Diagnostic], *, paint: Paint) -> list[str]:
     """Findings without a place, one line each; advice that several share is given once, after the last of them."""
     lines = []
-    for hint in dict.fromkeys(finding.hint for finding in findings):
-        lines += [render_title(finding, paint=paint) for finding in findings if finding.hint == hint]
+    for hint in dict.fromkeys(diagnostic.hint for diagnostic in diagnostics):
+        lines += [render_title(diagnostic, paint=paint) for diagnostic in diagnostics if diagnostic.hint == hint]
         lines.append(f"  {paint('frame', '=')} {paint('strong', 'help')}: {quote(hint)}")
     return lines
 
@@ -172,7 +172,7 @@ def render_headline(verdict: Verdict, filename: str, *, paint: Paint) -> str:
     mark = paint("good", "✓") if verdict.accepted else paint("error", "✗")
     name = paint("good" if verdict.accepted else "error", verdict.name)
     status = verdict.returned.status if verdict.returned else None
-    facts = [fact for fact in (name, verdict.format, status, count_findings(verdict.findings)) if fact]
+    facts = [fact for fact in (name, verdict.format, status, count_diagnostics(verdict.diagnostics)) if fact]
     return f"{mark} {paint('strong', escape(filename))}: {' · '.join(facts)}"
 
 
@@ -219,7 +219,7 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def count_findings(findings: Sequence[Diagnostic]) -> str:
+def count_diagnostics(diagnostics: Sequence[Diagnostic]) -> str:
     """How many findings there are of each severity: `2 errors, 1 warning`."""
-    totals = [(sum(each.severity == severity for each in findings), severity) for severity in SEVERITIES]
+    totals = [(sum(each.severity == severity for each in diagnostics), severity) for severity in SEVERITIES]
     return ", ".join(count(total, severity) for total, severity in totals if total)

@@ -56,7 +56,7 @@ class StartedRun(NamedTuple):
 
     session_id: str
     agent: str
-    findings: tuple[Diagnostic, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
     """What there is to say of the request."""
 
 
@@ -70,7 +70,7 @@ class CancelResult(NamedTuple):
 # --- who asks --------------------------------------------------------------------------------------------------------
 
 
-def check_person(home: Home, asker: ConnectionPeer) -> None:
+def check_user(home: Home, asker: ConnectionPeer) -> None:
     """Raise if the client runs inside an agent, has disconnected, or can't be identified.
 
     The kernel's data on the connection decides. Without such data, the client counts as a user.
@@ -122,7 +122,7 @@ def _open_serving(home: Home, asker: ConnectionPeer) -> HostedRuns:
     if asker.ticket:
         _check_holder(home, asker)
     else:
-        check_person(home, asker)
+        check_user(home, asker)
     return HostedRuns(os.environ | ({TICKET: asker.ticket} if asker.ticket else {}))
 
 
@@ -152,7 +152,7 @@ def _limit(timeout_s: float | None) -> dict[str, Any]:
 
 def _begin(home: Home, asker: ConnectionPeer, ask: Callable[[Workspace], Request]) -> StartedRun:
     prepared: AdmittedRun = _open_serving(home, asker).detach(ask)
-    return StartedRun(prepared.row.session_id, prepared.row.agent, prepared.findings)
+    return StartedRun(prepared.row.session_id, prepared.row.agent, prepared.diagnostics)
 
 
 def cancel(home: Home, session_id: str, *, reason: str = "", asker: ConnectionPeer) -> CancelResult:

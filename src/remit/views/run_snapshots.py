@@ -48,7 +48,7 @@ class RunSnapshot(NamedTuple):
     """A run at one moment."""
 
     seen: RunProgress
-    is_driven: bool = False
+    is_supervised: bool = False
     """Whether its supervisor is alive, or the harness that started its agent will report its end."""
     driver_pid: int | None = None
     is_alive: bool = False
@@ -79,12 +79,12 @@ class RunSnapshot(NamedTuple):
     @property
     def is_abandoned(self) -> bool:
         """Whether it hasn't finished and has no supervisor."""
-        return self.is_open and not self.is_driven and self.place is None
+        return self.is_open and not self.is_supervised and self.place is None
 
     @property
     def is_unfollowed(self) -> bool:
         """Whether another machine executes it, and no process here fetches its result."""
-        return self.is_open and not self.is_driven and self.place is not None
+        return self.is_open and not self.is_supervised and self.place is not None
 
     @property
     def is_lost(self) -> bool:
@@ -98,10 +98,10 @@ class RunSnapshot(NamedTuple):
             return "finished"
         if self.is_abandoned:
             return "abandoned"
-        if self.place is not None and self.place.state == "done" and not self.is_driven:
+        if self.place is not None and self.place.state == "done" and not self.is_supervised:
             return "ended"
         if self.row.state == "admitted":
-            return "queued" if self.seen.is_held else "starting"
+            return "queued" if self.seen.is_queued else "starting"
         if self.row.state == "running":
             return "waiting" if self.waits_for else "running"
         return "finishing"
@@ -207,9 +207,9 @@ class _OpenRuns:
         heard = self._heard.get(row.session_id, NOTHING_HEARD)
         waits = heard.waits_for if row.state == "running" else ()
         folder = self._living.get(row.session_id)
-        seen = _load_progress(row, folder, heard, self.now_ms)._replace(is_held=self._room.is_held(row))
-        is_driven = bool(harness) or row.owner in self._pids
-        return RunSnapshot(seen, is_driven, pid, folder is not None, waits, self.now_ms, harness)
+        seen = _load_progress(row, folder, heard, self.now_ms)._replace(is_queued=self._room.is_queued(row))
+        is_supervised = bool(harness) or row.owner in self._pids
+        return RunSnapshot(seen, is_supervised, pid, folder is not None, waits, self.now_ms, harness)
 
     def _stand_elsewhere(self, row: Run, place: SessionPlace, told: SessionRow | None) -> RunSnapshot:
         """The snapshot of a run on another machine: from the ledger if a process here follows it, else the database."""
@@ -217,15 +217,17 @@ class _OpenRuns:
         heard = self._heard.get(row.session_id, NOTHING_HEARD)
         if told is not None and not is_followed:
             row = _update(row, told)
-        seen = _load_progress(row, None, heard, self.now_ms)._replace(is_held=row.state == "admitted")
+        seen = _load_progress(row, None, heard, self.now_ms)._replace(is_queued=row.state == "admitted")
         if told is not None and not is_followed:
-            seen = seen._replace(said=redact(str(told.live.get("said") or seen.said)))
+            seen = seen._replace(activity=redact(str(told.live.get("activity") or seen.activity)))
         if not is_followed:
             seen = seen._replace(idle_s=0)  # no process here receives its output
         waits = heard.waits_for if row.state == "running" else ()
-        is_driven = is_followed or row.owner == REMOTE_OWNER  # the machine of its caller supervises it
+        is_supervised = is_followed or row.owner == REMOTE_OWNER  # the machine of its caller supervises it
         pid = self._pids.get(row.owner)
-        return RunSnapshot(_at(seen, place), is_driven, pid, place.state == "running", waits, self.now_ms, "", place)
+        return RunSnapshot(
+            _at(seen, place), is_supervised, pid, place.state == "running", waits, self.now_ms, "", place
+        )
 
 
 def _at(seen: RunProgress, place: SessionPlace | None) -> RunProgress:
@@ -251,14 +253,16 @@ def _load_progress(row: Run, folder: str | None, heard: LastActivity, now_ms: in
     told, used = heard.progress, heard.use if row.owner == HOOKS_OWNER else None
     details: dict[str, Any] = {} if told is None else told.details
     printed_ms = None if folder is None else find_last_output_ms(folder)
-    said, used_ms = (str(details.get("said") or ""), None) if used is None else (name_use(used[0], used[1]), used[2])
+    said, used_ms = (
+        (str(details.get("activity") or ""), None) if used is None else (name_use(used[0], used[1]), used[2])
+    )
     times = [each for each in (printed_ms, used_ms, None if told is None else told.at_ms) if each is not None]
-    heard_ms = max(times, default=None)
-    since_ms = max(heard_ms or 0, row.started_ms or 0)
+    activity_ms = max(times, default=None)
+    since_ms = max(activity_ms or 0, row.started_ms or 0)
     check = None if heard.check is None else read_check_event(heard.check)
     idle_s = (now_ms - since_ms) // 1000 if row.state == "running" and heard.check is None else 0
     return RunProgress(
-        row, 0, redact(said), heard_ms,
+        row, 0, redact(said), activity_ms,
         idle_s if idle_s > read_run_config(row.details).idle_s else 0,
         details.get("tokens") if row.tokens is None else row.tokens,
         details.get("cost_usd") if row.cost_usd is None else row.cost_usd,

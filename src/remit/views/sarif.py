@@ -1,4 +1,4 @@
-"""SARIF: findings as code scanning services take them.
+"""SARIF: diagnostics in the format of code scanning services.
 
 Owns the log's shape (SARIF 2.1.0) and GitHub's limits: at most 5,000 results in a run are shown, the gravest first.
 """
@@ -21,20 +21,20 @@ _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def shape_sarif(
-    findings: Mapping[str, Sequence[Diagnostic]], *, version: str, explain: Mapping[str, Explanation]
+    diagnostics: Mapping[str, Sequence[Diagnostic]], *, version: str, explain: Mapping[str, Explanation]
 ) -> dict[str, Any]:
     """One log with one run: the rules that were broken, and where."""
-    rows = [(path, finding) for path, found in findings.items() for finding in found]
+    rows = [(path, diagnostic) for path, found in diagnostics.items() for diagnostic in found]
     order = ("error", "warning", "note")
     rows.sort(key=lambda row: order.index(row[1].severity))
     rows = rows[:MAX_RESULTS]
-    codes = sorted({finding.code for _, finding in rows})
+    codes = sorted({diagnostic.code for _, diagnostic in rows})
     driver = {
         "name": "remit",
         "semanticVersion": version,
         "rules": [_shape_rule(explain[code]) for code in codes],
     }
-    results = [_shape_result(path, finding, codes.index(finding.code)) for path, finding in rows]
+    results = [_build_result(path, diagnostic, codes.index(diagnostic.code)) for path, diagnostic in rows]
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
 
@@ -53,32 +53,32 @@ def _shape_rule(explanation: Explanation) -> dict[str, Any]:
     }
 
 
-def _shape_result(path: str, finding: Diagnostic, index: int) -> dict[str, Any]:
+def _build_result(path: str, diagnostic: Diagnostic, index: int) -> dict[str, Any]:
     uri = quote(path.encode("utf-8", "surrogateescape"))
     artifact = {"uri": f"file://{uri}" if path.startswith("/") else uri}
     location: dict[str, Any] = {"artifactLocation": artifact}
-    if finding.place is not None:
-        location["region"] = _shape_region(finding.place)
+    if diagnostic.place is not None:
+        location["region"] = _build_region(diagnostic.place)
     result = {
-        "ruleId": finding.code,
+        "ruleId": diagnostic.code,
         "ruleIndex": index,
-        "level": _LEVELS[finding.severity],
-        "message": {"text": _clean(f"{finding.message}. {finding.hint}"[:MAX_TEXT])},
+        "level": _LEVELS[diagnostic.severity],
+        "message": {"text": _clean(f"{diagnostic.message}. {diagnostic.hint}"[:MAX_TEXT])},
         "locations": [{"physicalLocation": location}],
     }
-    if finding.fix is not None and all(edit.place for edit in finding.fix.edits):
-        result["fixes"] = [_shape_fix(finding.fix, artifact)]
+    if diagnostic.fix is not None and all(edit.place for edit in diagnostic.fix.edits):
+        result["fixes"] = [_build_fix(diagnostic.fix, artifact)]
     return result
 
 
-def _shape_region(place: tuple[int, int, int, int]) -> dict[str, int]:
+def _build_region(place: tuple[int, int, int, int]) -> dict[str, int]:
     line, column, end_line, end_column = place
     return {"startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column}
 
 
-def _shape_fix(fix: Fix, artifact: dict[str, str]) -> dict[str, Any]:
+def _build_fix(fix: Fix, artifact: dict[str, str]) -> dict[str, Any]:
     replacements = [
-        {"deletedRegion": _shape_region(edit.place), "insertedContent": {"text": _clean(edit.content)}}
+        {"deletedRegion": _build_region(edit.place), "insertedContent": {"text": _clean(edit.content)}}
         for edit in fix.edits
         if edit.place is not None
     ]

@@ -50,7 +50,7 @@ class ManifestOverview(NamedTuple):
 
 
 class Overview(NamedTuple):
-    """A workspace at a glance. A part that couldn't be read is None, and `faults` has the reason."""
+    """A workspace at a glance. A part that couldn't be read is None, and `unreadable` has the reason."""
 
     root: str
     branch: str | None
@@ -64,7 +64,7 @@ class Overview(NamedTuple):
     open_errors: int = 0
     open_causes: int = 0
     ledger_bytes: int | None = None
-    faults: tuple[tuple[str, str], ...] = ()
+    unreadable: tuple[tuple[str, str], ...] = ()
     """The parts that couldn't be read, and why."""
 
 
@@ -76,14 +76,14 @@ def load_overview() -> Overview:
     root = find_workspace()
     settings = load_settings(root)
     home = Home(root)
-    faults: list[tuple[str, str]] = []
+    unreadable: list[tuple[str, str]] = []
 
     def attempt(name: str, look: Callable[[], T]) -> T | None:
         """Return a part of the status; None if it can't be read, so that the other parts are still shown."""
         try:
             return look()
         except RemitError as error:
-            faults.append((name, str(error)))
+            unreadable.append((name, str(error)))
             return None
 
     try:
@@ -107,7 +107,7 @@ def load_overview() -> Overview:
         errors,
         causes,
         size,
-        tuple(faults),
+        tuple(unreadable),
     )
 
 
@@ -166,7 +166,7 @@ def _load_errors() -> tuple[int, int]:
     from remit.errorlog.workspace_errors import load_errors
 
     found = load_errors(only_open=True)
-    broken = next((finding for finding in found.diagnostics if finding.severity == "error"), None)
+    broken = next((diagnostic for diagnostic in found.diagnostics if diagnostic.severity == "error"), None)
     if broken is not None:
         raise StateError(broken.message, hint="see: remit errors list")
     return len(found.records), len(found.groups)

@@ -52,7 +52,7 @@ def load_board() -> TaskBoardObject:
                 "outside": [*tasks.outside.values()],
             }  # fmt: skip
         checked = check_sync(tasks)
-        told = {} if checked is None else checked.findings
+        told = {} if checked is None else checked.diagnostics
         counts = count_by_task(tasks.home.ledger) if has_ledger(tasks.home) else {}
         return {
             **build_list(build_task(each, counts.get(each.number, (0, 0))) for each in tasks.list_tasks()),

@@ -289,7 +289,7 @@ b.md: RET001 error the message has no return
 
 
 def test_github_is_an_annotation_for_each_finding(inside: Inside) -> None:
-    (finding,) = check_message.check(ESCAPING).findings
+    (finding,) = check_message.check(ESCAPING).diagnostics
     ended = inside("check", inside.write("a,b.md", ESCAPING), "--output-format", "github")
     assert ended.code == 1
     assert ended.text == (
@@ -306,7 +306,7 @@ def test_github_has_nothing_to_say_of_an_accepted_message(inside: Inside) -> Non
 
 
 def test_json_is_one_object_for_all_messages(remit: Remit) -> None:
-    (finding,) = check_message.check(ESCAPING).findings
+    (finding,) = check_message.check(ESCAPING).diagnostics
     ended = remit("check", "--json", remit.write("a.md", GOOD), remit.write("b.md", ESCAPING))
     assert ended.code == 1
     assert ended.out.count(b"\n") == 1

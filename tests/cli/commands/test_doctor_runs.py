@@ -94,8 +94,8 @@ def test_what_nobody_drives_is_told(remit: Remit, agent: ScriptedAgent) -> None:
     session = detach(remit, agent.hangs(), until="hung")
     assert read(remit("doctor", "--json")) == {"runs": [("ok", "1 open, none hangs", "")]}
     (each,) = load(remit("ps", "--json"))["items"]
-    os.kill(each["driver_pid"], signal.SIGKILL)
-    wait_until(lambda: not load(remit("ps", "--json"))["items"][0]["driven"], "its driver is gone")
+    os.kill(each["supervisor_pid"], signal.SIGKILL)
+    wait_until(lambda: not load(remit("ps", "--json"))["items"][0]["supervised"], "its driver is gone")
     told = ("warning", f"agent ({session}) has no supervisor, and its agent is alive")
     assert read(remit("doctor", "--json"))["abandoned"] == [(*told, f"take over: remit wait {session}")]
     assert remit("cancel", session).code == 0
@@ -107,7 +107,7 @@ def test_an_agent_that_outlives_its_delegation_is_told_and_ended(remit: Remit, a
     """As after a ledger that was put back from a backup."""
     session = detach(remit, agent.hangs(), until="hung")
     (each,) = load(remit("ps", "--json"))["items"]
-    os.kill(each["driver_pid"], signal.SIGKILL)
+    os.kill(each["supervisor_pid"], signal.SIGKILL)
     home = Home(str(remit.folder))
     with home.ledger.transaction() as db:
         db.execute("UPDATE runs SET state = 'finished'")

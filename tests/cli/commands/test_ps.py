@@ -39,9 +39,9 @@ def remit(inside: Inside) -> Inside:
 
 def kill_driver(remit: Remit, session_id: str) -> None:
     (each,) = [each for each in load(remit("ps", "--json"))["items"] if each["session_id"] == session_id]
-    assert each["driven"], each
-    os.kill(each["driver_pid"], signal.SIGKILL)
-    wait_until(lambda: not load(remit("ps", "--json"))["items"][0]["driven"], "its driver is gone")
+    assert each["supervised"], each
+    os.kill(each["supervisor_pid"], signal.SIGKILL)
+    wait_until(lambda: not load(remit("ps", "--json"))["items"][0]["supervised"], "its driver is gone")
 
 
 def add_row(folder: Path, name: str, agent: str = "planner", **given: Any) -> None:  # noqa: ANN401 - columns
@@ -87,14 +87,14 @@ def test_an_id_can_be_cut_short_and_misspelt(inside: Inside, command: str) -> No
 def test_somebody_elses_agent_is_seen_at_work(remit: Remit, agent: ScriptedAgent) -> None:
     session = detach(remit, agent.says("looking around\n").hangs(), "--timeout", "5m", until="hung")
     try:
-        wait_until(lambda: load(remit("ps", "--json"))["items"][0]["said"] == "looking around", "it was heard")
+        wait_until(lambda: load(remit("ps", "--json"))["items"][0]["activity"] == "looking around", "it was heard")
         (each,) = load(remit("ps", "--json"))["items"]
         assert (each["session_id"], each["state"]) == (session, "running")
-        assert each["driven"]
+        assert each["supervised"]
         assert each["alive"]
-        assert each["driver_pid"] > 0
+        assert each["supervisor_pid"] > 0
         assert 280_000 < each["left_ms"] <= 300_000
-        assert each["heard_ms"] >= each["started_ms"]
+        assert each["activity_ms"] >= each["started_ms"]
         table = remit("ps").text.splitlines()
         assert table[0].split() == [
             "SESSION",
@@ -173,7 +173,7 @@ def test_a_tree_is_shown_and_ended_as_a_whole(remit: Remit, agent: ScriptedAgent
     assert lines[-1] == snapshot("2 runs, 2 open")
     assert remit("show", "-").text.startswith("· parent: waiting")
     told = {each["agent"]: each for each in load(remit("ps", "--json"))["items"]}
-    drivers = {name: told[name]["driver_pid"] for name in ("parent", "child")}
+    drivers = {name: told[name]["supervisor_pid"] for name in ("parent", "child")}
     assert drivers["parent"] is not None
     for pid in filter(None, drivers.values()):  # the child's driver may have another number in its namespace
         assert b"remit" in Path(f"/proc/{pid}/cmdline").read_bytes()
@@ -191,7 +191,7 @@ def test_nothing_heard_for_long_is_told(inside: Inside) -> None:
     home = Home(str(inside.folder))
     with home.ledger.transaction() as db:
         advance(db, "sess_1", "running", started_ms=now - 200_000, deadline_ms=now + 100_000)
-        add_event(db, "progress", {"said": "thinking", "tokens": 1234, "cost_usd": 0.5}, session_id="sess_1")
+        add_event(db, "progress", {"activity": "thinking", "tokens": 1234, "cost_usd": 0.5}, session_id="sess_1")
         db.execute("UPDATE events SET at_ms = ? WHERE kind = 'progress'", (now - 100_000,))
     home.close()
     (each,) = load(inside("ps", "--json"))["items"]
@@ -226,8 +226,8 @@ def test_who_waits_gets_the_envelope(remit: Remit, agent: ScriptedAgent) -> None
 def test_waiting_ends_and_the_agent_does_not(remit: Remit, agent: ScriptedAgent) -> None:
     session = detach(remit, agent.hangs(), until="hung")
     ended = remit("wait", session, "--timeout", "0.3s")
-    assert (ended.code, ended.text) == (1, f"· {session} is not over; see: remit ps\n")
-    assert load(remit("wait", session, "--timeout", "0.1", "--json"))["over"] is False
+    assert (ended.code, ended.text) == (1, f"· {session} isn't finished; see: remit ps\n")
+    assert load(remit("wait", session, "--timeout", "0.1", "--json"))["finished"] is False
     assert agent.list_living()
     process = remit.start("wait", session)
     time.sleep(1)

@@ -117,7 +117,7 @@ def test_what_is_partial_goes_on_in_the_session_of_its_harness(remit: Remit, har
     (begun, resumed) = harness.calls
     assert (begun[0], resumed[0]) == ("--session-id", "--resume")
     assert begun[1] == resumed[1]
-    assert "Go on with this work where you stopped" in resumed[2]
+    assert "Continue this work where you stopped" in resumed[2]
     assert "Write a report." in resumed[2]
     assert resumed[3] == told["remit"]["session_id"]
     row = list_rows(remit.folder)[0]
@@ -138,7 +138,7 @@ def test_a_worktree_is_gone_on_with_where_it_is(remit: Remit, harness: Harness) 
     assert begun[4] == resumed[4]
     assert begun[4].endswith(f".remit/worktrees/{first['session_id']}")
     assert "Say what there is." in resumed[2]
-    assert "Go on with this work" not in resumed[2]
+    assert "Continue this work" not in resumed[2]
 
 
 def test_what_cannot_go_on_is_refused_with_what_can_be_done(inside: Inside, agent: ScriptedAgent) -> None:
@@ -149,13 +149,13 @@ def test_what_cannot_go_on_is_refused_with_what_can_be_done(inside: Inside, agen
 
     command = ScriptedAgent(Path(agent.program).parent, "liar").lies().command
     failed = load(inside("run", "x", "--command", command, "--json"))["remit"]["session_id"]
-    assert resume() == f"{failed} failed, and left nothing to go on with; start it anew: remit retry {failed}"
+    assert resume() == f"{failed} failed and can't be resumed; start it again: remit retry {failed}"
     partial = load(inside("run", "x", "--command", agent.obeys(status="partial").command, "--json"))
-    told = f"the runner command cannot take up a session again; start it anew: remit retry {partial['remit']['session_id']}"
+    told = f"the runner command can't resume a session; start it again: remit retry {partial['remit']['session_id']}"
     assert resume() == told
     done = ScriptedAgent(Path(agent.program).parent, "done").obeys({"other.md": "# Other"}).command
     inside("run", "x", "--command", done)
-    assert "is completed; what is to be done besides is new work: remit run" in resume()
+    assert "is completed; start a new run for more work: remit run" in resume()
     assert len(list_rows(inside.folder)) == 3
 
 
@@ -165,7 +165,7 @@ def test_what_is_open_is_neither_resumed_nor_retried(inside: Inside, agent: Scri
     for command in ("resume", "retry"):
         ended = inside(command, session)
         assert (ended.code, ended.out) == (2, b"")
-        assert ended.complaint.startswith(f"{session} is not over; wait for it, or end it: remit wait")
+        assert ended.complaint.startswith(f"{session} isn't finished; wait for it, or end it: remit wait")
     inside("cancel", session)
 
 
@@ -304,8 +304,8 @@ def test_what_is_handed_over_while_somebody_looks_is_not_abandoned(
 def test_who_follows_what_nobody_drives_is_told(remit: Remit, agent: ScriptedAgent) -> None:
     session = detach(remit, agent.says("one\n").sleeps(2).says("two\n"))
     (each,) = load(remit("ps", "--json"))["items"]
-    os.kill(each["driver_pid"], signal.SIGKILL)
-    wait_until(lambda: not load(remit("ps", "--json"))["items"][0]["driven"], "its driver is gone")
+    os.kill(each["supervisor_pid"], signal.SIGKILL)
+    wait_until(lambda: not load(remit("ps", "--json"))["items"][0]["supervised"], "its driver is gone")
     ended = remit("logs", "-f", session)
     assert (ended.code, ended.out) == (0, b"one\ntwo\n")
     sentence = f"no process supervises the run, and its agent has ended; to recover it, run: remit wait {session}\n"
@@ -326,7 +326,7 @@ asyncio.run(main())
     ended = remit("logs", "-f")
     assert (ended.code, ended.text) == (0, "Nothing\nto return.\n")
     assert smooth(remit("retry", "-").complaint) == snapshot(
-        "<session> was a function of a program, and only that program has it; let the program do it again"
+        "<session> ran a function of a program, and only that program can call it; call it in that program again"
     )
 
 

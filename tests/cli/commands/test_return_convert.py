@@ -20,7 +20,7 @@ def test_the_result_goes_to_one_stream_and_the_losses_to_the_other(remit: Remit)
     assert ended.text == conversion.text + "\n"
     told = ended.err.decode().splitlines()
     assert "warning[CNV001]: session_id has no place in the target format" in told
-    assert sum(line.startswith("warning[CNV") for line in told) == len(conversion.findings)
+    assert sum(line.startswith("warning[CNV") for line in told) == len(conversion.diagnostics)
     assert [line for line in told if line.startswith("  = help: ")]
 
 
@@ -73,7 +73,7 @@ def test_json_holds_the_text_the_object_and_the_losses(inside: Inside) -> None:
     answer = json.loads(ended.out)
     assert list(answer) == ["text", "payload", "accepted", "diagnostics"]
     assert (answer["text"], answer["payload"], answer["accepted"]) == (conversion.text, conversion.payload, True)
-    assert [finding["code"] for finding in answer["diagnostics"]] == [each.code for each in conversion.findings]
+    assert [finding["code"] for finding in answer["diagnostics"]] == [each.code for each in conversion.diagnostics]
     assert {finding["filename"] for finding in answer["diagnostics"]} == {"a.md"}
 
 

@@ -497,7 +497,7 @@ def test_who_is_driven_is_not_driven_again(remit: Remit, agent: ScriptedAgent) -
     ended = remit("drive", row.session_id)
     assert ended.code == 1
     assert smooth(ended.complaint) == snapshot(
-        "<session> is driven by another process; wait for it: remit wait <session>"
+        "<session> is supervised by another process; wait for it: remit wait <session>"
     )
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=PATIENCE_S)

@@ -245,9 +245,9 @@ def test_by_which_names_a_server_is_called() -> None:
     port = place.port
     assert place.url == f"http://127.0.0.1:{port}"
     for name in ("192.168.0.7", "[fe80::1]", "localhost", socket.gethostname()):
-        assert place.is_called(f"{name}:{port}")
+        assert place.accepts_host(f"{name}:{port}")
     for name in (f"evil.example:{port}", f"192.168.0.7.evil.example:{port}", "192.168.0.7", f"1.2.3:{port}"):
-        assert not place.is_called(name)
+        assert not place.accepts_host(name)
 
 
 def test_a_link_in_place_of_the_file_is_not_followed(tmp_path: Path) -> None:

@@ -108,7 +108,7 @@ def test_delegations_that_are_open_and_the_last_that_were_settled(workspace: Ins
     delegate(workspace, 8, ended=False)
     delegate(workspace, 9, ended=False, owner=supervisor.id)
     with home.ledger.transaction() as db:
-        add_event(db, "progress", {"said": "x", "tokens": 1200, "cost_usd": 0.25}, session_id="sess_9")
+        add_event(db, "progress", {"activity": "x", "tokens": 1200, "cost_usd": 0.25}, session_id="sess_9")
     lines = workspace("status").text.split("\n")
     found = load(workspace("status", "--json"))["runs"]
     supervisor.end()
@@ -125,7 +125,7 @@ def test_delegations_that_are_open_and_the_last_that_were_settled(workspace: Ins
     )
     assert [line.split()[2] for line in lines[start + 4 : start + 8]] == ["6", "5", "4", "3"]
     assert lines[start + 5].endswith("task 5     partial timeout, 1 min ago")
-    told = [(each["session_id"], each["state"], each["driven"]) for each in found["open"]]
+    told = [(each["session_id"], each["state"], each["supervised"]) for each in found["open"]]
     assert told == [("sess_9", "running", True), ("sess_8", "abandoned", False)]
     assert (found["open"][0]["tokens"], found["open"][0]["cost_usd"]) == (1200, 0.25)
     assert [each["task_number"] for each in found["finished"]] == [7, 6, 5, 4, 3]
@@ -202,8 +202,8 @@ def test_what_is_broken_does_not_hide_the_rest(workspace: Inside) -> None:
     first, *lines = ended.text.split("\n")
     assert max(map(len, (first, *lines))) <= 80
     assert "…" not in "".join(lines), "what to do stands at the end"
-    faults = {each["part"] for each in load(workspace("status", "--json"))["faults"]}
-    assert faults == {"tasks", "runs", "manifest", "errors"}
+    unreadable = {each["part"] for each in load(workspace("status", "--json"))["unreadable"]}
+    assert unreadable == {"tasks", "runs", "manifest", "errors"}
 
 
 def test_an_outside_system_is_told(workspace: Inside) -> None:

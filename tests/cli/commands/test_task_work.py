@@ -289,9 +289,9 @@ def test_work_on_a_task_is_begun_anew_with_its_own_command(inside: Inside, worke
     """A retry would move the task back without a word."""
     first = load(inside("task", "research", "1", *worker("block"), "--json"))["remit"]["session_id"]
     before = (tmp_path / "specs/state.json").read_bytes()
-    told = f"{first} was work on a task, which is begun where the task stands now; start it anew: remit task research 1"
+    told = f"{first} was a run of a task command, which starts from the current state of the task; start it again: remit task research 1"
     assert inside("retry", "-").complaint == told
-    resumed = "the runner command cannot take up a session again; start it anew: remit task research 1"
+    resumed = "the runner command can't resume a session; start it again: remit task research 1"
     assert inside("resume", "-").complaint == resumed
     assert (tmp_path / "specs/state.json").read_bytes() == before
     assert len(list_rows(tmp_path)) == 1

@@ -43,7 +43,7 @@ def test_one_whose_report_is_gone_costs_no_other_its_result(
     assert bad in shown.err.decode()
     told = remit("wait", bad, good, "--json")
     first, second = json.loads(told.out)["items"]
-    assert (first["session_id"], first["status"], first["over"]) == (bad, None, False)
+    assert (first["session_id"], first["status"], first["finished"]) == (bad, None, False)
     assert bad in first["error"]["message"]
     assert second["status"] == "completed"
     alone = remit("wait", bad)

@@ -40,14 +40,14 @@ def test_from_post_to_outcome(play: Play) -> None:
         assert (lease.fence, lease.is_first, lease.earlier_worker, lease.cancel_reason) == (1, True, None, None)
         assert 59_000 < lease.deadline_left_ms <= 60_000
         assert await leases.report_progress(
-            db, "one", 1, live={"said": "nul \0 and half \ud800"}, tokens=10**30, cost_usd=0.1, turns=1
+            db, "one", 1, live={"activity": "nul \0 and half \ud800"}, tokens=10**30, cost_usd=0.1, turns=1
         )
         assert await leases.save_checkpoint(db, "one", 1, b"so far")
         assert await session_rows.load_checkpoint(db, "one") == b"so far"
         running = await session_rows.load_row(db, "one")
         assert running is not None
         assert (running.state, running.host, running.tokens, running.turns) == ("running", "host-of-w1", 2**63 - 1, 1)
-        assert running.live == {"said": "nul � and half ?"}
+        assert running.live == {"activity": "nul � and half ?"}
         assert 14 < (running.lease_left_s or 0) <= 15
         assert running.version > posted.version
 
@@ -94,7 +94,7 @@ def test_who_was_frozen_does_not_win_over_its_successor(play: Play) -> None:
         assert (lease.fence, lease.is_first, lease.earlier_worker) == (2, False, "old")
         before = await session_rows.load_row(db, "one")
 
-        assert not await leases.report_progress(db, "one", 1, live={"said": "still here"}, **NOTHING_USED)
+        assert not await leases.report_progress(db, "one", 1, live={"activity": "still here"}, **NOTHING_USED)
         assert not await leases.save_checkpoint(db, "one", 1, b"of the old one")
         assert not await publish(db, "one", 1, b"of the old one")
         assert (await leases.renew(db, "old", {"one": 1}, lease_s=15)).lost == {"one"}

@@ -32,4 +32,4 @@ def test_the_command_is_accepted_in_the_forms_of_the_standards(
                 "delegation_path": given}  # fmt: skip
     sent = {"status": "completed", "summary": "It is done. It was checked.", "artifacts": [], "metadata": metadata}
     verdict = check(json.dumps(sent), expectation=expectation)
-    assert ("RET044" in [each.code for each in verdict.findings]) is is_told
+    assert ("RET044" in [each.code for each in verdict.diagnostics]) is is_told

@@ -29,8 +29,8 @@ def test_every_code_has_a_good_and_a_bad_sample() -> None:
 @BY_CODE
 def test_a_good_message_is_accepted_without_the_finding(code: str) -> None:
     verdict = SAMPLES[code].good.judge()
-    assert verdict.accepted, verdict.findings
-    assert code not in [finding.code for finding in verdict.findings]
+    assert verdict.accepted, verdict.diagnostics
+    assert code not in [finding.code for finding in verdict.diagnostics]
 
 
 @BY_CODE
@@ -38,7 +38,7 @@ def test_a_bad_message_has_the_finding_and_no_other(code: str) -> None:
     """C16: what is wrong comes back as a value, told apart from everything else that can be wrong."""
     sample = SAMPLES[code]
     verdict = sample.bad.judge()
-    codes = {finding.code for finding in verdict.findings}
+    codes = {finding.code for finding in verdict.diagnostics}
     assert codes - set(sample.besides) == {code}
     assert verdict.name == sample.verdict
     assert verdict.accepted is (sample.verdict == "accepted")
@@ -67,7 +67,7 @@ def test_every_finding_is_collected_errors_first_then_in_the_order_of_the_text()
     """C16: a first mistake does not hide the others."""
     text = fenced(standard({"/status": "done", "/summary": "Done.", "/metadata/delegation_depth": -1, "/artifacts": 3}))
     verdict = Message(text).judge()
-    assert [(finding.code, finding.severity) for finding in verdict.findings] == [
+    assert [(finding.code, finding.severity) for finding in verdict.diagnostics] == [
         ("RET022", "error"),
         ("RET021", "error"),
         ("RET026", "error"),
@@ -89,7 +89,7 @@ def test_where_the_caller_knows_the_lineage_a_difference_is_a_warning(
     """R0.7: the caller's values win."""
     verdict = Message(fenced(standard(changes)), expectation=known).judge()
     assert verdict.accepted
-    assert [(finding.severity, finding.pointer) for finding in verdict.findings] == [("warning", pointer)]
+    assert [(finding.severity, finding.pointer) for finding in verdict.diagnostics] == [("warning", pointer)]
     assert verdict.returned is not None
     for name in ("agent", "depth", "path"):
         if getattr(known, name) is not None:
@@ -106,7 +106,7 @@ def test_a_missing_lineage_is_a_warning(key: str) -> None:
     told = [("RET027", "warning", f"/metadata/{key}")]
     for verdict in (bare, known):
         assert verdict.name == "accepted"
-        assert [(finding.code, finding.severity, finding.pointer) for finding in verdict.findings] == told
+        assert [(finding.code, finding.severity, finding.pointer) for finding in verdict.diagnostics] == told
     assert known.returned is not None
     assert (known.returned.agent, known.returned.depth, known.returned.path) == ("planner", 1, PATH)
 
@@ -128,9 +128,9 @@ def test_a_findings_file_that_is_missing_fails_completed_work_only(state: FileSt
     facts = {payload["file"]: ArtifactFacts(payload["file"], state, 0)}
     verdict = Message(sentence(word), manifest_tail=line(payload), evidence=facts).judge()
     assert verdict.name == name
-    severities = {finding.severity for finding in verdict.findings if finding.code in ("RET051", "RET054", "RET089")}
+    severities = {finding.severity for finding in verdict.diagnostics if finding.code in ("RET051", "RET054", "RET089")}
     assert severities == {"error" if word == "complete" else "warning"}
-    assert "RET089" in [finding.code for finding in verdict.findings]
+    assert "RET089" in [finding.code for finding in verdict.diagnostics]
 
 
 def test_warnings_alone_refuse_nothing() -> None:
@@ -181,13 +181,13 @@ def test_a_code_cannot_be_given_twice() -> None:
 
 
 def _find(code: str, message: Message) -> Diagnostic:
-    found = [finding for finding in message.judge().findings if finding.code == code]
+    found = [finding for finding in message.judge().diagnostics if finding.code == code]
     assert len(found) == 1, found
     return found[0]
 
 
 def _convert(passage: Passage) -> tuple[Diagnostic, ...]:
-    return convert(passage.text, to=passage.to, **passage.known).findings  # type: ignore[arg-type]
+    return convert(passage.text, to=passage.to, **passage.known).diagnostics  # type: ignore[arg-type]
 
 
 # Errors of a completed return
@@ -215,7 +215,7 @@ def test_only_an_error_of_a_step_after_the_work_leaves_it_completed(error: dict[
     """D6: by code, or by type if there is no code; never by words. The files stay."""
     payload = standard({"/errors": [error]})
     verdict = Message(fenced(payload)).judge()
-    assert [(each.code, each.severity, each.pointer) for each in verdict.findings] == [
+    assert [(each.code, each.severity, each.pointer) for each in verdict.diagnostics] == [
         ("RET061", severity, "/errors/0")
     ]
     assert verdict.accepted is (severity == "warning")
@@ -223,7 +223,7 @@ def test_only_an_error_of_a_step_after_the_work_leaves_it_completed(error: dict[
     if verdict.returned is not None:
         assert verdict.returned.status == "completed"
         assert [artifact.path for artifact in verdict.returned.artifacts] == [standard()["artifacts"][0]["path"]]
-        assert verdict.returned.faults[0].code in ("GIT_COMMIT_FAILED", "STATUS_SYNC_FAILED")
+        assert verdict.returned.errors[0].code in ("GIT_COMMIT_FAILED", "STATUS_SYNC_FAILED")
 
 
 @pytest.mark.parametrize(("code", "severity"), [("GIT_COMMIT_FAILED", "warning"), ("BUILD_ERROR", "error")])
@@ -231,7 +231,9 @@ def test_a_complete_hyper_return_may_report_a_failed_commit(code: str, severity:
     """D6: `hyper` has codes only."""
     payload = hyper({"/error": {"code": code, "message": "The hook refused it"}})
     verdict = Message(marked(payload)).judge()
-    assert [(each.code, each.severity, each.pointer) for each in verdict.findings] == [("RET061", severity, "/error")]
+    assert [(each.code, each.severity, each.pointer) for each in verdict.diagnostics] == [
+        ("RET061", severity, "/error")
+    ]
     assert Draft202012Validator(render_schema(HYPER)).is_valid(payload) is verdict.accepted is (severity == "warning")
 
 
@@ -240,8 +242,8 @@ def test_a_completed_return_with_a_failed_commit_is_converted() -> None:
     text = fenced(standard({"/errors": [GIT]}))
     for target in ("hyper", "manifest"):
         result = convert(text, to=target, today="2026-01-05")
-        assert result.accepted, result.findings
-        assert "/errors/0" in {finding.pointer for finding in result.findings if finding.code == "CNV001"}
+        assert result.accepted, result.diagnostics
+        assert "/errors/0" in {finding.pointer for finding in result.diagnostics if finding.code == "CNV001"}
         status = result.payload["meta"]["status"] if target == "hyper" else result.payload["status"]
         assert status == "complete"
 
@@ -266,7 +268,7 @@ def test_an_error_type_stands_for_a_code(kind: str, code: str) -> None:
     payload = standard({"/status": "partial", "/errors": [GIT | {"type": kind}]})
     returned = Message(fenced(payload)).judge().returned
     assert returned is not None
-    assert returned.faults[0].code == code
+    assert returned.errors[0].code == code
 
 
 # Required fields
@@ -279,7 +281,7 @@ def test_a_missing_field_is_named_in_standard(field: str, return_format: str | N
     """R0.2: also the status, without which an object hardly looks like a return."""
     verdict = Message(fenced(standard({f"/{field}": DROP})), return_format).judge()
     assert verdict.name == "invalid"
-    assert ("RET020", f"{field} is missing") in {(each.code, each.message) for each in verdict.findings}
+    assert ("RET020", f"{field} is missing") in {(each.code, each.message) for each in verdict.diagnostics}
 
 
 @pytest.mark.parametrize("field", ["meta", "artifacts", "next_steps", "meta/status", "artifacts/0/summary"])
@@ -288,7 +290,7 @@ def test_a_missing_field_is_named_in_hyper(field: str, return_format: str | None
     """R3.1 R3.2: also `meta`."""
     verdict = Message(marked(hyper({f"/{field}": DROP})), return_format).judge()
     assert verdict.name == "invalid"
-    assert [(each.code, each.pointer) for each in verdict.findings] == [("RET020", f"/{field}")]
+    assert [(each.code, each.pointer) for each in verdict.diagnostics] == [("RET020", f"/{field}")]
 
 
 @pytest.mark.parametrize("field", ["id", "file", "title", "date", "status", "key_findings", "actionable"])
@@ -296,7 +298,7 @@ def test_a_missing_field_is_named_in_a_manifest_entry(field: str) -> None:
     """R4.7."""
     verdict = Message(sentence(), manifest_tail=line(entry({f"/{field}": DROP}))).judge()
     assert verdict.name == "invalid"
-    assert ("RET020", f"/{field}") in {(each.code, each.pointer) for each in verdict.findings}
+    assert ("RET020", f"/{field}") in {(each.code, each.pointer) for each in verdict.diagnostics}
 
 
 # Empty items
@@ -337,4 +339,4 @@ def test_partial_work_whose_only_reason_is_empty_has_no_reason() -> None:
     """D5: an empty item says nothing."""
     changes = {"/status": "blocked", "/needs_followup": [""]}
     verdict = Message(sentence("blocked"), manifest_tail=line(entry(changes))).judge()
-    assert [finding.code for finding in verdict.findings] == ["RET088"]
+    assert [finding.code for finding in verdict.diagnostics] == ["RET088"]

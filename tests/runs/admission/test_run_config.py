@@ -119,8 +119,8 @@ def test_what_an_agent_says_is_kept_and_shown_without_its_secrets(root: Path) ->
             prepared = await ws.start(request)
             session_id = prepared.row.session_id
             await ws.wait(session_id)
-            said = [str(each.details.get("said")) for each in load_events(ws.home.ledger, session_id=session_id)]
-            return [*said, ProgressReader(ws.home, session_id).look()[0].said]
+            said = [str(each.details.get("activity")) for each in load_events(ws.home.ledger, session_id=session_id)]
+            return [*said, ProgressReader(ws.home, session_id).read()[0].activity]
 
     said = asyncio.run(run())
     assert said[-1] == "The key is [redacted github] and more"

@@ -220,7 +220,7 @@ def test_a_ticket_ends_with_its_session(tmp_path: Path, state: str) -> None:
     with home.ledger.transaction() as db:
         advance(db, "s1", state)
     refusal = get_refusal(home, {"REMIT_TICKET": mint_for("s1").token})
-    assert (refusal.code, refusal.message) == ("REFUSED", snapshot("the session s1 of this ticket is over"))
+    assert (refusal.code, refusal.message) == ("REFUSED", snapshot("the session s1 of this ticket is finished"))
 
 
 @pytest.mark.parametrize("late_ms", [0, 1, HOUR_MS])

@@ -81,7 +81,7 @@ def describe(**changes: Any) -> FinishInput:  # noqa: ANN401 - fields of a settl
         task_number=1,
         summary="Found out how users sign in.",
         artifacts=(Artifact("research", f"{OUT}/2026-01-19_auth.md", "How users sign in"),),
-        faults=(FAULT,),
+        errors=(FAULT,),
         entry=ENTRY,
     )
     return finish_steps._replace(**changes)
@@ -143,7 +143,7 @@ def test_what_the_agent_did_itself_is_not_done_again(tmp_path: Path) -> None:
     TaskStore(home, "specs").link(1, "auth-2026-01-19")
     git(tmp_path, "add", OUT, "specs")
     git(tmp_path, "commit", "-qm", "task 1: Found out how users sign in.")
-    finish_steps = describe(artifacts=(), faults=(), session_id="s2")
+    finish_steps = describe(artifacts=(), errors=(), session_id="s2")
     steps = run_finish_steps(home, finish_steps, places(home))
     assert [step.state for step in steps] == ["there", "there", "nothing", "nothing", "there"]
     assert len((tmp_path / OUT / "MANIFEST.jsonl").read_text().splitlines()) == 1
@@ -256,7 +256,7 @@ def test_the_task_goes_where_the_return_takes_it(
     if before != "RESEARCHING":
         store.move(1, "RESEARCHED")
         store.move(1, before)
-    run_finish_steps(home, describe(status=status, kind=kind, entry=None, faults=(), reason="no key"), places(home))
+    run_finish_steps(home, describe(status=status, kind=kind, entry=None, errors=(), reason="no key"), places(home))
     assert store.get(1).marker == after
 
 
@@ -315,7 +315,7 @@ def test_wherever_it_is_killed_an_agent_that_commits_gets_no_commit_too_many(tmp
 
 def test_a_blocked_task_always_has_a_reason(tmp_path: Path) -> None:
     home = make(tmp_path)
-    run_finish_steps(home, describe(status="blocked", summary="", faults=(), entry=None), places(home))
+    run_finish_steps(home, describe(status="blocked", summary="", errors=(), entry=None), places(home))
     assert TaskStore(home, "specs").get(1).fields["blocked_reason"] == "the agent gave no reason"
 
 

@@ -52,7 +52,7 @@ def test_an_unproven_return_is_partial_with_what_could_not_be_verified() -> None
     assert (told.stop_reason, told.verdict, told.status) == ("exited", "unproven", "partial")
     assert (told.summary, told.artifacts) == (DONE.summary, DONE.artifacts)
     assert (told.unsure, told.made, told.entry) == (("report.md",), (), None)  # neither linked nor committed
-    (fault,) = told.faults
+    (fault,) = told.errors
     assert (fault.type, fault.code, fault.recoverable) == ("unproven", "UNPROVEN", True)
     assert "'report.md' changed while another run was active" in fault.message
     assert told.next_steps == (fault.recommendation,)
@@ -70,7 +70,7 @@ def test_an_unproven_completed_that_was_handed_back_is_no_timeout() -> None:
 
 def test_an_unproven_completed_that_was_cut_short_is_summarized_by_remit() -> None:
     told = end("timeout", verdict=make_unproven())
-    assert (told.status, told.verdict, told.faults[0].code) == ("partial", "unproven", "TIMEOUT")
+    assert (told.status, told.verdict, told.errors[0].code) == ("partial", "unproven", "TIMEOUT")
     assert told.summary != DONE.summary
 
 
@@ -79,7 +79,7 @@ def test_a_return_that_holds_is_passed_on_as_it_is() -> None:
     assert (told.stop_reason, told.verdict, told.status) == ("exited", "accepted", "completed")
     assert told.summary == DONE.summary
     assert told.artifacts == DONE.artifacts
-    assert not told.faults
+    assert not told.errors
 
 
 @pytest.mark.parametrize(
@@ -90,8 +90,8 @@ def test_what_was_cut_short_is_a_part_with_what_is_on_disk(stop_reason: str, cod
     """R2.7."""
     told = end(stop_reason, comparison=make_changes("notes.md", "src/a.py"))
     assert (told.stop_reason, told.status) == (stop_reason, "partial")
-    assert told.faults[0].code == code
-    assert told.faults[0].recoverable
+    assert told.errors[0].code == code
+    assert told.errors[0].recoverable
     assert [(each.path, each.kind) for each in told.artifacts] == [
         ("notes.md", "documentation"),
         ("src/a.py", "implementation"),
@@ -123,9 +123,9 @@ def test_only_what_can_be_resumed_is_offered_to_be(stop_reason: str, resumed: st
     """R0.14."""
     left = make_changes("notes.md")
     told = end(stop_reason, comparison=left, can_resume=True)
-    assert (told.faults[0].recommendation, told.next_steps) == (resumed, (resumed,))
-    assert end(stop_reason, comparison=left).faults[0].recommendation == retried
-    assert "its program" in end(stop_reason, comparison=left, in_process=True).faults[0].recommendation
+    assert (told.errors[0].recommendation, told.next_steps) == (resumed, (resumed,))
+    assert end(stop_reason, comparison=left).errors[0].recommendation == retried
+    assert "its program" in end(stop_reason, comparison=left, in_process=True).errors[0].recommendation
 
 
 def test_what_failed_is_offered_to_be_begun_anew_only() -> None:
@@ -135,23 +135,23 @@ def test_what_failed_is_offered_to_be_begun_anew_only() -> None:
 
 def test_a_model_that_did_not_answer_until_the_end_is_named() -> None:
     told = end("timeout", output=RunOutput(cause="api", trouble="its model's server did not answer: busy"))
-    assert told.faults[0].message == snapshot("its time was up: its model's server did not answer: busy")
+    assert told.errors[0].message == snapshot("its time was up: its model's server did not answer: busy")
     told = end("timeout", output=RunOutput(cause="no_answer", trouble="it was ended before its final message"))
-    assert told.faults[0].message == "its time was up"
+    assert told.errors[0].message == "its time was up"
 
 
 def test_a_timeout_that_left_nothing_is_a_part_still_and_a_cancelled_one_is_not() -> None:
     """C11, R0.14."""
     assert end("timeout").status == "partial"
     assert end("cancelled").status == "failed"
-    assert end("cancelled").faults[0].code == "CANCELLED"
+    assert end("cancelled").errors[0].code == "CANCELLED"
     assert end("cancelled", comparison=make_changes("a.md")).status == "partial"
 
 
 def test_an_agent_that_said_completed_and_then_hung_is_a_part() -> None:
     told = end("timeout", verdict=judge(DONE), comparison=make_changes("report.md"))
     assert told.status == "partial"
-    assert told.faults[0].code == "TIMEOUT"
+    assert told.errors[0].code == "TIMEOUT"
     assert [each.path for each in told.artifacts] == ["report.md"]
 
 
@@ -170,7 +170,7 @@ def test_of_very_many_files_some_are_saved() -> None:
 def test_what_was_handed_back_says_that_the_time_was_up() -> None:
     told = end(verdict=judge(PART), exit_code=0, handed_back=True)
     assert (told.stop_reason, told.status) == ("timeout", "partial")
-    assert told.faults[0].code == "TIMEOUT"
+    assert told.errors[0].code == "TIMEOUT"
     assert told.summary == PART.summary
     assert end(verdict=judge(DONE), exit_code=0, handed_back=True).status == "completed"
 
@@ -178,7 +178,7 @@ def test_what_was_handed_back_says_that_the_time_was_up() -> None:
 def test_completed_with_an_exit_code_is_not_believed() -> None:
     told = end(verdict=judge(DONE), exit_code=3)
     assert (told.stop_reason, told.status, told.verdict) == ("crashed", "failed", "ambiguous")
-    assert "exit code 3" in told.faults[0].message
+    assert "exit code 3" in told.errors[0].message
 
 
 def test_completed_at_the_end_of_more_than_was_read_is_not_believed() -> None:
@@ -186,7 +186,7 @@ def test_completed_at_the_end_of_more_than_was_read_is_not_believed() -> None:
     cut = RunOutput("x", cause="cut", trouble="it printed more than is read")
     told = end(verdict=judge(DONE), output=cut, exit_code=0)
     assert (told.stop_reason, told.status, told.verdict) == ("exited", "failed", "ambiguous")
-    assert "more than is read" in told.faults[0].message
+    assert "more than is read" in told.errors[0].message
     assert end(verdict=judge(PART), output=cut, exit_code=0).status == "partial"
 
 
@@ -194,8 +194,8 @@ def test_an_agent_that_a_signal_ended_has_crashed_whatever_it_printed() -> None:
     killed = RunOutput("hello", cause="crash", trouble="the program was ended by SIGKILL")
     for judgement in (judge(DONE), judge(None, "invalid", diagnostics=(ERROR,)), judge(None, "missing")):
         told = end("crashed", verdict=judgement, output=killed, exit_code=137)
-        assert (told.stop_reason, told.status, told.faults[0].code) == ("crashed", "failed", "AGENT_KILLED")
-        assert "SIGKILL" in told.faults[0].message
+        assert (told.stop_reason, told.status, told.errors[0].code) == ("crashed", "failed", "AGENT_KILLED")
+        assert "SIGKILL" in told.errors[0].message
         assert told.diagnostics == judgement.diagnostics
     told = end("crashed", verdict=judge(PART), output=killed, exit_code=137)
     assert (told.stop_reason, told.status, told.summary) == ("exited", "partial", PART.summary)
@@ -204,19 +204,19 @@ def test_an_agent_that_a_signal_ended_has_crashed_whatever_it_printed() -> None:
 def test_an_exit_code_is_told_beside_what_is_wrong_with_the_words() -> None:
     words = RunOutput("hello", trouble="the program ended with exit code 3: no key")
     told = end(verdict=judge(None, "missing", diagnostics=(ERROR,)), output=words, exit_code=3)
-    assert (told.stop_reason, told.faults[0].code, told.diagnostics) == ("crashed", "AGENT_FAILED", (ERROR,))
-    assert told.faults[0].message == snapshot("the program ended with exit code 3: no key")
+    assert (told.stop_reason, told.errors[0].code, told.diagnostics) == ("crashed", "AGENT_FAILED", (ERROR,))
+    assert told.errors[0].message == snapshot("the program ended with exit code 3: no key")
     told = end(verdict=judge(None, "invalid", diagnostics=(ERROR,)), output=words, exit_code=3)
-    assert (told.stop_reason, told.verdict, told.faults[0].code) == ("exited", "invalid", "VALIDATION_FAILED")
-    assert told.faults[0].message == snapshot("there is no return; and the program ended with exit code 3: no key")
+    assert (told.stop_reason, told.verdict, told.errors[0].code) == ("exited", "invalid", "VALIDATION_FAILED")
+    assert told.errors[0].message == snapshot("there is no return; and the program ended with exit code 3: no key")
 
 
 def test_a_bad_return_is_failed_with_what_is_wrong_and_whose_format_to_fix() -> None:
     """R0.13, R2.13."""
     told = end(verdict=judge(None, "invalid", diagnostics=(ERROR,)), output=RunOutput("done!"), exit_code=0)
     assert (told.stop_reason, told.verdict, told.status) == ("exited", "invalid", "failed")
-    assert told.faults[0].code == "VALIDATION_FAILED"
-    assert told.faults[0].recommendation == "Fix researcher subagent return format"
+    assert told.errors[0].code == "VALIDATION_FAILED"
+    assert told.errors[0].recommendation == "Fix researcher subagent return format"
     [how] = told.next_steps  # whoever has never seen that format is told where it is
     assert "remit return prompt --format standard" in how
     assert "remit check" in how
@@ -227,7 +227,7 @@ def test_a_claim_that_is_not_borne_out_is_fabricated() -> None:
     claimed = AttemptVerdict("fabricated", (ERROR,), None, DONE)
     told = end(verdict=claimed, output=RunOutput("{}"), exit_code=0)
     assert (told.verdict, told.status) == ("fabricated", "failed")
-    assert told.faults[0].code == "FABRICATED"
+    assert told.errors[0].code == "FABRICATED"
     assert told.artifacts == DONE.artifacts
 
 
@@ -244,8 +244,8 @@ def test_a_claim_that_is_not_borne_out_is_fabricated() -> None:
 )
 def test_an_agent_that_could_not_answer_says_why(cause: Cause, stop_reason: str, code: str) -> None:
     told = end(output=RunOutput(cause=cause, trouble="the server said 529"), exit_code=1)
-    assert (told.stop_reason, told.faults[0].code) == (stop_reason, code)
-    assert "529" in told.faults[0].message
+    assert (told.stop_reason, told.errors[0].code) == (stop_reason, code)
+    assert "529" in told.errors[0].message
 
 
 def test_only_an_accepted_return_that_ended_well_is_ever_completed() -> None:
@@ -266,7 +266,7 @@ def test_only_an_accepted_return_that_ended_well_is_ever_completed() -> None:
             assert not cause
             assert code in (0, None)
         else:
-            assert told.faults
+            assert told.errors
     assert tried == 6 * 9 * 7 * 4
 
 

@@ -54,8 +54,8 @@ def find_errors(shaped: dict[str, Any], name: str) -> list[str]:
     text = json.dumps(shaped, ensure_ascii=False)
     known: dict[str, Any] = {"session_id": SESSION} if name == "standard" else {}
     verdict = remit.check(text, format=name, agent="researcher", **known)
-    assert verdict.accepted is not any(each.severity == "error" for each in verdict.findings)
-    return [each.message for each in verdict.findings if each.severity == "error"]
+    assert verdict.accepted is not any(each.severity == "error" for each in verdict.diagnostics)
+    return [each.message for each in verdict.diagnostics if each.severity == "error"]
 
 
 def make_result(status: str, stop_reason: str, name: str, to: str = "", **parts: Any) -> Result:  # noqa: ANN401 - fields
@@ -223,7 +223,7 @@ def test_advice_follows_the_format(name: FormatName) -> None:
     """D12: an agent whose return was refused is shown the instructions of its own format."""
     judgement = AttemptVerdict("missing", verdict=Verdict("missing"))
     conclusion = conclude(ROW._replace(details={"format": name}), [Attempt("exited", verdict=judgement)])
-    assert conclusion.faults[0].recommendation == "Fix researcher subagent return format"
+    assert conclusion.errors[0].recommendation == "Fix researcher subagent return format"
     assert f"remit return prompt --format {name}" in conclusion.next_steps[0]
 
 

@@ -221,7 +221,7 @@ def test_one_that_nobody_can_wait_for_costs_no_other_its_result(root: Path, agen
     async def wait() -> None:
         async with Workspace.open(root) as ws:
             bad, waited = await wait_for(ws, ["sess_nobody", good.session_id], timeout_s=20)
-            assert (bad.result, str(bad.trouble).startswith("there is no delegation sess_nobody")) == (None, True)
+            assert (bad.result, str(bad.error).startswith("there is no run sess_nobody")) == (None, True)
             assert waited.result is not None
             assert waited.result.status == "completed"
 

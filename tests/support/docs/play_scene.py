@@ -182,4 +182,4 @@ def check_return(block: Block, payload: Any) -> None:  # noqa: ANN401 - any JSON
         return_format = max(like, key=lambda each: each.overlap(payload))
         jsonschema.validate(payload, render_schema(return_format))
         verdict = remit.check(block.text)
-        assert verdict.accepted or return_format.name == "manifest", f"{block.place}: {verdict.findings}"
+        assert verdict.accepted or return_format.name == "manifest", f"{block.place}: {verdict.diagnostics}"

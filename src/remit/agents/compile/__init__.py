@@ -51,7 +51,7 @@ class Compiled(NamedTuple):
 
     path: str
     text: str
-    findings: tuple[Diagnostic, ...]
+    diagnostics: tuple[Diagnostic, ...]
 
     @property
     def refused(self) -> bool:
@@ -75,7 +75,7 @@ def compile_document(document: AgentDocument, to: str) -> Compiled:
     return Compiled(
         path,
         text,
-        tuple(sorted(source.findings, key=lambda each: (*(each.place[:2] if each.place else (0, 0)), each.code))),
+        tuple(sorted(source.diagnostics, key=lambda each: (*(each.place[:2] if each.place else (0, 0)), each.code))),
     )
 
 

@@ -220,7 +220,7 @@ class CompileSource:
     name: str
     description: str
     body: str
-    findings: list[Diagnostic] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
     rows: list[CompiledPermission] = field(default_factory=list)
     """The permissions, one row for each side and tool."""
     other_tools: dict[str, bool] = field(default_factory=dict)
@@ -256,9 +256,9 @@ class CompileSource:
         """A note on the target's own limit on the depth of calls."""
         return _OWN_LIMITS[self.to]
 
-    def report(self, finding: Diagnostic) -> None:
+    def report(self, diagnostic: Diagnostic) -> None:
         """Add a diagnostic."""
-        self.findings.append(finding)
+        self.diagnostics.append(diagnostic)
 
     def report_unenforced(self, pointer: str, what: str) -> None:
         """Report a permission that the target can't enforce."""

@@ -132,10 +132,12 @@ def run_agent_rules(case: AgentFileContext) -> list[Diagnostic]:
         load_rules(profile)
         # Sorted by code, so that the order of imports doesn't matter.
         _BY_PROFILE[profile] = tuple(each for _, each in sorted(AGENT_RULES.items()) if profile in each.profiles)
-    findings = []
+    diagnostics = []
     for each in _BY_PROFILE[profile]:
-        findings += [make_diagnostic(each, report, case.document) for report in islice(each.check(case), MAX_REPORTS)]
-    return findings
+        diagnostics += [
+            make_diagnostic(each, report, case.document) for report in islice(each.check(case), MAX_REPORTS)
+        ]
+    return diagnostics
 
 
 def make_diagnostic(rule: AgentRule, report: AgentViolation, document: AgentDocument) -> Diagnostic:

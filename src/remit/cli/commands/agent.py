@@ -157,7 +157,7 @@ def build(paths: tuple[str, ...], *, to: str, check: bool, output_format: str) -
             _show(each, output_format, check=check)
         if output_format != "github":
             print_lines(f"{count(len(done), 'agent')}: {_sum_up(done)}" if done else _NOTHING)
-    failed = any(finding.severity == "error" for each in done for finding in each.compiled.findings)
+    failed = any(finding.severity == "error" for each in done for finding in each.compiled.diagnostics)
     return NOT_ACCEPTED if failed else ACCEPTED
 
 
@@ -170,7 +170,7 @@ def _shape(each: CompiledFile) -> dict[str, Any]:
         "source": name,
         "path": path,
         "state": each.state,
-        "diagnostics": [build_diagnostic(finding, name) for finding in each.compiled.findings],
+        "diagnostics": [build_diagnostic(finding, name) for finding in each.compiled.diagnostics],
     }
 
 
@@ -179,7 +179,7 @@ def _show(each: CompiledFile, output_format: str, *, check: bool) -> None:
     from remit.views.render import render_github
 
     name = name_file(each.source.file)
-    for finding in each.compiled.findings:
+    for finding in each.compiled.diagnostics:
         if finding.severity == "error" or not check:  # losses were reported when the file was written
             print_lines(render_github(finding, name) if output_format == "github" else render_line(finding, name))
     if output_format == "full":

@@ -88,10 +88,10 @@ class FullVerdicts:
         if self.quiet and verdict.accepted:
             return
         print_lines("\n".join([render_headline(verdict, filename, paint=self.paint), *render_repairs(verdict)]))
-        if verdict.findings:
-            from remit.views.excerpt import render_findings
+        if verdict.diagnostics:
+            from remit.views.excerpt import render_diagnostics
 
-            print_lines(f"\n{render_findings(verdict.findings, filename, message, paint=self.paint)}\n")
+            print_lines(f"\n{render_diagnostics(verdict.diagnostics, filename, message, paint=self.paint)}\n")
 
     def close(self, verdicts: Sequence[VerdictName | None]) -> None:
         """Print a summary if there was more than one message."""
@@ -106,7 +106,7 @@ class ConciseVerdicts(FullVerdicts):
         """Print the verdict of a message."""
         del message
         if not (self.quiet and verdict.accepted):
-            lines = [render_line(finding, filename) for finding in verdict.findings]
+            lines = [render_line(diagnostic, filename) for diagnostic in verdict.diagnostics]
             print_lines("\n".join([*lines, render_headline(verdict, filename, paint=self.paint)]))
 
 
@@ -143,8 +143,8 @@ class GithubVerdicts:
 
         del message
         file = None if filename == STDIN else filename
-        for finding in () if self.quiet and verdict.accepted else verdict.findings:
-            print_lines(render_github(finding, file))
+        for diagnostic in () if self.quiet and verdict.accepted else verdict.diagnostics:
+            print_lines(render_github(diagnostic, file))
 
     def close(self, verdicts: Sequence[VerdictName | None]) -> None:
         """Print nothing: annotations need no summary."""

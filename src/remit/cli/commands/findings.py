@@ -13,7 +13,7 @@ from remit.errors import InputError, UsageError
 from remit.manifest import parse_day, parse_slug
 from remit.terminal import count_columns, escape, quote
 from remit.views.json_objects import build_added_finding, build_finding_details
-from remit.views.render import ACCEPTED, COULD_NOT_RUN, NOT_ACCEPTED, count, count_findings, render_losses
+from remit.views.render import ACCEPTED, COULD_NOT_RUN, NOT_ACCEPTED, count, count_diagnostics, render_losses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -304,7 +304,7 @@ def _show_added(opened: Manifest, added: AppendResult) -> None:
     paint = get_paint()
     for line in render_losses(added.diagnostics, paint=paint):
         print_lines(line)
-    text = f": {count_findings(added.diagnostics)}" if added.diagnostics else ""
+    text = f": {count_diagnostics(added.diagnostics)}" if added.diagnostics else ""
     if added.accepted:
         print_lines(
             f"{paint('good', '✓')} {escape(added.fields['id'])} added to {escape(name_file(opened.file))}{text}"
@@ -383,7 +383,7 @@ def _validate(file: str, show: DiagnosticOutput, *, with_pages: bool) -> None:
     for finding, text, first_line in workspace_findings.validate_manifest(file):
         show.add(finding, name, ExcerptSpan(text, first_line))
     for page in validate_findings_files(file) if with_pages else ():
-        for finding in page.findings:
+        for finding in page.diagnostics:
             show.add(finding, name_file(page.file), ExcerptSpan(page.text, 1))
 
 

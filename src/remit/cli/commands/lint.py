@@ -12,7 +12,7 @@ from remit.errors import RemitError, UsageError
 from remit.harnesses import claude, codex, opencode
 from remit.spelling import did_you_mean
 from remit.terminal import escape
-from remit.views.render import ACCEPTED, NOT_ACCEPTED, count, count_findings, render_line
+from remit.views.render import ACCEPTED, NOT_ACCEPTED, count, count_diagnostics, render_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -152,11 +152,13 @@ def _show_text(
     for name, found in named.items():
         if found and output_format == "full":
             from remit.agent_files.lint import load_agent_text
-            from remit.views.excerpt import render_findings
+            from remit.views.excerpt import render_diagnostics
 
-            print_lines(f"{render_findings(found, name, load_agent_text(files[name]), paint=get_paint())}\n")
+            print_lines(f"{render_diagnostics(found, name, load_agent_text(files[name]), paint=get_paint())}\n")
         elif found:
-            print_lines("\n".join(f"{render_line(finding, name)}{' [*]' if finding.fix else ''}" for finding in found))
+            print_lines(
+                "\n".join(f"{render_line(diagnostic, name)}{' [*]' if diagnostic.fix else ''}" for diagnostic in found)
+            )
     print_lines("\n".join(_sum_up(linted, changes)))
 
 
@@ -178,7 +180,7 @@ def _sum_up(linted: LintReport, changes: Sequence[FileFix]) -> list[str]:
     if not every:
         return [*lines, f"{paint('good', '✓')} {files}: no problems"]
     mark = paint("error", "✗") if linted.failed else paint("good", "✓")
-    lines.append(f"{mark} {files}: {count_findings(every)}")
+    lines.append(f"{mark} {files}: {count_diagnostics(every)}")
     safe = sum(each.fix is not None and each.fix.applicability == "safe" for each in every)
     unsafe = _count_unsafe(every)
     if safe:
@@ -189,16 +191,16 @@ def _sum_up(linted: LintReport, changes: Sequence[FileFix]) -> list[str]:
 
 
 def _list_diagnostics(linted: LintReport) -> list[Diagnostic]:
-    return [finding for found in linted.diagnostics.values() for finding in found]
+    return [diagnostic for found in linted.diagnostics.values() for diagnostic in found]
 
 
-def _count_unsafe(findings: Sequence[Diagnostic]) -> int:
-    return sum(each.fix is not None and each.fix.applicability == "unsafe" for each in findings)
+def _count_unsafe(diagnostics: Sequence[Diagnostic]) -> int:
+    return sum(each.fix is not None and each.fix.applicability == "unsafe" for each in diagnostics)
 
 
-def _count_unsafe_fixes(findings: Sequence[Diagnostic]) -> str:
+def _count_unsafe_fixes(diagnostics: Sequence[Diagnostic]) -> str:
     """Return the number of unsafe fixes, as the end of a sentence."""
-    unsafe = _count_unsafe(findings)
+    unsafe = _count_unsafe(diagnostics)
     return f", {unsafe} more with --unsafe-fixes" if unsafe else ""
 
 
@@ -208,7 +210,7 @@ def _explain(named: dict[str, tuple[Diagnostic, ...]]) -> dict[str, Explanation]
 
     known = {each.code: each for each in explanations.explain_all()}
     for name, found in named.items():
-        named[name] = tuple(finding for finding in found if finding.code in known)
+        named[name] = tuple(diagnostic for diagnostic in found if diagnostic.code in known)
     return known
 
 
@@ -216,8 +218,8 @@ def _show_statistics(named: dict[str, tuple[Diagnostic, ...]], output_format: st
     names = _explain(named)
     totals: dict[str, int] = {}
     for found in named.values():
-        for finding in found:
-            totals[finding.code] = totals.get(finding.code, 0) + 1
+        for diagnostic in found:
+            totals[diagnostic.code] = totals.get(diagnostic.code, 0) + 1
     rows = sorted(totals.items(), key=lambda row: (-row[1], row[0]))
     if output_format == "json":
         from remit.views.json_objects import build_list
@@ -247,8 +249,8 @@ def _show_github(named: dict[str, tuple[Diagnostic, ...]]) -> None:
     from remit.views.render import render_github
 
     for name, found in named.items():
-        for finding in found:
-            print_lines(render_github(finding, name))
+        for diagnostic in found:
+            print_lines(render_github(diagnostic, name))
 
 
 # --- watching --------------------------------------------------------------------------------------------------------

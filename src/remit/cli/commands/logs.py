@@ -126,7 +126,7 @@ def _make_show(output_format: str, *, last: int | None) -> Callable[[RunLog], in
                 continue
             if line.attempt != attempt:
                 print_lines(get_paint()("strong", f"attempt {line.attempt}"))
-            elif line.kind == "final" and kind == "said":
+            elif line.kind == "final" and kind == "activity":
                 print_lines("")
             attempt, kind = line.attempt, line.kind
             print_lines(_render(line))
@@ -137,6 +137,6 @@ def _make_show(output_format: str, *, last: int | None) -> Callable[[RunLog], in
 
 def _render(line: LogLine) -> str:
     text = escape(line.text, keep="\t")
-    if line.kind in ("said", "check"):
+    if line.kind in ("activity", "check"):
         return f"{get_paint()('note', '·')} {text}"
     return f"{get_paint()('warning', '!')} {text}" if line.kind == "trouble" else text

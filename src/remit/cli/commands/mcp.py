@@ -32,22 +32,23 @@ def mcp() -> int:
 def _serve() -> int:
     from threading import Thread
 
-    from remit.mcp.handshake import Desk
-    from remit.mcp.stdio import Wire
+    from remit.mcp.handshake import Dispatcher
+    from remit.mcp.stdio import Transport
 
-    desk = Desk(Wire.claim())
-    Thread(target=desk.run, name="remit-mcp-read", daemon=True).start()
-    desk.wants.wait()
-    if desk.is_over:  # most sessions never use a tool, and skip the time to load the library
+    dispatcher = Dispatcher(Transport.claim())
+    Thread(target=dispatcher.run, name="remit-mcp-read", daemon=True).start()
+    dispatcher.needs_library.wait()
+    if dispatcher.is_done:  # most sessions never use a tool, and skip the time to load the library
         return ACCEPTED
     try:
         import asyncio
 
-        from remit.mcp.server import serve  # loading takes long; meanwhile, the desk answers
+        from remit.mcp.server import serve  # loading takes long; meanwhile, the dispatcher answers
     except ImportError as error:
         report_error(RemitError(f"the package mcp does not work: {error}", hint=how_to_install("mcp")))
-        desk.give_up(f"Remit's server cannot run: {error}")
+        dispatcher.refuse_all(f"Remit's server cannot run: {error}")
         return COULD_NOT_RUN
     loop = asyncio.new_event_loop()
-    loop.run_until_complete(serve(desk))  # not `asyncio.run`, which waits for threads whose answers no client reads
+    loop.run_until_complete(serve(dispatcher))  # `asyncio.run` would wait for threads whose answers no client reads.
+    loop.run_until_complete(serve(dispatcher))
     return ACCEPTED

@@ -135,7 +135,7 @@ def _render_cells(each: RunSnapshot) -> Iterator[str]:
     yield render_clock((until_ms - begun_ms) / 1000)
     is_running = each.is_open and row.started_ms is not None and row.ended_ms is None and row.deadline_ms is not None
     yield render_clock(((row.deadline_ms or 0) - each.now_ms) / 1000) if is_running else ""
-    yield f"{render_clock((each.now_ms - seen.heard_ms) / 1000)} ago" if each.is_open and seen.heard_ms else ""
+    yield f"{render_clock((each.now_ms - seen.activity_ms) / 1000)} ago" if each.is_open and seen.activity_ms else ""
     yield "" if seen.tokens is None else f"{seen.tokens:,}"
     yield "" if seen.cost_usd is None else f"${seen.cost_usd:.2f}"
     yield name_supervisor(each)
@@ -145,7 +145,7 @@ def name_supervisor(each: RunSnapshot) -> str:
     """Return which process supervises a run."""
     if not each.is_open:
         return ""
-    if not each.is_driven:
+    if not each.is_supervised:
         return "none"
     if each.harness:
         return escape(each.harness)

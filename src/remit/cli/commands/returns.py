@@ -65,7 +65,7 @@ def convert(file: str | None, *, output_format: str, **known: Any) -> int:  # no
 
 
 def _print_conversion(conversion: Conversion, filename: str) -> None:
-    findings = [build_diagnostic(finding, filename) for finding in conversion.findings]
+    findings = [build_diagnostic(finding, filename) for finding in conversion.diagnostics]
     print_json(
         {
             "text": conversion.text,
@@ -79,7 +79,7 @@ def _print_conversion(conversion: Conversion, filename: str) -> None:
 def _report_losses(conversion: Conversion, to: str) -> None:
     """Print on standard error the values that changed or were lost."""
     paint = get_paint(stderr=True)
-    lines = render_losses(conversion.findings, paint=paint)
+    lines = render_losses(conversion.diagnostics, paint=paint)
     if not conversion.accepted:
         lines.append(f"{paint('error', '✗')} the result is not a valid return in {to}")
     if lines:
@@ -88,11 +88,11 @@ def _report_losses(conversion: Conversion, to: str) -> None:
 
 def _report_refusal(conversion: Conversion, filename: str, message: bytes) -> None:
     """Print on standard error why the source isn't accepted."""
-    from remit.views.excerpt import render_findings
+    from remit.views.excerpt import render_diagnostics
 
     paint = get_paint(stderr=True)
     headline = render_headline(conversion.verdict, filename, paint=paint)
-    findings = render_findings(conversion.verdict.findings, filename, message, paint=paint)
+    findings = render_diagnostics(conversion.verdict.diagnostics, filename, message, paint=paint)
     print_lines(f"{headline}\n\n{findings}\n\nNothing was converted, because the source isn't accepted.", stderr=True)
 
 
@@ -172,7 +172,7 @@ def submit(file: str | None, *, output_format: str) -> int:
     if output_format == "json":
         print_json({"submitted": is_kept, **build_checked_return(verdict, name_source(source))})
         return ACCEPTED if is_kept else NOT_ACCEPTED
-    for finding in verdict.findings:
+    for finding in verdict.diagnostics:
         print_lines(f"{name_source(source)}: {finding.code} {finding.severity} {finding.message}. {finding.hint}")
     paint = get_paint()
     done = f"{paint('good', '✓')} submitted" if is_kept else f"{paint('error', '✗')} not submitted"

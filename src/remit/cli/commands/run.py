@@ -143,9 +143,9 @@ def report_detached(prepared: AdmittedRun, output_format: str) -> int:
         from remit.views.run_snapshots import open_home
 
         with closing(open_home()) as home:
-            print_json(build_started_run(home, row.session_id, prepared.findings))
+            print_json(build_started_run(home, row.session_id, prepared.diagnostics))
         return ACCEPTED
-    report_request_diagnostics(prepared.findings)
+    report_request_diagnostics(prepared.diagnostics)
     print_lines(row.session_id)
     print_lines(
         f"{quote(row.agent)} runs in the background; to get its result, run: remit wait {escape(row.session_id)}",
@@ -163,7 +163,7 @@ def carry_out(ws: Workspace, request: Request, *, output_format: str) -> int:
 
     prepared, result = asyncio.run(_carry_out(ws, request, output_format))
     if output_format == "json":
-        print_json(build_result(result, prepared.findings))
+        print_json(build_result(result, prepared.diagnostics))
     else:
         print_result(result)
     return get_result_code(result)
@@ -182,7 +182,7 @@ async def _carry_out(ws: Workspace, request: Request, output_format: str) -> tup
             session_id = prepared.row.session_id
             display = make_display(ProgressReader(ws.home, session_id), output_format=output_format)
             if output_format != "json":
-                report_request_diagnostics(prepared.findings)
+                report_request_diagnostics(prepared.diagnostics)
             display.begin(_describe_start(prepared.row))
             return prepared, await follow(ws, session_id, display, interrupts)
 

@@ -68,8 +68,8 @@ def _run(port: int | None, host: str, token_file: str | None, *, allow_remote: b
     """Serve until a signal arrives."""
     _check_installed()
     from remit.server import listener as listening
-    from remit.server.application import make_application, make_desk
-    from remit.server.login import name_login
+    from remit.server.application import make_application, make_context
+    from remit.server.login import build_login_url
     from remit.server.tokens import Tokens, hash_token, make_token
     from remit.storage.servers import Announcement
     from remit.views.run_snapshots import open_home
@@ -83,16 +83,16 @@ def _run(port: int | None, host: str, token_file: str | None, *, allow_remote: b
         listener = listening.listen(host, port)
         tokens = Tokens(token, sessions=_load_sessions(home, key))
         keep = functools.partial(_keep_sessions, announcement, key)
-        desk = make_desk(listening.find_place(listener, host), tokens, keep=keep)
+        context = make_context(listening.find_place(listener, host), tokens, keep=keep)
 
         def begin() -> None:
-            announcement.write(desk.place.url, token)
-            url = name_login(desk, desk.tokens.issue_login())
-            _print_address(url, desk.place.url, as_json=as_json, stays_open=True)
+            announcement.write(context.place.url, token)
+            url = build_login_url(context, context.tokens.issue_login())
+            _print_address(url, context.place.url, as_json=as_json, stays_open=True)
             if opens:
                 _open_browser(url)
 
-        listening.serve(make_application(desk), listener, on_ready=begin, on_end=desk.streams.end)
+        listening.serve(make_application(context), listener, on_ready=begin, on_end=context.streams.end)
     finally:
         announcement.end()
     return ACCEPTED

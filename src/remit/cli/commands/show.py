@@ -163,8 +163,8 @@ def _render_result(record: RunRecord, *, full: bool, paint: Paint) -> Iterator[s
     yield f"{paint('warning', '·')} {paint('strong', escape(snapshot.row.agent))}: {escape(snapshot.word)}"
     if snapshot.seen.check is not None:
         yield f"  {quote(snapshot.seen.check.describe(snapshot.now_ms))}"
-    elif snapshot.seen.said:
-        yield f"  {quote(snapshot.seen.said)}"
+    elif snapshot.seen.activity:
+        yield f"  {quote(snapshot.seen.activity)}"
     for warning in list_warnings(snapshot):
         yield f"  {paint('warning', '!')} {warning}"
 

@@ -49,7 +49,7 @@ def status(*, output_format: str) -> int:
             for place, shown in enumerate(_fit(name, quote(text), room)):  # the text may come from agents
                 first = "" if place else name
                 print_lines(f"{paint('strong', f'{first:<{_NAME}}')}{paint(style, shown) if style else shown}".rstrip())
-    return NOT_ACCEPTED if overview.faults else ACCEPTED
+    return NOT_ACCEPTED if overview.unreadable else ACCEPTED
 
 
 def _fit(name: str, text: str, room: int) -> list[str]:
@@ -66,13 +66,13 @@ def _render(overview: Overview, room: int) -> Iterator[tuple[str, str, str]]:
     """Yield the lines: name, text, and style of the text."""
     branch = f"on {overview.branch} in " if overview.branch is not None else ""
     yield "workspace", f"{branch}{overview.root}", ""
-    faults = dict(overview.faults)
-    if "tasks" in faults:
-        yield "tasks", faults["tasks"], "error"
+    unreadable = dict(overview.unreadable)
+    if "tasks" in unreadable:
+        yield "tasks", unreadable["tasks"], "error"
     else:
         yield from _render_tasks(overview, room)
-    yield from _render_runs(overview, faults, room)
-    yield from _render_rest(overview, faults)
+    yield from _render_runs(overview, unreadable, room)
+    yield from _render_rest(overview, unreadable)
 
 
 def _render_tasks(overview: Overview, room: int) -> Iterator[tuple[str, str, str]]:
@@ -119,9 +119,9 @@ def _render_working(tasks: TaskOverview) -> Iterator[tuple[str, str, str]]:
         yield "", f"  and {len(shown) - _MAX_TASKS} more; see: remit task list", ""
 
 
-def _render_runs(overview: Overview, faults: dict[str, str], room: int) -> Iterator[tuple[str, str, str]]:
-    if "runs" in faults:
-        yield "runs", faults["runs"], "error"
+def _render_runs(overview: Overview, unreadable: dict[str, str], room: int) -> Iterator[tuple[str, str, str]]:
+    if "runs" in unreadable:
+        yield "runs", unreadable["runs"], "error"
         return
     running, finished = overview.running, overview.finished
     if not running and not finished:
@@ -168,10 +168,10 @@ def _show_age(age_ms: int) -> str:
     return f"{max(0, age_ms) // unit_ms} {unit}"
 
 
-def _render_rest(overview: Overview, faults: dict[str, str]) -> Iterator[tuple[str, str, str]]:
+def _render_rest(overview: Overview, unreadable: dict[str, str]) -> Iterator[tuple[str, str, str]]:
     manifest = overview.manifest
-    if "manifest" in faults:
-        yield "manifest", faults["manifest"], "error"
+    if "manifest" in unreadable:
+        yield "manifest", unreadable["manifest"], "error"
     elif manifest is None:
         yield "manifest", "none yet; to create it, run: remit findings add --title TEXT --finding TEXT --write-file", ""
     else:
@@ -182,15 +182,15 @@ def _render_rest(overview: Overview, faults: dict[str, str]) -> Iterator[tuple[s
         doubled = f", {count(seen.doubled_ids, 'doubled id')}" if seen.doubled_ids else ""
         pending = f", {seen.pending:,} pending{bad}{doubled}" if seen.is_whole else ""
         yield "manifest", f"{entries}{pending}{part}", "warning" if bad or doubled else ""
-    if "errors" in faults:
-        yield "errors", faults["errors"], "error"
+    if "errors" in unreadable:
+        yield "errors", unreadable["errors"], "error"
     elif overview.open_errors:
         causes = count(overview.open_causes, "cause")
         yield "errors", f"{overview.open_errors} open, {causes}; see: remit errors list", "warning"
     else:
         yield "errors", "none open", ""
-    if "ledger" in faults:
-        yield "ledger", faults["ledger"], "error"
+    if "ledger" in unreadable:
+        yield "ledger", unreadable["ledger"], "error"
     elif overview.ledger_bytes is None:
         yield "ledger", "none yet; the first run creates it", ""
     else:
@@ -218,7 +218,7 @@ def _shape(overview: Overview) -> dict[str, Any]:
         else {"path": overview.manifest.path, **overview.manifest.seen._asdict()},
         "errors": {"open": overview.open_errors, "causes": overview.open_causes},
         "ledger_bytes": overview.ledger_bytes,
-        "faults": [{"part": name, "message": sentence} for name, sentence in overview.faults],
+        "unreadable": [{"part": name, "message": sentence} for name, sentence in overview.unreadable],
     }
 
 

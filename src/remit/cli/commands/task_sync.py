@@ -80,7 +80,7 @@ def _check(output_format: str) -> int:
     if checked is None:
         show.close(f"no tasks found in {', '.join(FOLDERS[:-1])} or {FOLDERS[-1]}: nothing to compare")
         return ACCEPTED
-    for file, findings in checked.findings.items():
+    for file, findings in checked.diagnostics.items():
         _show(show, findings, name_file(file), checked.texts[file])
     where = f"{name_file(checked.folder)}: {count(checked.tasks, 'task')} · "
     show.close(_render_verdict(show, agree=not checked.differences, where=where))

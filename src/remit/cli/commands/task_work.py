@@ -84,10 +84,10 @@ def _carry_out(ws: Workspace, wish: TaskRequest, output_format: str) -> int:
     """Run the task command, show its progress and its result, and return the exit code."""
     import asyncio
 
-    parts, findings, after = asyncio.run(_work(ws, wish, output_format))
+    parts, diagnostics, after = asyncio.run(_work(ws, wish, output_format))
     result = parts[-1].result
     if output_format == "json":
-        print_json(build_result(result, findings, **_shape_task(parts, after)))
+        print_json(build_result(result, diagnostics, **_shape_task(parts, after)))
     else:
         print_result(result, *_render_task(parts, after, get_paint()))
     return get_result_code(result)
@@ -110,19 +110,19 @@ async def _work(
     )
 
     parts: list[FinishedTaskRun] = []
-    findings: tuple[Diagnostic, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
     async with ws:
         with Interrupts(asyncio.get_running_loop()) as interrupts:
             ready = prepare_task_run(ws, wish)
             taken: tuple[TaskRun, AdmittedRun] | None = (ready, start_task_run(ws, ready))
             while taken is not None:
                 ready, prepared = taken
-                findings += prepared.findings
+                diagnostics += prepared.diagnostics
                 parts.append(FinishedTaskRun(ready, await _work_on(ws, ready, prepared, output_format, interrupts)))
                 taken = start_next_phase(ws, parts)
                 if taken is not None and output_format != "json":
                     _print_phase(parts[-1])
-        return conclude_task(ws, parts), findings, get_state(ws, parts[0].ready)
+        return conclude_task(ws, parts), diagnostics, get_state(ws, parts[0].ready)
 
 
 async def _work_on(
@@ -137,7 +137,7 @@ async def _work_on(
     await ws.backend.submit(session_id)
     if output_format != "json":
         _print_notes(ready)
-        report_request_diagnostics(prepared.findings)
+        report_request_diagnostics(prepared.diagnostics)
     display = make_display(ProgressReader(ws.home, session_id), output_format=output_format)
     task = f"task {ready.wish.number}"
     what = task if ready.phase is None else f"phase {ready.phase.number} of {task}"

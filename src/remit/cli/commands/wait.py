@@ -51,8 +51,8 @@ def wait(sessions: tuple[str, ...], *, timeout: float | None, output_format: str
         if output_format != "json" and row is not None and row.state == "finished":
             print_lines(f"{escape(each)} had already finished", stderr=True)
     waited = asyncio.run(_wait(ws, wanted, timeout, output_format))
-    if len(waited) == 1 and waited[0].trouble is not None:
-        raise waited[0].trouble
+    if len(waited) == 1 and waited[0].error is not None:
+        raise waited[0].error
     return _tell(waited, output_format=output_format, as_list=len(wanted) > 1)
 
 
@@ -87,8 +87,8 @@ def _tell(waited: Sequence[WaitResult], *, output_format: str, as_list: bool) ->
         for each in waited:
             if each.result is not None:
                 print_result(each.result)
-            elif each.trouble is not None:
-                report_error(each.trouble)
+            elif each.error is not None:
+                report_error(each.error)
             else:
                 more = "" if each.harness else "; see: remit ps"
                 print_lines(f"{get_paint()('warning', '·')} {escape(describe_open(each))}{more}")
@@ -96,18 +96,18 @@ def _tell(waited: Sequence[WaitResult], *, output_format: str, as_list: bool) ->
 
 
 def _get_code(waited: WaitResult) -> int:
-    if waited.trouble is not None:
-        return get_exit_code(waited.trouble)
+    if waited.error is not None:
+        return get_exit_code(waited.error)
     return NOT_ACCEPTED if waited.result is None else get_result_code(waited.result)
 
 
 def _shape(waited: WaitResult) -> Mapping[str, object]:
     if waited.result is None:
-        text = {} if waited.trouble is None else {"error": build_error(waited.trouble)}
+        text = {} if waited.error is None else {"error": build_error(waited.error)}
         from remit.runs.run_control import describe_open
 
         apart = {"harness": waited.harness, "message": describe_open(waited)} if waited.harness else {}
-        return {"session_id": waited.session_id, "status": None, "over": False, **apart, **text}
+        return {"session_id": waited.session_id, "status": None, "finished": False, **apart, **text}
     return build_result(waited.result)
 
 

@@ -67,7 +67,7 @@ class RemoteRun:
         """The result that its worker published."""
         self._cancel_reason: str | None = None
         self._is_cancel_sent = False
-        self.said = ""
+        self.activity = ""
         self._attempt = 0
         self._worker = ""
         self._since = time.monotonic()
@@ -172,7 +172,7 @@ class RemoteRun:
             self._since = time.monotonic()
             if not any(worker.is_live for worker in await workers.list_workers(self.client.db)):
                 hint = "no worker is there: start one with `remit worker start`"
-                self.supervisor.report(self.row.session_id, "progress", {"said": hint})
+                self.supervisor.report(self.row.session_id, "progress", {"activity": hint})
 
     async def _give_up(self, ended: Attempt) -> None:
         """Publish a result in place of a worker, unless one has acquired the run or published its result.
@@ -232,14 +232,14 @@ class RemoteRun:
             self._attempt = attempt
             begin_attempt(self.home.ledger, session_id, attempt)
             self.supervisor.report(session_id, "started", {"attempt": attempt})
-        said = str(row.live.get("said") or "")
+        said = str(row.live.get("activity") or "")
         used = Usage(row.tokens, turns=row.turns, cost_usd=row.cost_usd)
-        if used != self.usage or said != self.said:
-            self.usage, self.said = used, said
+        if used != self.usage or said != self.activity:
+            self.usage, self.activity = used, said
             with self.home.ledger.transaction() as db:
                 self._set_usage(db)
                 self.supervisor.report(
-                    session_id, "progress", {"said": said, "tokens": row.tokens, "cost_usd": row.cost_usd}
+                    session_id, "progress", {"activity": said, "tokens": row.tokens, "cost_usd": row.cost_usd}
                 )
 
     def _set_usage(self, db: Connection) -> None:

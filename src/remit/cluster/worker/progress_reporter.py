@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _REPORT_S = 0.3
 _MIRROR_S = 1.0
-_MAX_SAID = 200
+_MAX_ACTIVITY = 200
 _PIECE_BYTES = 64 * 1024
 _STREAMS: tuple[Literal["out", "err"], ...] = ("out", "err")
 
@@ -93,7 +93,7 @@ class ProgressReporter:
         await self.report_output()
         active_run = self.supervisor.active.get(self.order.session_id)
         live = {
-            "said": "" if active_run is None else redact(active_run.said)[:_MAX_SAID],
+            "activity": "" if active_run is None else redact(active_run.activity)[:_MAX_ACTIVITY],
             "attempt": self.attempt,
             "signed": self.signed,
         }

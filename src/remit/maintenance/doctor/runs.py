@@ -69,7 +69,7 @@ def _find_hangs(runs: Iterable[RunSnapshot]) -> Iterator[HealthCheck]:
         if each.harness:
             end = f"end it in {each.harness}, where it runs; remit cancel {row.session_id} denies its tools"
         else:  # a late run without a supervisor ends as soon as a command takes it over
-            end = f"end it: remit {'wait' if is_late and not each.is_driven else 'cancel'} {row.session_id}"
+            end = f"end it: remit {'wait' if is_late and not each.is_supervised else 'cancel'} {row.session_id}"
         if is_late:
             message = f"{name} is {_format_seconds(-left_ms / 1000)} past its deadline"
             yield HealthCheck("hangs", "problem", message, end)

@@ -49,12 +49,12 @@ def read(payload: dict[str, Any]) -> Return:
     meta = payload["meta"]
     steps = tuple(payload["next_steps"])
     artifacts = tuple(_read_artifact(item) for item in payload["artifacts"])
-    faults = _read_faults(payload, steps)
+    errors = _read_errors(payload, steps)
     return Return(
         status=STATUSES.get(meta["status"], "failed"),
-        summary=_derive_summary(artifacts, faults, steps),
+        summary=_derive_summary(artifacts, errors, steps),
         artifacts=artifacts,
-        faults=faults,
+        errors=errors,
         next_steps=steps,
         agent=meta["agent_name"],
         duration_ms=meta["execution_time_ms"],
@@ -73,12 +73,12 @@ def write(returned: Return) -> dict[str, Any]:
         "artifacts": [_write_artifact(item) for item in returned.artifacts],
         "next_steps": list(returned.next_steps),
     }
-    for fault in returned.faults:
-        if "message" not in fault.derived:
-            payload["error"] = {"code": fault.code, "message": fault.message}
-            if fault.details is not None:
-                payload["error"]["details"] = fault.details
-            payload["error"] |= fault.extra
+    for agent_error in returned.errors:
+        if "message" not in agent_error.derived:
+            payload["error"] = {"code": agent_error.code, "message": agent_error.message}
+            if agent_error.details is not None:
+                payload["error"]["details"] = agent_error.details
+            payload["error"] |= agent_error.extra
             break
     return payload | dict(returned.extra)
 
@@ -101,7 +101,7 @@ def _write_artifact(artifact: Artifact) -> dict[str, Any]:
     return item | {"key_points": list(artifact.key_points or ())} | dict(artifact.extra)
 
 
-def _read_faults(payload: dict[str, Any], steps: tuple[str, ...]) -> tuple[AgentError, ...]:
+def _read_errors(payload: dict[str, Any], steps: tuple[str, ...]) -> tuple[AgentError, ...]:
     """Return the errors of a return. Fields that the format lacks are derived and marked as derived (C22)."""
     advice = steps[0] if steps else "Look at the agent's answer and retry."
     left_out = frozenset({"type", "recoverable", "recommendation"})
@@ -125,10 +125,12 @@ def _read_faults(payload: dict[str, Any], steps: tuple[str, ...]) -> tuple[Agent
                        derived=left_out | {"message", "code"}),)  # fmt: skip
 
 
-def _derive_summary(artifacts: tuple[Artifact, ...], faults: tuple[AgentError, ...], steps: tuple[str, ...]) -> str:
+def _derive_summary(artifacts: tuple[Artifact, ...], errors: tuple[AgentError, ...], steps: tuple[str, ...]) -> str:
     """Return a summary, which the format lacks, from the texts on files, error or next step."""
     said = (
-        [item.summary for item in artifacts if item.summary] or [fault.message for fault in faults] or list(steps[:1])
+        [item.summary for item in artifacts if item.summary]
+        or [agent_error.message for agent_error in errors]
+        or list(steps[:1])
     )
     sentences = [text if text.endswith((".", "!", "?")) else f"{text}." for text in map(str.strip, said)]
     return clip(" ".join(sentences), 400)

@@ -85,7 +85,7 @@ def read(payload: dict[str, Any]) -> Return:
         status=STATUSES.get(payload["status"], "blocked"),
         summary=clip(" ".join(findings) or payload["title"], 400),
         artifacts=(Artifact("research", payload["file"], payload["title"], findings),),
-        faults=_derive_faults(payload["status"], followup),
+        errors=_derive_errors(payload["status"], followup),
         next_steps=followup,
         format="manifest",
         word=payload["status"],
@@ -131,7 +131,7 @@ def write_reason(text: str) -> str:
     return text if text.startswith(REASON_MARK) or is_task_id(text) else f"{REASON_MARK}{text}"
 
 
-def _derive_faults(word: str, followup: tuple[str, ...]) -> tuple[AgentError, ...]:
+def _derive_errors(word: str, followup: tuple[str, ...]) -> tuple[AgentError, ...]:
     """Return the error of a partial or blocked entry, from the reason in its follow-ups (C21)."""
     if word == "complete":
         return ()

@@ -37,7 +37,7 @@ ARTIFACT = ObjectShape(
     },
     expected={"summary": TextShape("What is in it, in one sentence.")},
 )
-FAULT = ObjectShape(
+AGENT_ERROR = ObjectShape(
     required={
         "type": TextShape("The family of the error: timeout, validation, execution, permission, …"),
         "message": TextShape("What went wrong, for people."),
@@ -70,7 +70,8 @@ SHAPE = ObjectShape(
     },
     optional={
         "errors": ListShape(
-            FAULT, "What went wrong: at least one unless completed; if completed, only errors of steps after the work."
+            AGENT_ERROR,
+            "What went wrong: at least one unless completed; if completed, only errors of steps after the work.",
         ),
         "next_steps": TextListShape("What the caller should do next."),
         "session_id": TextShape("Accepted here too; metadata is its place."),
@@ -87,7 +88,7 @@ def read(payload: dict[str, Any]) -> Return:
         status=word,
         summary=payload["summary"],
         artifacts=tuple(_read_artifact(item) for item in payload["artifacts"]),
-        faults=tuple(_read_fault(item) for item in payload.get("errors") or ()),
+        errors=tuple(_read_error(item) for item in payload.get("errors") or ()),
         next_steps=_read_steps(payload.get("next_steps")),
         agent=metadata.get("agent_type"),
         session_id=metadata.get("session_id") or payload.get("session_id"),
@@ -122,8 +123,8 @@ def write(returned: Return) -> dict[str, Any]:
         "artifacts": [_write_artifact(item) for item in returned.artifacts],
         "metadata": metadata | dict(returned.metadata),
     }
-    if returned.faults or "errors" in form:
-        payload["errors"] = [_write_fault(item) for item in returned.faults]
+    if returned.errors or "errors" in form:
+        payload["errors"] = [_write_error(item) for item in returned.errors]
     if "next_steps" in form and _read_steps(form["next_steps"]) == returned.next_steps:
         payload["next_steps"] = form["next_steps"]
     elif returned.next_steps:
@@ -179,7 +180,7 @@ def _write_artifact(artifact: Artifact) -> dict[str, Any]:
     return item | dict(artifact.extra)
 
 
-def _read_fault(item: dict[str, Any]) -> AgentError:
+def _read_error(item: dict[str, Any]) -> AgentError:
     return AgentError(
         type=item["type"],
         message=item["message"],
@@ -187,16 +188,16 @@ def _read_fault(item: dict[str, Any]) -> AgentError:
         recoverable=item["recoverable"],
         recommendation=item["recommendation"],
         derived=frozenset() if item.get("code") is not None else frozenset({"code"}),
-        extra=split(item, FAULT.known),
+        extra=split(item, AGENT_ERROR.known),
     )
 
 
-def _write_fault(fault: AgentError) -> dict[str, Any]:
-    item: dict[str, Any] = {"type": fault.type, "message": fault.message}
-    if "code" not in fault.derived:
-        item["code"] = fault.code
-    item |= {"recoverable": fault.recoverable, "recommendation": fault.recommendation}
-    return item | dict(fault.extra)
+def _write_error(agent_error: AgentError) -> dict[str, Any]:
+    item: dict[str, Any] = {"type": agent_error.type, "message": agent_error.message}
+    if "code" not in agent_error.derived:
+        item["code"] = agent_error.code
+    item |= {"recoverable": agent_error.recoverable, "recommendation": agent_error.recommendation}
+    return item | dict(agent_error.extra)
 
 
 def _read_steps(value: str | list[str] | None) -> tuple[str, ...]:

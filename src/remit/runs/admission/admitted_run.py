@@ -38,7 +38,7 @@ class AdmittedRun(NamedTuple):
     """A run that is in the ledger, and the diagnostics on its request."""
 
     row: Run
-    findings: tuple[Diagnostic, ...]
+    diagnostics: tuple[Diagnostic, ...]
 
 
 def check_out_worktree(draft: Draft, root: str) -> Draft:

@@ -164,12 +164,12 @@ def check_user(home: Home, refusal: str) -> None:
 
 
 def find_within(
-    home: Home, harness: str = "", *, marks: Sequence[str] | None = None, said: str = ""
+    home: Home, harness: str = "", *, marks: Sequence[str] | None = None, message: str = ""
 ) -> str | None:  # fmt: skip
     """Return the session of the harness's agent that started this process, because the harness waits for it.
 
     None if the process is the user's. Raises if it may belong to several agents. `marks` are those of another process
-    and its ancestors. `said` is a text in which the agent names its session, to identify it among the others.
+    and its ancestors. `message` is a text in which the agent names its session, to identify it among the others.
     """
     if not home.is_made:
         return None
@@ -178,7 +178,7 @@ def find_within(
 
     with home.ledger.reading() as db:
         found = list_below(db, list_above(harness) if marks is None else [*marks])
-    named = [each.session_id for each in found if each.session_id in said]
+    named = [each.session_id for each in found if each.session_id in message]
     if len(named) == 1:
         return named[0]
     if not any(each.waited or each.agent_id == MAIN for each in found):
@@ -192,9 +192,9 @@ def find_within(
 
 
 def _check_open(own: TreeRow, now_ms: int) -> None:
-    hint = "a session that is over can't start runs: a new run has a ticket of its own"
+    hint = "a finished session can't start runs; a new run has a ticket of its own"
     if own.state not in _OPEN:
-        raise RefusedError(f"the session {own.session_id} of this ticket is over", hint=hint)
+        raise RefusedError(f"the session {own.session_id} of this ticket is finished", hint=hint)
     if own.deadline_ms is None or own.deadline_ms <= now_ms:
         raise RefusedError(f"the session {own.session_id} is past its deadline", code="TIMEOUT", hint=hint)
 

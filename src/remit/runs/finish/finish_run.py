@@ -83,7 +83,7 @@ def finish_run(root: str, row: Run, settings: Settings | None = None) -> Result:
 
 def _run_steps(home: Home, settings: Settings, row: Run, conclusion: Conclusion) -> tuple[FinishStep, ...]:
     given = make_finish_input(row, conclusion, read_run_config(row.details))
-    given = given._replace(faults=(*given.faults, *_name_missing_context(home, row)))
+    given = given._replace(errors=(*given.errors, *_name_missing_context(home, row)))
     try:
         steps = _finish(home, settings, row, conclusion, given)
     except Exception as error:  # noqa: BLE001 - the agent has ended: its result is reported, whatever fails now
@@ -137,7 +137,7 @@ def make_finish_input(row: Run, conclusion: Conclusion, config: RunConfig) -> Fi
     """The input of the finish steps. Unusable work is neither linked nor committed, but its errors are logged."""
     usable = conclusion.status in _USABLE
     in_worktree = bool(config.worktree)
-    reasons = (*(fault.message for fault in conclusion.faults), *conclusion.next_steps)
+    reasons = (*(agent_error.message for agent_error in conclusion.errors), *conclusion.next_steps)
     blocked = next((each for each in reasons if each.strip()), "") if conclusion.status == "blocked" else ""
     format: Any = conclusion.format or config.format
     return FinishInput(
@@ -151,7 +151,7 @@ def make_finish_input(row: Run, conclusion: Conclusion, config: RunConfig) -> Fi
         reason=blocked,
         artifacts=_choose_artifacts(conclusion, config) if usable and not in_worktree else (),
         counts=read_counts(conclusion.metadata) if usable and not in_worktree else {},
-        faults=conclusion.faults,
+        errors=conclusion.errors,
         path=row.path,
         depth=row.depth,
         command=config.command or "run",

@@ -52,7 +52,7 @@ class FinishInput(NamedTuple):
     reason: str = ""
     """Why the task is blocked."""
     artifacts: tuple[Artifact, ...] = ()
-    faults: tuple[AgentError, ...] = ()
+    errors: tuple[AgentError, ...] = ()
     path: tuple[str, ...] = ()
     depth: int | None = None
     command: str = ""
@@ -185,7 +185,7 @@ def log_failures(home: Home, given: FinishInput, error_log: str, steps: Sequence
     failed = [step for step in steps if step.state == "failed"]
     if not failed or any(step.name == "errors" for step in failed):
         return ()
-    errors = given._replace(faults=tuple(step.error for step in failed))
+    errors = given._replace(errors=tuple(step.error for step in failed))
     logged = _attempt("errors", partial(_log_errors, home, errors, error_log))
     return (logged,) if logged.state == "failed" else ()
 
@@ -254,7 +254,7 @@ def _finish_task(home: Home, given: FinishInput, stores: FinishStores, *, is_lef
     task = stores.tasks.get(number)
     if task.closed:
         return FinishStep("task", "there", f"task {number} is over and put away")
-    reasons = (given.reason, *(fault.message for fault in given.faults), given.summary)
+    reasons = (given.reason, *(agent_error.message for agent_error in given.errors), given.summary)
     reason = next((each for each in reasons if each.strip()), "the agent gave no reason")
     moved = stores.tasks.conclude(
         number,
@@ -313,7 +313,7 @@ def _find_own(home: Home, entry: Mapping[str, Any], stores: FinishStores) -> Man
 
 def _finish_errors(home: Home, given: FinishInput, stores: FinishStores) -> FinishStep:
     """Log the agent's errors (R2.17)."""
-    return _log_errors(home, given, stores.error_log) if given.faults else FinishStep("errors", "nothing")
+    return _log_errors(home, given, stores.error_log) if given.errors else FinishStep("errors", "nothing")
 
 
 def _log_errors(home: Home, given: FinishInput, error_log: str) -> FinishStep:
@@ -322,7 +322,7 @@ def _log_errors(home: Home, given: FinishInput, error_log: str) -> FinishStep:
     from remit.errorlog.records import make_records  # noqa: PLC0415
 
     records = make_records(
-        given.faults,
+        given.errors,
         session_id=given.session_id,
         command=given.command,
         task_number=given.outside or given.task_number,

@@ -77,7 +77,7 @@ class Conclusion(NamedTuple):
     artifacts: tuple[Artifact, ...] = ()
     grades: Mapping[str, ArtifactGrade] = {}
     unclaimed: tuple[TreeChange, ...] = ()
-    faults: tuple[AgentError, ...] = ()
+    errors: tuple[AgentError, ...] = ()
     next_steps: tuple[str, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     notes: tuple[str, ...] = ()
@@ -246,26 +246,26 @@ def _accept(
     claimed_status = returned.status if verdict.claimed is None else verdict.claimed.status
     if claimed_status == "completed" and (attempt.output.cause or attempt.exit_code not in (0, None)):
         return _doubt_exit(run, attempt, evidence)
-    stop_reason, faults, next_steps = "exited", returned.faults, returned.next_steps
+    stop_reason, errors, next_steps = "exited", returned.errors, returned.next_steps
     if handback_advice and claimed_status == "partial":
         kind, sentence, _ = _SAVED["timeout"]
-        stop_reason, faults = "timeout", (_make_error(kind, sentence, handback_advice, recoverable=True), *faults)
+        stop_reason, errors = "timeout", (_make_error(kind, sentence, handback_advice, recoverable=True), *errors)
     entry = verdict.verdict.payload if verdict.verdict and returned.format == "manifest" else None
     status, diagnostics, checked = returned.status, verdict.diagnostics, attempt.checks
     if checked is not None:
         diagnostics = (*diagnostics, *checked.diagnostics)
-        faults = (*_name_unmet_checks(run, checked, can_resume=can_resume), *faults)
+        errors = (*_name_unmet_checks(run, checked, can_resume=can_resume), *errors)
         if not checked.is_passed:
             status, entry = "partial", None
-            next_steps = (faults[0].recommendation, *next_steps)
+            next_steps = (errors[0].recommendation, *next_steps)
     if verdict.name == "unproven":
-        fault = _name_unproven(verdict)
-        faults, next_steps, entry = (fault, *faults), (fault.recommendation, *next_steps), None
+        agent_error = _name_unproven(verdict)
+        errors, next_steps, entry = (agent_error, *errors), (agent_error.recommendation, *next_steps), None
     if returned.status != "completed":
-        faults = (*faults, *_name_missing(verdict))
+        errors = (*errors, *_name_missing(verdict))
     return Conclusion(
         stop_reason, verdict.name, status, returned.summary, returned.artifacts, verdict.grades,
-        evidence.unclaimed, faults, next_steps, diagnostics, attempt.output.notes, entry, verdict.unproven,
+        evidence.unclaimed, errors, next_steps, diagnostics, attempt.output.notes, entry, verdict.unproven,
         metadata=returned.metadata, extra=returned.extra, lowered=claimed_status != status,
         checks=() if checked is None else checked.results,
         made_by_checks=() if checked is None else tuple(sorted(checked.made)),
@@ -344,7 +344,7 @@ def _reject(run: Run, attempt: Attempt, evidence: RunEvidence) -> Conclusion:
         message = f"{message}; and {_describe_exit(attempt)}"
     failed = _fail(run, attempt, evidence, stop_reason="exited", kind=kind, message=message, advice=advice)
     failed = failed._replace(
-        verdict=name, diagnostics=diagnostics, faults=(*failed.faults, *_name_missing(attempt.verdict))
+        verdict=name, diagnostics=diagnostics, errors=(*failed.errors, *_name_missing(attempt.verdict))
     )
     if kind == "fabricated":
         return failed
@@ -386,10 +386,10 @@ def _fail(
 ) -> Conclusion:  # fmt: skip
     """Return a conclusion with one error. `code`: its code, if the type of the error doesn't decide it."""
     advice = advice or _ADVICE.get(kind) or _refer_to_log(run, attempt)
-    fault = _make_error(kind, message, advice, recoverable=kind not in ("refused", "tool_unavailable"))
-    fault = fault._replace(code=code or fault.code)
+    agent_error = _make_error(kind, message, advice, recoverable=kind not in ("refused", "tool_unavailable"))
+    agent_error = agent_error._replace(code=code or agent_error.code)
     if attempt.trace and stop_reason in ("crashed", "rejected"):
-        fault = fault._replace(details=attempt.trace)
+        agent_error = agent_error._replace(details=attempt.trace)
     verdict = attempt.verdict
     name = "missing" if verdict is None or verdict.name in ACCEPTABLE else verdict.name
     claimed = None if verdict is None else verdict.claimed
@@ -398,7 +398,7 @@ def _fail(
         summary = f"{summary[: _MAX_SUMMARY - 1]}…"
     return Conclusion(
         stop_reason, name, "failed", summary, () if claimed is None else claimed.artifacts,
-        {} if verdict is None else verdict.grades, evidence.unclaimed, (fault,), (fault.recommendation,),
+        {} if verdict is None else verdict.grades, evidence.unclaimed, (agent_error,), (agent_error.recommendation,),
         () if verdict is None else verdict.diagnostics, attempt.output.notes,
     )  # fmt: skip
 
@@ -445,7 +445,7 @@ def _save_partial(run: Run, attempt: Attempt, evidence: RunEvidence, *, can_resu
     message = f"{sentence[:1].lower()}{sentence[1:]}" + (f": {reason}" if reason else "")
     status: Status = "failed" if attempt.stop_reason == "cancelled" and not artifacts else "partial"
     advice = _advise(run, attempt.stop_reason, status, can_resume=can_resume)
-    fault = _make_error(kind, message, advice, recoverable=True)
+    agent_error = _make_error(kind, message, advice, recoverable=True)
     left = (
         f"{len(artifacts)} changed file{'s' * (len(artifacts) != 1)} left on disk" if artifacts else "nothing is left"
     )
@@ -457,7 +457,7 @@ def _save_partial(run: Run, attempt: Attempt, evidence: RunEvidence, *, can_resu
         attempt.stop_reason, "missing" if verdict is None else verdict.name, status, summary, artifacts,
         _grade_salvaged(attempt, evidence, artifacts),
         tuple(change for change in evidence.unclaimed if change.path not in {artifact.path for artifact in artifacts}),
-        (fault, *(own.faults if own is not None else ())),
+        (agent_error, *(own.errors if own is not None else ())),
         (advice, *(own.next_steps if own is not None else ())),
         () if verdict is None else verdict.diagnostics, attempt.output.notes,
         unsure=tuple(artifact.path for artifact in artifacts if artifact.path not in (evidence.written or ())),

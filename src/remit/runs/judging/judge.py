@@ -246,12 +246,12 @@ def _weigh(
     *,
     is_last: bool,
 ) -> AttemptVerdict:
-    errors = [diagnostic for diagnostic in verdict.findings if diagnostic.severity == "error"]
+    errors = [diagnostic for diagnostic in verdict.diagnostics if diagnostic.severity == "error"]
     if not verdict.accepted:
         codes = {diagnostic.code for diagnostic in errors}
         absent = bool(codes) and codes <= _NOT_THERE and codes != {_EMPTY}  # the agent may have written an empty file
         name: VerdictName = "fabricated" if absent else verdict.name
-        diagnostics = (*_find_loss(context, "warning" if context.shared else "error"), *verdict.findings)
+        diagnostics = (*_find_loss(context, "warning" if context.shared else "error"), *verdict.diagnostics)
         return AttemptVerdict(name, diagnostics, grades=grades, verdict=verdict)
     returned = verdict.returned
     is_done = returned is not None and returned.status == "completed"
@@ -271,7 +271,7 @@ def _weigh(
     listed = [
         made_by_earlier_run(path, run.session_id, "warning") for path, run in earlier.items() if path not in foreign
     ]
-    diagnostics = (*contradictions, *doubts, *listed, *verdict.findings)
+    diagnostics = (*contradictions, *doubts, *listed, *verdict.diagnostics)
     if any(diagnostic.severity == "error" for diagnostic in contradictions):
         return AttemptVerdict("fabricated", diagnostics, claimed=returned, grades=grades, verdict=verdict)
     if foreign and severity == "error":  # the agent can leave them out

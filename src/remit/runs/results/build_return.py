@@ -30,8 +30,8 @@ def write_return(result: Result) -> Result:
     own, target = get_format(result.format), get_format(result.result_format or result.format)
     returned = _make_return(result, own, target)
     if target is MANIFEST and "id" not in result.metadata:  # the agent has no entry: one is derived of what there is
-        named = tuple(fault._replace(message=_name_code(fault)) for fault in returned.faults)
-        returned = returned._replace(format="standard", faults=named)
+        named = tuple(agent_error._replace(message=_name_code(agent_error)) for agent_error in returned.errors)
+        returned = returned._replace(format="standard", errors=named)
     day = _find_day(result.session_id)
     known = KnownMetadata(today=day, findings_file=f"{day}_{_make_slug(result.agent)}.md", task_id=result.task_id)
     payload, _ = convert_return(returned, target, known)
@@ -42,15 +42,19 @@ def _make_return(result: Result, own: Format, target: Format) -> Return:
     words = {status: word for word, status in own.statuses.items()}
     agent = result.agent or "agent"
     errors = tuple(
-        fault._replace(
-            message=fault.message if _is_filled(fault.message, "message") else fault.code,
-            recommendation=fault.recommendation if _is_filled(fault.recommendation, "recommendation") else "",
+        agent_error._replace(
+            message=agent_error.message if _is_filled(agent_error.message, "message") else agent_error.code,
+            recommendation=agent_error.recommendation
+            if _is_filled(agent_error.recommendation, "recommendation")
+            else "",
         )
-        for fault in result.errors
+        for agent_error in result.errors
     )
     steps = tuple(step for step in result.next_steps if _is_filled(step, "next_steps"))
     if result.status == "partial" and not steps:
-        steps = tuple(fault.recommendation for fault in errors if fault.recommendation) or (result.show,)
+        steps = tuple(agent_error.recommendation for agent_error in errors if agent_error.recommendation) or (
+            result.show,
+        )
     if own is MANIFEST:
         steps = _list_follow_ups(result, steps)
     elif len(steps) > 1 and target is STANDARD:
@@ -59,12 +63,14 @@ def _make_return(result: Result, own: Format, target: Format) -> Return:
         status=result.status,  # type: ignore[arg-type]
         summary=_clip(result.summary) or f"The run of {agent} ended: {result.status}.",
         artifacts=tuple(_list_artifacts(result, own, target)),
-        faults=tuple(
-            fault._replace(
-                recommendation=fault.recommendation or f"See {result.show}",
-                derived=fault.derived - {"code"} if own is STANDARD else fault.derived,  # 002 reads the code
+        errors=tuple(
+            agent_error._replace(
+                recommendation=agent_error.recommendation or f"See {result.show}",
+                derived=agent_error.derived - {"code"}
+                if own is STANDARD
+                else agent_error.derived,  # 002 reads the code
             )
-            for fault in errors
+            for agent_error in errors
         ),
         next_steps=steps,
         agent=agent.rpartition(":")[2] if target is HYPER else agent,  # a plugin's agent returns its file's name (R3.8)
@@ -97,15 +103,15 @@ def _list_artifacts(result: Result, own: Format, target: Format) -> list[Artifac
 
 def _list_follow_ups(result: Result, steps: tuple[str, ...]) -> tuple[str, ...]:
     """What a manifest entry says is left: Remit's own errors as reasons, and what the agent wrote (C21)."""
-    own = [fault for fault in result.errors if not fault.derived]
-    advice = {fault.recommendation for fault in own}
-    reasons = [write_reason(_name_code(fault)) for fault in own]
+    own = [agent_error for agent_error in result.errors if not agent_error.derived]
+    advice = {agent_error.recommendation for agent_error in own}
+    reasons = [write_reason(_name_code(agent_error)) for agent_error in own]
     return (*reasons, *(step for step in steps if step not in advice))
 
 
-def _name_code(fault: AgentError) -> str:
+def _name_code(agent_error: AgentError) -> str:
     """An error as a reason in a manifest entry, which has no field for its code."""
-    return fault.message if fault.derived else f"{fault.code}: {fault.message}"
+    return agent_error.message if agent_error.derived else f"{agent_error.code}: {agent_error.message}"
 
 
 def _is_filled(text: str, key: str) -> bool:

@@ -263,7 +263,7 @@ def _clean_fields(whole: Result) -> Result:
             each._replace(name=_clean_text(each.name, _MAX_NAME), reason=_clean_text(each.reason))
             for each in whole.checks
         ),
-        errors=tuple(_clean_fault(each) for each in whole.errors[:_MAX_ITEMS]),
+        errors=tuple(_clean_error(each) for each in whole.errors[:_MAX_ITEMS]),
         next_steps=tuple(_clean_text(each) for each in whole.next_steps[:_MAX_ITEMS]),
         usage=ResultUsage(*map(_make_finite, whole.usage, _DECIMALS)),
         attempts=max(1, whole.attempts),
@@ -292,13 +292,13 @@ def _clean_artifact(artifact: ResultArtifact) -> ResultArtifact:
     )
 
 
-def _clean_fault(fault: AgentError) -> AgentError:
-    return fault._replace(
-        type=_NOT_WORD.sub("?", fault.type[:_MAX_NAME]),
-        code=_NOT_WORD.sub("?", fault.code[:_MAX_NAME]),
-        message=_clean_text(fault.message),
-        recommendation=_clean_text(fault.recommendation),
-        details=None if fault.details is None else _clean_text(fault.details),
+def _clean_error(agent_error: AgentError) -> AgentError:
+    return agent_error._replace(
+        type=_NOT_WORD.sub("?", agent_error.type[:_MAX_NAME]),
+        code=_NOT_WORD.sub("?", agent_error.code[:_MAX_NAME]),
+        message=_clean_text(agent_error.message),
+        recommendation=_clean_text(agent_error.recommendation),
+        details=None if agent_error.details is None else _clean_text(agent_error.details),
     )
 
 

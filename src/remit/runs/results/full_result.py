@@ -63,7 +63,7 @@ def make_report(
         tuple(change.path for change in conclusion.unclaimed[:_MOST_UNCLAIMED]),
         len(conclusion.unclaimed),
         (*conclusion.diagnostics, *diagnostics),
-        conclusion.faults,
+        conclusion.errors,
         conclusion.next_steps,
         used._replace(seconds=seconds),
         max(1, attempts),
@@ -71,7 +71,7 @@ def make_report(
         row.path,
         notes=conclusion.notes,
         answer="" if answer is None else take_sha256(answer.encode("utf-8", "surrogatepass")),
-        needs_user=not all(fault.recoverable for fault in conclusion.faults),
+        needs_user=not all(agent_error.recoverable for agent_error in conclusion.errors),
         format=format,
         metadata=conclusion.metadata,
         extra=conclusion.extra,
@@ -154,7 +154,7 @@ def render_report(report: Result, conclusion: Conclusion) -> bytes:
             **report._asdict(),
             "artifacts": [each._asdict() | {"extra": dict(each.extra)} for each in report.artifacts],
             "diagnostics": [[*diagnostic[:5]] for diagnostic in report.diagnostics],
-            "errors": [_shape_fault(fault) for fault in report.errors],
+            "errors": [_dump_error(agent_error) for agent_error in report.errors],
             "usage": report.usage._asdict(),
             "checks": [each._asdict() for each in report.checks],
             "failed_steps": [each._asdict() for each in report.failed_steps],
@@ -180,8 +180,8 @@ def render_report(report: Result, conclusion: Conclusion) -> bytes:
     return json.dumps(kept, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
 
 
-def _shape_fault(fault: AgentError) -> list[Any]:
-    return [*fault[:6], sorted(fault.derived), dict(fault.extra)]
+def _dump_error(agent_error: AgentError) -> list[Any]:
+    return [*agent_error[:6], sorted(agent_error.derived), dict(agent_error.extra)]
 
 
 def load_report(home: Home, session_id: str) -> tuple[Result, Conclusion]:
@@ -256,7 +256,7 @@ def _read_result(values: dict[str, Any]) -> Result:
     known |= {
         "artifacts": tuple(_read_artifact(each) for each in values["artifacts"]),
         "diagnostics": tuple(Diagnostic(*each) for each in values["diagnostics"]),
-        "errors": tuple(_read_fault(each) for each in values["errors"]),
+        "errors": tuple(_read_error(each) for each in values["errors"]),
         "usage": ResultUsage(**values["usage"]),
         "checks": tuple(CheckResult(**each) for each in values["checks"]),
         "failed_steps": tuple(FailedStep(**each) for each in values["failed_steps"]),
@@ -269,7 +269,7 @@ def _read_artifact(values: dict[str, Any]) -> ResultArtifact:
     return ResultArtifact(**values | {"key_points": None if points is None else tuple(points)})
 
 
-def _read_fault(values: list[Any]) -> AgentError:
+def _read_error(values: list[Any]) -> AgentError:
     *known, details, derived, extra = values
     kind, message, code, recoverable, recommendation = known
     return AgentError(kind, message, code, recoverable, recommendation, details, frozenset(derived), extra)
@@ -289,5 +289,5 @@ def render_sentence(result: Result) -> str:
     sentence = _SENTENCES.get(result.status, _BLOCKED)
     if result.verdict in ACCEPTABLE and result.stop_reason == "exited" and not result.is_lowered_by_checks:
         return sentence
-    why = next((f" {fault.code}: {fault.message}." for fault in result.errors), "")
+    why = next((f" {agent_error.code}: {agent_error.message}." for agent_error in result.errors), "")
     return f"{sentence}\nRemit: {result.status}, {result.verdict}.{why} {result.show} shows all of it."

@@ -515,9 +515,9 @@ class RunLoop:
         return next((each for each in found if each), self.config.harness_id)
 
     @property
-    def said(self) -> str:
+    def activity(self) -> str:
         """The last line of activity of the attempt that runs now."""
-        return "" if self.watcher is None else self.watcher.output.said
+        return "" if self.watcher is None else self.watcher.output.activity
 
     @property
     def _used_tools(self) -> tuple[ToolUse, ...] | None:

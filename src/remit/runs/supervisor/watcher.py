@@ -134,11 +134,11 @@ class AttemptWatcher:
         if not self._is_idle and now_ms - self._printed_ms > self._config.idle_s * 1000:
             self._is_idle = True
             self._supervisor.report(session_id, "idle", {"seconds": (now_ms - self._printed_ms) // 1000})
-        state = f"{self.output.said}{self.output.usage}"
+        state = f"{self.output.activity}{self.output.usage}"
         if state != self._reported and now_ms - self._reported_ms >= _REPORT_EVERY_S * 1000:
             self._reported, self._reported_ms = state, now_ms
-            shown = redact(self.output.said)[:_MAX_SHOWN_CHARS]  # redacted first: half a key isn't recognized
-            details = {"said": shown, "tokens": usage.tokens, "cost_usd": usage.cost_usd}
+            shown = redact(self.output.activity)[:_MAX_SHOWN_CHARS]  # redacted first: half a key isn't recognized
+            details = {"activity": shown, "tokens": usage.tokens, "cost_usd": usage.cost_usd}
             with self._supervisor.home.ledger.transaction() as db:
                 self._budget.write_usage(db, usage)
                 self._supervisor.report(session_id, "progress", details)

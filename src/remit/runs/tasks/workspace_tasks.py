@@ -234,7 +234,7 @@ class CheckedTasks(NamedTuple):
 
     folder: str
     tasks: int
-    findings: dict[str, tuple[Diagnostic, ...]]
+    diagnostics: dict[str, tuple[Diagnostic, ...]]
     """By path of the file."""
     texts: dict[str, bytes]
 
@@ -243,7 +243,7 @@ class CheckedTasks(NamedTuple):
         """The number of differences between the two files."""
         from remit.tasks.drift import is_difference  # noqa: PLC0415 - only for this
 
-        return sum(is_difference(each) for found in self.findings.values() for each in found)
+        return sum(is_difference(each) for found in self.diagnostics.values() for each in found)
 
 
 def check_sync(tasks: Tasks | None = None) -> CheckedTasks | None:
@@ -274,9 +274,9 @@ def check_sync(tasks: Tasks | None = None) -> CheckedTasks | None:
     in_state = (*drift.in_state, *_check_plans(tasks.store, state, state_data))
     numbers = {task.number for each in (state, todo) if each is not None for task in each.tasks}
     folder = f"{tasks.root}/{tasks.store.folder}"
-    findings = {f"{folder}/{STATE}": in_state, f"{folder}/{TODO}": drift.in_todo}
-    texts = dict(zip(findings, (state_data or b"", todo_data or b""), strict=True))
-    return CheckedTasks(folder, len(numbers), findings, texts)
+    diagnostics = {f"{folder}/{STATE}": in_state, f"{folder}/{TODO}": drift.in_todo}
+    texts = dict(zip(diagnostics, (state_data or b"", todo_data or b""), strict=True))
+    return CheckedTasks(folder, len(numbers), diagnostics, texts)
 
 
 def _check_plans(store: TaskStore, state: State | None, data: bytes | None) -> Iterator[Diagnostic]:

@@ -49,7 +49,7 @@ export function followLines(path, how) {
     made.addEventListener("open", () => how.onOpen());
     made.addEventListener("hello", (event) => how.onSkip(JSON.parse(event.data).skipped ?? 0));
     made.addEventListener("line", (event) => take(JSON.parse(event.data)));
-    made.addEventListener("over", finish);
+    made.addEventListener("finished", finish);
     made.addEventListener("error", lose);
   }
 
@@ -59,7 +59,7 @@ export function followLines(path, how) {
       if (mine !== own) return;
       how.onOpen();
       told.items.forEach(take);
-      if (told.over) finish();
+      if (told.finished) finish();
       else again = setTimeout(begin, told.items.length < MOST_POLLED ? AGAIN_MS : 0);
     } catch {
       if (mine === own) lose();

@@ -8,7 +8,7 @@ import { describeAttempt, renderDiagnostics, section } from "./parts.js";
 
 export function stamp(node) {
   const { run } = node;
-  return JSON.stringify([run.state, run.status, run.said, run.waits_for, run.driven, node.result,
+  return JSON.stringify([run.state, run.status, run.activity, run.waits_for, run.supervised, node.result,
     node.attempts, node.children, run.tokens, run.worker, run.machine?.state]);
 }
 
@@ -28,16 +28,16 @@ export function draw(place, node, { choose }) {
 
 function renderOpen(run) {
   return h("div", { class: "part" },
-    run.said ? h("p", { class: "foreign said" }, run.said) : h("p", { class: "soft" }, tellOpen(run)),
+    run.activity ? h("p", { class: "foreign said" }, run.activity) : h("p", { class: "soft" }, tellOpen(run)),
     run.waits_for.length > 0 && h("p", { class: "soft" }, "Waits for ", run.waits_for.join(", "), "."),
-    run.heard_ms !== null && h("p", { class: "faint" }, "Last heard of: ", since(run.heard_ms)));
+    run.activity_ms !== null && h("p", { class: "faint" }, "Last heard of: ", since(run.activity_ms)));
 }
 
 function tellOpen(run) {
   if (run.state === "finished") return "Nothing is kept of what it sent back.";
-  if (run.machine && !run.driven) return "Nobody here follows it: remit wait takes in what comes of it.";
+  if (run.machine && !run.supervised) return "Nobody here follows it: remit wait takes in what comes of it.";
   if (run.started_ms === null) return run.machine ? "It waits for a worker." : "It has not begun yet.";
-  return run.driven ? "It is at work. The log shows what it does." : "Nobody drives it any more.";
+  return run.supervised ? "It is at work. The log shows what it does." : "Nobody drives it any more.";
 }
 
 function renderResult(result, choose) {

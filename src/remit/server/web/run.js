@@ -220,8 +220,8 @@ function sum(items, name) {
 }
 
 function stampHead(items) {
-  const { state, status, verdict, stop_reason, ended_ms, started_ms, deadline_ms, driven, waits_for } = items[0];
-  return JSON.stringify([state, status, verdict, stop_reason, ended_ms, started_ms, deadline_ms, driven, waits_for,
+  const { state, status, verdict, stop_reason, ended_ms, started_ms, deadline_ms, supervised, waits_for } = items[0];
+  return JSON.stringify([state, status, verdict, stop_reason, ended_ms, started_ms, deadline_ms, supervised, waits_for,
     findSilence(items[0]),    sum(items, "tokens"), sum(items, "cost_usd"), items.length]);
 }
 
@@ -278,14 +278,14 @@ function tellLeft(deadline_ms) {
 function listWarnings(first) {
   if (first.state === "finished") return [];
   const told = [];
-  if (!first.driven) told.push(h("span", null, "Nobody drives it any more. ",
+  if (!first.supervised) told.push(h("span", null, "Nobody drives it any more. ",
     h("code", null, `remit wait ${first.session_id}`), " takes it over."));
-  const heard_ms = findSilence(first);
-  if (heard_ms) told.push(tick(() => `Nothing was heard for ${duration(Date.now() - heard_ms)}.`));
+  const activity_ms = findSilence(first);
+  if (activity_ms) told.push(tick(() => `Nothing was heard for ${duration(Date.now() - activity_ms)}.`));
   return told;
 }
 
 /** Since when nothing was heard of who should have said something by now; null where that is not so. */
-function findSilence({ idle_s, heard_ms, started_ms }) {
-  return idle_s ? heard_ms ?? started_ms : null;
+function findSilence({ idle_s, activity_ms, started_ms }) {
+  return idle_s ? activity_ms ?? started_ms : null;
 }

@@ -61,7 +61,7 @@ export function makeTree(options) {
       item.worker && h("span", { class: "pill foreign", title: "The worker that has it" }, item.worker),
       isFolded && h("span", { class: "pill" }, `+${many}`),
       h("span", { class: "tree-work clip foreign faint" },
-        item.state === "finished" ? item.work : item.said || item.work)),
+        item.state === "finished" ? item.work : item.activity || item.work)),
     h("span", { class: "num soft" }, cost(item.cost_usd)),
     h("span", { class: "num soft" }, took(item)));
   }
@@ -76,7 +76,7 @@ export function makeTree(options) {
   }
 
   function stamp(item) {
-    return [item.session_id, item.state, item.status, item.verdict, item.stop_reason, item.cost_usd, item.said,
+    return [item.session_id, item.state, item.status, item.verdict, item.stop_reason, item.cost_usd, item.activity,
       item.ended_ms,
       item.started_ms, item.worker, below.get(item.session_id), folded.has(item.session_id)].join("|");
   }

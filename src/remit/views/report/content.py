@@ -123,9 +123,9 @@ def format_attempt_checks(node: Mapping[str, Any], attempt: Mapping[str, Any]) -
     return [f"{each.name} {describe_execution(each)}" for each in executed]
 
 
-def describe_severity(finding: Mapping[str, Any]) -> StatusBadge:
+def describe_severity(diagnostic: Mapping[str, Any]) -> StatusBadge:
     """The badge of a diagnostic."""
-    severity = str(finding.get("severity"))
+    severity = str(diagnostic.get("severity"))
     mark, tone = _SEVERITIES.get(severity, ("·", "off"))
     return StatusBadge(severity, mark, tone)
 
@@ -203,12 +203,14 @@ def format_cut(told: Mapping[str, Any], name: str) -> str:
     return f"Cut: {len(told['text']):,} of {told['characters']:,} characters of the {name}." if told["cut"] else ""
 
 
-def format_diagnostic(finding: Mapping[str, Any]) -> str:
+def format_diagnostic(diagnostic: Mapping[str, Any]) -> str:
     """The message of a diagnostic with its position and hint."""
-    location = finding.get("location")
-    where = f" (line {location['row']})" if location else f" ({finding['pointer']})" if finding.get("pointer") else ""
-    hint = f". {finding['hint']}" if finding.get("hint") else ""
-    return f"{finding.get('message', '')}{where}{hint}"
+    location = diagnostic.get("location")
+    where = (
+        f" (line {location['row']})" if location else f" ({diagnostic['pointer']})" if diagnostic.get("pointer") else ""
+    )
+    hint = f". {diagnostic['hint']}" if diagnostic.get("hint") else ""
+    return f"{diagnostic.get('message', '')}{where}{hint}"
 
 
 def format_context(context: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -229,7 +231,7 @@ def format_steps(steps: Iterable[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def format_error(fault: Mapping[str, Any]) -> str:
+def format_error(error: Mapping[str, Any]) -> str:
     """An agent error with its recommendation."""
-    advice = fault.get("recommendation")
-    return f"{fault.get('code') or fault.get('type')}: {fault.get('message', '')}{f' ({advice})' if advice else ''}"
+    advice = error.get("recommendation")
+    return f"{error.get('code') or error.get('type')}: {error.get('message', '')}{f' ({advice})' if advice else ''}"

@@ -149,7 +149,7 @@ def _render_asked(asked: Mapping[str, Any]) -> Iterator[Markup | None]:
 
 def _render_open(run: Mapping[str, Any]) -> Iterator[Markup]:
     yield element("h4", "Now")
-    yield element("p", run["said"] or "It has not answered yet.")
+    yield element("p", run["activity"] or "It has not answered yet.")
     if run["waits_for"]:
         yield element("p", f"Waits for {', '.join(map(str, run['waits_for']))}.")
 

@@ -144,7 +144,7 @@ def _render_checks(checks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _render_open(run: Mapping[str, Any]) -> Iterator[str]:
-    yield from ("", "**Now**", "", quote(run["said"] or "It has not answered yet."))
+    yield from ("", "**Now**", "", quote(run["activity"] or "It has not answered yet."))
     if run["waits_for"]:
         yield from ("", f"Waits for {quote(', '.join(map(str, run['waits_for'])))}.")
 

@@ -34,7 +34,7 @@ _CONFIG = (
 )  # fmt: skip
 _ROW = (
     "session_id", "agent", "state", "status", "verdict", "stop_reason", "depth", "path", "parent_id",
-    "task_number", "runner", "work", "created_ms", "started_ms", "deadline_ms", "ended_ms", "said", "tokens",
+    "task_number", "runner", "work", "created_ms", "started_ms", "deadline_ms", "ended_ms", "activity", "tokens",
     "cost_usd", "turns", "waits_for", "level",
 )  # fmt: skip
 _MARKUP = "&<>\"'`"
