@@ -124,7 +124,7 @@ def test_cancelling_one_says_at_once_that_only_its_harness_can_end_it(child: Chi
     assert time.monotonic() - begun_s < FINISH_S / 2
     assert ended.code == 1
     assert f"{child.session_id} runs in claude, and Remit can't end it there" in ended.text
-    assert "its tools are refused from now on" in ended.text
+    assert "its tools are denied from now on" in ended.text
     for each in (child, below):
         assert each.use("Read", file_path="old.md")["hookSpecificOutput"]["permissionDecision"] == "deny"
     assert child.row.state == "running"

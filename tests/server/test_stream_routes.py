@@ -211,7 +211,7 @@ class Counting(Channel):
         """Where it stands."""
         return 0
 
-    def look(self) -> Batch | None:
+    def poll(self) -> Batch | None:
         """One more."""
         if self.fails_at and self.position + 1 == self.fails_at:
             raise OSError("the disk is gone")

@@ -45,7 +45,7 @@ SHOWN = (
     "/nodes/0/attempts/0/claims/0/reason", "/nodes/0/attempts/0/answer/text", "/nodes/0/result/summary",
     "/nodes/0/result/artifacts/0/path", "/nodes/0/result/errors/0/recommendation",
     "/nodes/0/result/next_steps", "/nodes/0/result/remit/notes/0", "/nodes/0/steps/0/message",
-    "/nodes/0/unclaimed/0/path", "/nodes/1/run/said", "/nodes/1/run/waits_for/0",
+    "/nodes/0/unclaimed/0/path", "/nodes/1/run/activity", "/nodes/1/run/waits_for/0",
 )  # fmt: skip
 """What agents and repositories write, by where it is in a report."""
 

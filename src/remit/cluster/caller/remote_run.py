@@ -232,14 +232,14 @@ class RemoteRun:
             self._attempt = attempt
             begin_attempt(self.home.ledger, session_id, attempt)
             self.supervisor.report(session_id, "started", {"attempt": attempt})
-        said = str(row.live.get("activity") or "")
+        activity = str(row.live.get("activity") or "")
         used = Usage(row.tokens, turns=row.turns, cost_usd=row.cost_usd)
-        if used != self.usage or said != self.activity:
-            self.usage, self.activity = used, said
+        if used != self.usage or activity != self.activity:
+            self.usage, self.activity = used, activity
             with self.home.ledger.transaction() as db:
                 self._set_usage(db)
                 self.supervisor.report(
-                    session_id, "progress", {"activity": said, "tokens": row.tokens, "cost_usd": row.cost_usd}
+                    session_id, "progress", {"activity": activity, "tokens": row.tokens, "cost_usd": row.cost_usd}
                 )
 
     def _set_usage(self, db: Connection) -> None:
