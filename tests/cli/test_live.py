@@ -76,7 +76,7 @@ def test_the_last_that_was_heard_is_told(home: Home) -> None:
 def test_a_running_check_is_named_with_its_time(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     begin(home, "one")
     following = ProgressReader(home, "one")
-    note(home, "one", "progress", said="writing", tokens=None, cost_usd=None)
+    note(home, "one", "progress", activity="writing", tokens=None, cost_usd=None)
     monkeypatch.setattr("remit.ledger.events.read_clock_ms", lambda: NOW_MS - 12_000)
     note(home, "one", "check", check="tests\x1b[2J", state="started", attempt=1)
     assert render_state(following.read()[0]) == snapshot("running  1:05 of 5:00  running check tests<U+001B>[2J (12 s)")
