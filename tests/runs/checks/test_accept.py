@@ -115,7 +115,7 @@ def test_a_missing_folder_is_not_run(project: Project) -> None:
 def test_cancelling_ends_a_check(project: Project) -> None:
     began = time.monotonic()
     found = project.check(AcceptanceCheck("slow", "sleep 60"), is_cancelled=lambda: time.monotonic() > began + 0.5)
-    assert found.results[0].reason == "the run was cancelled"
+    assert found.results[0].reason == "it was cancelled"
     assert time.monotonic() - began < 30
 
 

@@ -12,7 +12,7 @@ from remit.cli.live import Screen
 from remit.cli.output import get_paint, print_json, print_lines
 from remit.cli.result_output import render_check
 from remit.terminal import cut, escape
-from remit.views.render import ACCEPTED, NOT_ACCEPTED
+from remit.views.render import ACCEPTED, INTERRUPTED, NOT_ACCEPTED
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Mapping, Sequence
@@ -33,14 +33,15 @@ def checks(names: tuple[str, ...], *, only_list: bool, output_format: str) -> in
     A check is a command that has to pass before Remit believes that an agent's work is complete: [checks.tests] with
     run = "pytest -q". A check that passes here isn't repeated for a run that leaves the same tree.
 
-    Exit code 0: all passed, 1: a check failed or was not run, 2: could not run.
+    Ctrl-C ends the check that is running. Exit code 0: all passed, 1: a check failed or was not run, 2: could not run.
     """
     import os
 
+    from remit.cli.interrupts import Interrupts
     from remit.ledger.home import Home
     from remit.runs.checks.definition import choose_checks
     from remit.runs.checks.workspace_checks import check_workspace, list_checks
-    from remit.storage.settings import find_workspace, load_settings
+    from remit.storage.settings import find_root, find_workspace, load_settings
 
     root = find_workspace()
     settings = load_settings(root)
@@ -53,19 +54,29 @@ def checks(names: tuple[str, ...], *, only_list: bool, output_format: str) -> in
     from remit.views.json_objects import build_check
 
     display = CheckDisplay() if output_format != "json" and Screen.is_available() else None
-    checking = check_workspace(
-        Home(root), settings, names, environ=os.environ, report=display.take if display else lambda _: None
-    )
-    found = asyncio.run(display.follow(checking) if display else checking)
+    report = display.take if display else lambda _: None
+
+    async def check() -> tuple[CheckedTree, bool]:
+        is_cancelled = asyncio.Event()
+        with Interrupts(asyncio.get_running_loop()) as interrupts:
+            interrupts.set_handlers(first=is_cancelled.set, again=is_cancelled.set)
+            checking = check_workspace(
+                Home(root), settings, names, root=find_root(), environ=os.environ, report=report,
+                is_cancelled=is_cancelled.is_set,
+            )  # fmt: skip
+            return await (display.follow(checking) if display else checking), is_cancelled.is_set()
+
+    found, is_interrupted = asyncio.run(check())
+    code = INTERRUPTED if is_interrupted else ACCEPTED if found.is_passed else NOT_ACCEPTED
     paint = get_paint()
     if output_format == "json":
         print_json({"items": [build_check(each) for each in found.results]})
-        return ACCEPTED if found.is_passed else NOT_ACCEPTED
+        return code
     width = max(len(each.name) for each in found.results)
     for result in found.results:
         for line in render_check(result, paint, width=width):
             print_lines(line)
-    return ACCEPTED if found.is_passed else NOT_ACCEPTED
+    return code
 
 
 class CheckDisplay:

@@ -157,6 +157,8 @@ class CheckRound:
             )
         if self.refusal:
             return result._replace(reason=self.refusal)
+        if self.place.is_cancelled():
+            return result._replace(reason="it was cancelled")
         writer = self.find_writer()
         if writer:
             return result._replace(

@@ -137,7 +137,7 @@ def judge_exit(result: ShimResult, *, timeout_s: float) -> tuple[Answer, str]:
     if result.stop_reason == "timeout":
         return "not run", f"it didn't finish within {timeout_s:g} s"
     if result.stop_reason in ("cancelled", "stopped"):
-        return "not run", "the run was cancelled"
+        return "not run", "it was cancelled"
     number = result.signal
     if number is None and result.exit_code is not None and result.exit_code > 128:  # noqa: PLR2004 - a shell's
         number = result.exit_code - 128

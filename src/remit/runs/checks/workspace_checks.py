@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -33,10 +34,15 @@ async def check_workspace(
     settings: Settings,
     names: Sequence[str] = (),
     *,
+    root: str = "",
     environ: Mapping[str, str],
     report: Callable[[Mapping[str, object]], object] = lambda _: None,
+    is_cancelled: Callable[[], bool] = bool,
 ) -> CheckedTree:
     """Run checks of a workspace on its current tree; without names all of them. Their answers are kept.
+
+    `root`: the tree, if it is that of a linked worktree. If this call or `is_cancelled` says so, the check that is
+    running is ended with all its processes.
 
     Raises `UsageError` if there is none, and `ConfigError` if the user hasn't trusted the commands.
     """
@@ -47,12 +53,22 @@ async def check_workspace(
     checks = choose_checks(names or settings.checks, settings.checks, may_be_commands=False)
     check_trust(home.root, settings)
     session_id = f"{NO_AGENT}{os.urandom(6).hex()}"
+    ended = asyncio.Event()
+    root = root or home.root
     place = CheckPlace(
-        home, session_id, home.root, make_check_environment(environ), is_cancelled=bool, contain="subreaper"
-    )
+        home, session_id, root, make_check_environment(environ),
+        is_cancelled=lambda: ended.is_set() or is_cancelled(), contain="subreaper",
+    )  # fmt: skip
     try:
-        after = take_tree(home, home.root)
-        return await CheckRound(place, attempt=1, after=after, report=report, uses_cache=False).run(checks)
+        after = await asyncio.to_thread(take_tree, home, root)
+        round_ = CheckRound(place, attempt=1, after=after, report=report, uses_cache=False)
+        checking = asyncio.ensure_future(round_.run(checks))
+        try:
+            return await asyncio.shield(checking)
+        except asyncio.CancelledError:
+            ended.set()
+            await asyncio.wait({checking})
+            raise
     finally:
         with suppress(RemitError):  # remit gc removes what is left
             remove_session(home, session_id)
