@@ -13,6 +13,8 @@ from remit.light_namedtuple import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from remit.data_schema import DataSchema
+
 
 Status = Literal["completed", "partial", "failed", "blocked"]
 Severity = Literal["error", "warning", "note"]
@@ -184,6 +186,12 @@ class Expectation(NamedTuple):
     """Whether a summary that is too long is shortened instead of refused."""
     instructed: str | None = None
     """The format that the agent was instructed in, if it may use another."""
+    fills: bool = False
+    """Whether Remit fills in agent, depth, path and duration if the return lacks them: it knows them from the run."""
+    by_ticket: bool = False
+    """Whether a ticket identifies the run, so that the return needs no session id."""
+    data: DataSchema | None = None
+    """The schema of the return's `data`; None if there is none."""
 
     def names_agent(self, name: object) -> bool:
         """Return whether a name means the agent: the harness's, or without its plugin the agent file's."""

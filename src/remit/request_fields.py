@@ -3,7 +3,7 @@
 `remit.validation` checks requests against them and describes them as JSON Schema.
 """
 
-from typing import Annotated, Literal, Required, TypedDict
+from typing import Annotated, Any, Literal, Required, TypedDict
 
 from msgspec import Meta
 
@@ -65,6 +65,7 @@ class RunRequest(LimitFields, total=False):
     checks: Annotated[
         list[Word], Meta(max_length=20, description="Acceptance checks of the workspace's settings, by name.")
     ]
+    schema: Annotated[dict[str, Any], Meta(description="JSON Schema (2020-12) that `data` in the return has to fit.")]
 
 
 LIMITS = ("max_seconds", "max_turns", "max_tokens", "max_usd", "max_delegations")

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 DEFAULT_TOKENS = 400
 MIN_TOKENS = 320
 KEY = "remit"
+DATA = "data"
+"""The key of a return's payload."""
 HASH_DIGITS = 12
 PROVED = ("changed", "attributed")
 _ANSWERS = ("failed", "not run", "passed")
@@ -139,6 +141,11 @@ class Result(NamedTuple):
     """The task that the run worked on, by its number or by its id in an outside system."""
     checks: tuple[CheckResult, ...] = ()
     """The answers of the acceptance checks."""
+    data: Any = None
+    """The payload of the return, if a schema describes it: whole, whatever the token budget. With `returns`, it is an
+    instance of that type."""
+    has_schema: bool = False
+    """Whether a schema describes `data`."""
     returned: Mapping[str, Any] = NOTHING
     """The return that goes to the caller, as JSON."""
     fitted: Mapping[str, Any] = NOTHING

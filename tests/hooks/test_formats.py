@@ -52,7 +52,7 @@ def test_agents_of_a_plugin_are_instructed_and_judged_in_their_format(
         install(stage, monkeypatch)
     child = stage.call(AGENT)
     child.start()
-    assert '"agent_name": "repo-research-analyst"' in child.told
+    assert '"meta": {"status": "<complete' in child.told
     child.write("analysis.md")
     assert child.stop(child.report("analysis.md"))["decision"] == "block"
     assert child.stop(make_block("analysis.md")) == {}

@@ -104,7 +104,7 @@ def test_the_contract_comes_last_and_is_filled(format: str) -> None:
     contract = text.partition("# What to send back\n")[2]
     expected = {
         "standard": f'"session_id": "{SESSION}"',
-        "hyper": '"agent_name": "researcher"',
+        "hyper": '"meta": {"status": "<complete or partial or error>"}',
         "manifest": "claudedocs/agent-outputs/2026-01-05_slow-export.md",
     }
     assert expected[format] in contract

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from remit.data_schema import DataSchema
 from remit.model import NOTHING, ArtifactFacts, Expectation, FileState
 from remit.returns import check
 from tests.support.return_samples import (
@@ -71,6 +72,11 @@ class Sample:
 
 def _plain(changes: Changes | None = None, known: Expectation | None = None) -> Message:
     return Message(fenced(standard(changes)), expectation=known or Expectation())
+
+
+def _data(value: object) -> Message:
+    schema = DataSchema({"properties": {"verdict": {"enum": ["good", "bad"]}}, "required": ["verdict"]})
+    return _plain({} if value is DROP else {"/data": value}, Expectation(data=schema))
 
 
 def _stopped(status: str = "partial", changes: Changes | None = None) -> Message:
@@ -247,6 +253,11 @@ SAMPLES: Final[dict[str, Sample]] = {
         "ambiguous",
         "/status",
         '"completed"',
+    ),
+    # data
+    "RET110": Sample(_data({"verdict": "good"}), _data(DROP), "error", "invalid", "/data", "{"),
+    "RET111": Sample(
+        _data({"verdict": "good"}), _data({"verdict": "fine"}), "error", "invalid", "/data/verdict", '"fine"'
     ),
     # the summary
     "RET030": Sample(

@@ -94,6 +94,7 @@ format = "standard"
 owner = "remit"
 retry = "safe"
 checks = ["tests"]
+schema = "schemas/review.json"
 """),
     Table("task.NAME", runs.TaskCommandSettings, """\
 [task.audit]

@@ -14,6 +14,7 @@ from remit.views.render import COULD_NOT_RUN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from remit.runs.admission.limits import Budget
 
@@ -110,6 +111,12 @@ _OPTIONS = (
         multiple=True,
         help="Check that has to pass for completed. Can be repeated.",
     ),
+    click.option(
+        "--schema",
+        type=options.parse_path,
+        metavar="FILE",
+        help="JSON Schema that the return's data has to fit.",
+    ),
     click.option("--confine", is_flag=True, help="Confine writes to the workspace without protected files."),
     click.option(
         "--commit/--no-commit",
@@ -169,10 +176,20 @@ def gather(given: dict[str, Any]) -> dict[str, Any]:
         name: given[name] for name in ("runner", "command", "return_format", "format", "confine", "checks")
     }
     fields["inputs"] = parse_inputs(given["inputs"])
+    fields["schema"] = load_schema(given["schema"])
     fields["timeout_s"] = given["timeout"]
     fields["commits"] = given["commit"]
     fields["budget"] = _make_budget(given)
     return fields
+
+
+def load_schema(path: Path | None) -> dict[str, Any] | None:
+    """Return the schema in a file that the user names; None if there is none."""
+    if path is None:
+        return None
+    from remit.storage.schema_files import load_schema
+
+    return load_schema(str(path))
 
 
 def _make_budget(given: dict[str, Any]) -> Budget:

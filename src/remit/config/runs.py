@@ -108,6 +108,8 @@ class AgentSettings(NamedTuple):
     """Whether a lost run may be started again from the beginning: `safe` or `never`."""
     checks: tuple[str, ...] | None = None
     """The acceptance checks of its work, by their names in `[checks]`."""
+    schema: str | None = None
+    """The file of the JSON Schema that `data` in its returns has to fit, below the workspace's root."""
 
 
 def list_tables_of(agents: Mapping[str, AgentSettings], name: str) -> list[str]:
@@ -204,6 +206,7 @@ _AGENT = {
     "owner": ValueRule(words=("agent", "remit")),
     "retry": ValueRule(words=("safe", "never")),
     "checks": ValueRule("tests"),
+    "schema": ValueRule("schemas/review.json"),
 }
 _TASK = {
     "like": ValueRule("research"),

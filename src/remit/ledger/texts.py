@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from remit.ledger.home import Home
 
+SCHEMA = "schema"
+"""The kind of the text that is the JSON Schema of a return's `data`."""
 _MAX_ROW_BYTES = 32 * 1024
 """A longer text is a spill."""
 _SPILLED = b"\0spill:"

@@ -10,6 +10,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from remit.data_schema import KEY
 from remit.model import NOTHING, Artifact, Diagnostic
 from remit.returns.formats import HYPER, MANIFEST, STANDARD
 from remit.returns.formats.hyper import END_MARKER, START_MARKER
@@ -193,7 +194,8 @@ def _to_hyper(returned: Return, _known: KnownMetadata, diagnostics: list[Diagnos
             diagnostics.append(lost(pointer, pointer[1:]))
     if returned.format == "standard":
         diagnostics.append(lost("/summary", "the summary"))
-    diagnostics += [lost(f"/{key}", key) for key in (*returned.metadata, *returned.extra)]
+    data = {key: value for key, value in returned.extra.items() if key == KEY}
+    diagnostics += [lost(f"/{key}", key) for key in (*returned.metadata, *returned.extra) if key not in data]
     if returned.status == "blocked":
         diagnostics.append(changed("/meta/status", "blocked became error"))
     errors = _keep_first_error(returned.errors, diagnostics)
@@ -203,7 +205,7 @@ def _to_hyper(returned: Return, _known: KnownMetadata, diagnostics: list[Diagnos
         diagnostics.append(changed("/next_steps", "the next steps were taken from the errors' recommendations"))
     artifacts = tuple(_to_hyper_artifact(index, item, diagnostics) for index, item in enumerate(returned.artifacts))
     return returned._replace(artifacts=artifacts, errors=errors, next_steps=steps, word=_HYPER_WORDS[returned.status],
-                             metadata=NOTHING, extra=NOTHING, form=NOTHING)  # fmt: skip
+                             metadata=NOTHING, extra=data, form=NOTHING)  # fmt: skip
 
 
 def _keep_first_error(errors: tuple[AgentError, ...], diagnostics: list[Diagnostic]) -> tuple[AgentError, ...]:

@@ -7,14 +7,14 @@ that a return that only repeats the instructions is refused.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from remit.returns.formats import HYPER, STANDARD
 from remit.returns.formats.hyper import END_MARKER, START_MARKER
 from remit.returns.formats.manifest import SENTENCES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from remit.returns.formats import Format
 
@@ -30,23 +30,40 @@ def write_instructions(
     date: str | None = None,
     task_id: str | None = None,
     output_dir: str | None = None,
+    is_run: bool = False,
+    schema: Mapping[str, Any] | None = None,
+    schema_name: str = "",
 ) -> str:
-    """Return the instructions for a format. Values that aren't known stay placeholders for the agent."""
+    """Return the instructions for a format. Values that aren't known stay placeholders for the agent.
+
+    `is_run`: Remit fills in what it knows of the run, so the agent need not write it. `schema` describes `data`;
+    `schema_name` says where it comes from.
+    """
+    data = None if schema is None else _describe_schema(schema, schema_name)
     if return_format is STANDARD:
-        return _write_standard(session_id, agent, depth, path)
+        return _write_standard(session_id, agent, depth, path, is_run=is_run, data=data)
     if return_format is HYPER:
-        return _write_hyper(agent)
+        return _write_hyper(agent, is_run=is_run, data=data)
     return _write_manifest(topic, date, task_id, output_dir)
 
 
-def _write_standard(session_id: str | None, agent: str | None, depth: int | None, path: Sequence[str] | None) -> str:
-    metadata = {
-        "session_id": session_id or "<the session id you were given>",
+def _write_standard(
+    session_id: str | None,
+    agent: str | None,
+    depth: int | None,
+    path: Sequence[str] | None,
+    *,
+    is_run: bool,
+    data: str | None,
+) -> str:
+    metadata: dict[str, object] = {"session_id": session_id or "<the session id you were given>"}
+    known: dict[str, object] = {
         "duration_seconds": "<seconds>",
         "agent_type": agent or "<your agent name>",
         "delegation_depth": 1 if depth is None else depth,
         "delegation_path": list(path) if path else ["orchestrator", agent or "<your agent name>"],
     }
+    metadata |= {} if is_run else known
     return f"""\
 Your final message must end with this JSON object in one ```json block, every <blank> replaced, and nothing after it:
 ```json
@@ -54,7 +71,7 @@ Your final message must end with this JSON object in one ```json block, every <b
   "status": "<{" or ".join(STANDARD.statuses)}>",
   "summary": "<the results: 2 to 5 plain sentences, under 100 tokens, at most 400 characters>",
   "artifacts": [{{"type": "<report or plan or implementation or summary or documentation>", \
-"path": "<relative to the project root>", "summary": "<one sentence>"}}],
+"path": "<relative to the project root>", "summary": "<one sentence>"}}],{_write_data_key(data)}
   "metadata": {_fill(metadata)},
   "errors": [],
   "next_steps": "<what the caller should do next, in 1 or 2 sentences>"
@@ -64,18 +81,45 @@ Your final message must end with this JSON object in one ```json block, every <b
 - partial, failed or blocked: add at least one error {{"type": "<timeout, validation, execution, permission or \
 tool_unavailable>", "message": "<…>", "recoverable": true or false, "recommendation": "<…>"}}.
 - Write files before you list them; artifacts is [] if there are none. Copy session_id exactly.
-"""
+{data or ""}"""
 
 
-def _write_hyper(agent: str | None) -> str:
+_MAX_SCHEMA_CHARS = 12_000
+"""A longer schema isn't shown whole: it would be a large part of the prompt."""
+_MAX_KEYS = 40
+
+
+def _write_data_key(data: str | None) -> str:
+    return "" if data is None else '\n  "data": "<a value that fits the schema of data below>",'
+
+
+def _describe_schema(schema: Mapping[str, Any], name: str) -> str:
+    """Return the instructions for `data`. The schema is escaped, so that it can't end its block."""
+    text = json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
+    needed = "- data: required if completed; leave it out if there is none yet. It has to fit"
+    if len(text) <= _MAX_SCHEMA_CHARS:
+        safe = text.replace("`", "\\u0060").replace("<", "\\u003c")
+        return f"{needed} this JSON Schema:\n```json\n{safe}\n```\n"
+    where = f" of {name}: read it before you write data" if name else ""
+    properties, required = schema.get("properties"), schema.get("required")
+    keys = [str(key)[:80] for key in properties][:_MAX_KEYS] if isinstance(properties, dict) else []
+    must = {str(key)[:80] for key in required} if isinstance(required, list) else set()
+    shown = ", ".join(f"{key} (required)" if key in must else key for key in keys)
+    listed = f". Its keys: {shown}" if shown else ""
+    return f"{needed} the JSON Schema{where}. It is too long to be shown here{listed}.\n"
+
+
+def _write_hyper(agent: str | None, *, is_run: bool, data: str | None) -> str:
     agent = agent and agent.rpartition(":")[2]  # of an agent of a plugin, the name of its file
+    shown = json.dumps(agent or "<your agent file's name>")
+    name = "" if is_run else f'"agent_name": {shown}, '
+    time = "" if is_run else ', "execution_time_ms": "<a number>"'
     return f"""\
 End your final message with this block, every <blank> replaced, and nothing after it:
 {START_MARKER}
 ```json
 {{
-  "meta": {{"agent_name": {json.dumps(agent or "<your agent file's name>")}, \
-"status": "<{" or ".join(HYPER.statuses)}>", "execution_time_ms": "<a number>"}},
+  "meta": {{{name}"status": "<{" or ".join(HYPER.statuses)}>"{time}}},{_write_data_key(data)}
   "artifacts": [{{"type": "<document or code or data>", "path": "<relative to the workspace root>", \
 "summary": "<one or two sentences>", "key_points": ["<3 to 5 points>"]}}],
   "next_steps": ["<an instruction that starts with a verb>"]
@@ -84,7 +128,7 @@ End your final message with this block, every <blank> replaced, and nothing afte
 {END_MARKER}
 - Write files before you list them; artifacts is [] if there are none.
 - partial: add to next_steps what is left. error: add "error": {{"code": "<IN_CAPITALS>", "message": "<…>"}}.
-"""
+{data or ""}"""
 
 
 def _write_manifest(topic: str | None, date: str | None, task_id: str | None, output_dir: str | None) -> str:

@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from remit.returns.shapes import ShapeProblem
 
 _NOTHING_KNOWN = Expectation()
+_ABSENT = ("missing", "expected")
+FILLED = frozenset({
+    "/metadata/agent_type", "/metadata/delegation_depth", "/metadata/delegation_path", "/metadata/duration_seconds",
+    "/meta/agent_name", "/meta/execution_time_ms",
+})  # fmt: skip
+"""What Remit fills in for a run, as JSON Pointers. A value that is there is checked."""
 
 
 class ParsedMessage:
@@ -113,7 +119,8 @@ class ParsedMessage:
     def problems(self) -> tuple[ShapeProblem, ...]:
         """All differences between the object and its shape, except those that other rules report.
 
-        A status word that the workspace maps is valid. A placeholder is reported only as a placeholder.
+        A status word that the workspace maps is valid. A placeholder is reported only as a placeholder. In a run, what
+        Remit fills in may be missing.
         """
         if self._problems is None:
             reported = {issue.pointer for issue in self.issues if issue.kind == "template"}
@@ -124,6 +131,7 @@ class ParsedMessage:
             for problem in self.return_format.shape.problems(self.payload, "") if self.return_format else ():
                 same = kept.setdefault(problem.kind, [])
                 known = problem.pointer in reported or (problem.kind == "word" and problem.pointer == mapped)
+                known = known or (self.expectation.fills and problem.pointer in FILLED and problem.kind in _ABSENT)
                 if not known and len(same) < MAX_PROBLEMS:
                     same.append(problem)
             self._problems = tuple(problem for same in kept.values() for problem in same)

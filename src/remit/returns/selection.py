@@ -7,18 +7,20 @@ return are never read.
 
 from __future__ import annotations
 
+import json
 from functools import cached_property, partial
 from posixpath import normpath
 from typing import TYPE_CHECKING, Any
 
+from remit.data_schema import KEY
 from remit.lazy_regex import lazy
 from remit.returns.candidates import MessageScan, ReturnCandidate, find_incomplete, scan_message
 from remit.returns.conflicts import find_conflicts
 from remit.returns.formats import HYPER, MANIFEST, STANDARD
 from remit.returns.formats.manifest import SENTENCES
 from remit.returns.hidden_text import find_thinking
-from remit.returns.parsed_message import ParsedMessage
-from remit.returns.placeholders import find_blanks
+from remit.returns.parsed_message import FILLED, ParsedMessage
+from remit.returns.placeholders import find_blanks, is_placeholder
 from remit.returns.rules import ParseIssue, ParseIssueKind, name_verdict, run_return_rules
 from remit.returns.rules.fields import shorten
 from remit.returns.shapes import drop_empty_items, unquote_numbers
@@ -64,7 +66,8 @@ def _parse(text: str, wanted: Format | None, expectation: Expectation, words: Ma
     elif wanted is MANIFEST:
         _read_sentence(parsed)
     else:
-        scan = _scan_and_unwrap(text, wanted, expectation.session_id)
+        session_id = None if expectation.by_ticket else expectation.session_id
+        scan = _scan_and_unwrap(text, wanted, session_id)
         if scan.candidates and not scan.overflow:
             return _select([_judge(each, expectation, words) for each in scan.candidates], scan)
         if wanted is None and not scan.overflow and any(sentence in text for sentence in SENTENCES.values()):
@@ -72,7 +75,7 @@ def _parse(text: str, wanted: Format | None, expectation: Expectation, words: Ma
             return parsed
         issue = _explain_absence(scan, text, wanted)
         formats = (wanted,) if wanted else (STANDARD, HYPER)
-        incomplete = find_incomplete(text, formats, expectation.session_id) if issue.kind == "absent" else []
+        incomplete = find_incomplete(text, formats, session_id) if issue.kind == "absent" else []
         if incomplete:
             return _select([_judge(each, expectation, words) for each in incomplete], scan)
         parsed.issues = (issue,)
@@ -112,6 +115,8 @@ class _JudgedCandidate:
         known = self.parsed.expectation
         if self.candidate.return_format is HYPER:
             return self.agent is None or known.names_agent(self.agent)
+        if known.by_ticket and self.session_id is None:
+            return True
         return known.session_id in (self.parsed.get("metadata", "session_id"), self.parsed.get("session_id"))
 
     @property
@@ -133,24 +138,34 @@ class _JudgedCandidate:
         return _get_agent(self.parsed)
 
     def contradicts(self, other: _JudgedCandidate) -> bool:
-        return _contradict(self.parsed, other.parsed, lambda: self.is_whole and other.is_whole)
+        are_good = lambda: self.is_good and other.is_good  # noqa: E731 - as the other
+        return _contradict(self.parsed, other.parsed, lambda: self.is_whole and other.is_whole, are_good)
 
 
 def _get_agent(parsed: ParsedMessage) -> object:
     return parsed.get("metadata", "agent_type") or parsed.get("meta", "agent_name")
 
 
-def _contradict(parsed: ParsedMessage, other: ParsedMessage, are_whole: Callable[[], bool]) -> bool:
-    """Whether two returns can't both be true: another status, other files, another agent.
+def _contradict(
+    parsed: ParsedMessage, other: ParsedMessage, are_whole: Callable[[], bool], are_good: Callable[[], bool]
+) -> bool:
+    """Whether two returns can't both be true: another status, other files, other data, another agent.
 
-    The files are compared only if both lists are whole: one may be cut off or left out.
+    The files are compared only if both lists are whole: one may be cut off or left out. Data is compared if there is a
+    schema for it, and only of returns that every rule accepts: an agent may correct a return in the same message.
     """
     status, agent = _get_status(parsed), _get_agent(parsed)
     return (
         (None not in (status, _get_status(other)) and status != _get_status(other))
         or (None not in (agent, _get_agent(other)) and agent != _get_agent(other))
         or (are_whole() and _list_claims(parsed) != _list_claims(other))
+        or (parsed.expectation.data is not None and _differ(parsed.get(KEY), other.get(KEY)) and are_good())
     )
+
+
+def _differ(data: object, other: object) -> bool:
+    """Whether two values are different JSON: 1 and true are, though Python says they are equal."""
+    return data != other or json.dumps(data, sort_keys=True) != json.dumps(other, sort_keys=True)
 
 
 def _get_status(parsed: ParsedMessage) -> object:
@@ -177,7 +192,7 @@ def choose_message(messages: Sequence[ParsedMessage]) -> ParsedMessage:
     chosen = next((each for each in returns if verdicts[id(each)] != "malformed"), returns[-1])
     for each in returns:
         are_good = partial({"accepted"}.issuperset, (verdicts[id(each)], verdicts[id(chosen)]))
-        if each is not chosen and (each.payload is None or _contradict(chosen, each, are_good)):
+        if each is not chosen and (each.payload is None or _contradict(chosen, each, are_good, are_good)):
             what = "the submitted return and a return in the final message or file contradict each other"
             chosen.issues += (ParseIssue("contradiction", what, "Submit one return, and send no other."),)
             break
@@ -242,6 +257,10 @@ def _judge(candidate: ReturnCandidate, known: Expectation, words: Mapping[str, S
         what = "the return is inside another object that can't be parsed"
         issues.append(ParseIssue("unreadable", what, "Send one return.", source.start, source.start + 1))
     issues += find_blanks(source.value, return_format, known.session_id)
+    data = source.value.get(KEY)
+    if known.data is not None and isinstance(data, str) and is_placeholder(data, KEY):
+        issues.append(ParseIssue("template", f"{KEY} is a placeholder: {data[:60]}", "Replace it with a real value.",
+                                 pointer=f"/{KEY}"))  # fmt: skip
     issues += find_conflicts(source.value, return_format, words)
     parsed = ParsedMessage(
         candidate.text,
@@ -269,6 +288,8 @@ def normalize(
 
     Drops empty items of lists (D5), and shortens a long summary if the caller wants that.
     """
+    if known.fills:
+        _drop_filled(value, return_format)
     if drop_empty_items(value, return_format.shape, spans):
         yield "empty_items"
     if unquote_numbers(value, return_format.shape):
@@ -305,6 +326,17 @@ def normalize(
         value["summary"] = shorten(summary)
         if value["summary"] != summary:
             yield "shortened"
+
+
+def _drop_filled(value: dict[str, Any], return_format: Format) -> None:
+    """Drop each null that Remit fills in; add the metadata of a `standard` return, if it has no other use."""
+    if return_format is STANDARD and value.keys() >= {"status", "summary"}:
+        value.setdefault("metadata", {})
+    for pointer in FILLED:
+        outer, name = pointer[1:].split("/")
+        holder = value.get(outer)
+        if isinstance(holder, dict) and name in holder and holder[name] is None:
+            del holder[name]
 
 
 _FLAWS: dict[str, tuple[ParseIssueKind, str, str]] = {

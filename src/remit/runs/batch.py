@@ -183,7 +183,7 @@ class RunBatch:
             return make_refused_result(request, error, stop_reason="cancelled")
         try:
             self.running[index] = await self._begin(index)
-            return await self.ws.wait(self.running[index])
+            return self.ws.convert_data(request, await self.ws.wait(self.running[index]))
         except RemitError as error:
             return make_refused_result(request, error, session_id=self.running.get(index, ""))
         finally:
@@ -270,6 +270,7 @@ def _shape(request: Request) -> dict[str, Any]:
     asked["inputs"] = dict(request.inputs)
     asked["task"] = None if request.task is None else request.task.number or request.task.id
     asked["function"] = getattr(request.function, "__qualname__", None)
+    asked["returns"] = getattr(request.returns, "__qualname__", None)
     return asked
 
 

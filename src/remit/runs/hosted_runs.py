@@ -112,6 +112,7 @@ class HostedRuns:
         `on_begun` is called after the admission: from then on, the run survives a crash of this process.
         """
         ws = Workspace.open(environ=self.speak_for(caller))
+        ws.keeps_data = False  # a model reads the result
         run = _HostedRun(ws, make_request(ws))
         self._open.add(run)
         run.task.add_done_callback(lambda _: self._open.discard(run))

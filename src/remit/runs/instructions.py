@@ -8,7 +8,7 @@ or sentence of others outside of such marks is short and on one line.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from remit.light_namedtuple import NamedTuple
 from remit.manifest.tokens import OPTIONAL, FilledText, resolve_tokens
@@ -95,6 +95,10 @@ class InstructionFacts(NamedTuple):
     """How the agent may submit its return."""
     blanks: Mapping[str, str] = NOTHING
     """Values of tokens in an agent file that the harness reads itself."""
+    schema: Mapping[str, Any] | None = None
+    """The schema of the return's `data`."""
+    schema_name: str = ""
+    """Its file, if it is in the workspace."""
 
 
 # --- the first message ------------------------------------------------------------------------------------------------
@@ -277,6 +281,9 @@ def render_contract(work: InstructionFacts) -> str:
         date=values.get("DATE"),
         task_id=values.get("TASK_ID"),
         output_dir=values["OUTPUT_DIR"],
+        is_run=True,
+        schema=work.schema,
+        schema_name=show(work.schema_name),
     )
     if format is MANIFEST:
         return text + _render_order(work, values)
@@ -285,8 +292,10 @@ def render_contract(work: InstructionFacts) -> str:
 
 _SUBMIT: dict[Submit, str] = {
     "": "",
-    "command": "- Or write the object to a file and run `remit return submit FILE`: it says at once what is wrong.\n",
-    "file": "- Or write the object to the file that the environment variable REMIT_RETURN_FILE names.\n",
+    "command": "- Or write the object to a file and run `remit return submit FILE`: it says at once what is wrong. "
+    "There, metadata can be left out.\n",
+    "file": "- Or write the object to the file that the environment variable REMIT_RETURN_FILE names. There, "
+    "metadata can be left out.\n",
 }
 
 
@@ -333,14 +342,16 @@ def fill_tokens(text: str, work: InstructionFacts) -> FilledText:
 # --- later messages --------------------------------------------------------------------------------------------------
 
 
-def render_reask(diagnostics: Sequence[Diagnostic], *, format: str, session_id: str = "") -> str:
+def render_reask(
+    diagnostics: Sequence[Diagnostic], *, format: str, session_id: str = "", has_data: bool = False
+) -> str:
     """Render the message that sends a return back: the diagnostics, and the form of the return."""
     errors = [each for each in diagnostics if each.severity == "error"]
     reasons = list(dict.fromkeys(_render_diagnostic(each) for each in (errors or diagnostics)[:_MAX_READ]))
     head = "Your return was not accepted." if diagnostics else "Your last message contained no return."
     tail = (
         f"Do not repeat work that is done, and change files only where a point above asks for it.\n"
-        f"{_render_form(format, session_id)}\n"
+        f"{_render_form(format, session_id, has_data=has_data)}\n"
     )
     for count in range(min(_MAX_REASONS, len(reasons)), 0, -1):
         more = [f"- and {len(reasons) - count} more"] if len(reasons) > count else []
@@ -350,7 +361,7 @@ def render_reask(diagnostics: Sequence[Diagnostic], *, format: str, session_id: 
     return f"{head}\n{tail}"
 
 
-def render_failed_checks(checked: CheckedTree, *, format: str, session_id: str = "") -> str:
+def render_failed_checks(checked: CheckedTree, *, format: str, session_id: str = "", has_data: bool = False) -> str:
     """Return what is sent back to an agent if acceptance checks failed: each command with the end of its output.
 
     Without a format, the message is for an agent that owes no return.
@@ -370,8 +381,8 @@ def render_failed_checks(checked: CheckedTree, *, format: str, session_id: str =
     ]
     parts.append(
         "Find the cause and fix it; don't weaken the tests or the configuration of the check. Run the command again "
-        + (f"before you return. Then send your return again.\n{_render_form(format, session_id)}\n" if format else
-           "before you stop.\n")
+        + (f"before you return. Then send your return again.\n{_render_form(format, session_id, has_data=has_data)}\n"
+           if format else "before you stop.\n")
     )  # fmt: skip
     return "\n".join(parts)
 
@@ -381,7 +392,8 @@ def _render_diagnostic(diagnostic: Diagnostic) -> str:
     return f"- {diagnostic.code}: {_shorten(diagnostic.message)}{at}. {_shorten(diagnostic.hint)}".rstrip()
 
 
-def _render_form(format: str, session_id: str = "") -> str:
+def _render_form(format: str, session_id: str = "", *, has_data: bool = False) -> str:
+    data = " data," if has_data else ""
     named = get_format(format)
     if named is MANIFEST:
         return (
@@ -390,12 +402,12 @@ def _render_form(format: str, session_id: str = "") -> str:
         )
     if named is HYPER:
         return (
-            f"Send only the whole block now: {START_MARKER}, the ```json block with meta, artifacts and "
+            f"Send only the whole block now: {START_MARKER}, the ```json block with meta,{data} artifacts and "
             f"next_steps as in your instructions, {END_MARKER}."
         )
     own = f', metadata.session_id "{show(session_id)}"' if session_id else ""
     return (
-        "Send only the whole return now: one ```json block with status, summary, artifacts, metadata, errors "
+        "Send only the whole return now: one ```json block with status, summary, artifacts,{data} metadata, errors "
         f"and next_steps as in your instructions{own}, and nothing after it."
     )
 

@@ -34,6 +34,8 @@ class RequestOptions(TypedDict, total=False):
     reasks: int | None
     result_tokens: int | None
     format: str | None
+    schema: Mapping[str, Any] | None
+    returns: Any
 
 
 class Request(NamedTuple):
@@ -66,6 +68,10 @@ class Request(NamedTuple):
     result_tokens: int | None = None
     format: str | None = None
     """The format of the result. Default: the agent's own."""
+    schema: Mapping[str, Any] | None = None
+    """The JSON Schema of the return's `data`. Default: the one of the agent's settings or file."""
+    returns: Any = None
+    """A Pydantic model, a dataclass or a TypedDict: its schema is that of `data`, and `result.data` is an instance."""
     awaited: bool = True
 
     # A run on a task
@@ -92,7 +98,7 @@ class Request(NamedTuple):
     batch: str = ""
 
 
-_FIELDS = ("inputs", "runner", "return_format", "format", "worktree", "confine")
+_FIELDS = ("inputs", "runner", "return_format", "format", "worktree", "confine", "schema")
 
 
 def build_request(ws: Workspace, given: Mapping[str, Any]) -> Request:
@@ -117,6 +123,11 @@ def render_request(request: Request) -> str:
     usual = Request("", "")
     kept = {name: value for name, value in request._asdict().items() if value != getattr(usual, name)}
     kept.pop("function", None)
+    returns = kept.pop("returns", None)
+    if returns is not None and request.schema is None:
+        from remit.runs.data_models import render_schema  # noqa: PLC0415 - only for a Python program
+
+        kept["schema"] = render_schema(returns)
     if request.task is not None:
         kept["task"] = request.task.number or None
     if "budget" in kept:

@@ -89,7 +89,7 @@ def submit_own(ws: Workspace, message: str) -> tuple[OwnVerdict, bool]:
     config = read_run_config(row.details)
     if config.format == MANIFEST.name:
         raise UsageError("an agent of the format manifest returns by its manifest", hint="append the entry, then reply")
-    verdict = _check_session(ws, message, row)
+    verdict = _check_session(ws, message, row, by_ticket=True)
     is_kept = verdict.accepted or verdict.name == "unproven"
     if is_kept:
         # The hooks count an attempt when it ends, a run when it begins.
@@ -110,13 +110,15 @@ def _find_row(ws: Workspace, claimed: ClaimedIdentity) -> Run:
     return row
 
 
-def _check_session(ws: Workspace, message: str, row: Run) -> OwnVerdict:
+def _check_session(ws: Workspace, message: str, row: Run, *, by_ticket: bool = False) -> OwnVerdict:
+    """Judge a message as a return of a run. `by_ticket`: it is handed in, so it needs no session id."""
     config = read_run_config(row.details)
     stored = (load_text(ws.home, row.session_id, BEFORE) or b"").decode("utf-8", "replace")
     before = read_before(stored) if config.evidence else Before()
     context = load_context(ws.home, row, before, until=0)  # only the final return answers for earlier claims
     expectation = Expectation(
-        row.session_id, row.agent if config.is_named else None, config.kind or None, row.depth, row.path
+        row.session_id, row.agent if config.is_named else None, config.kind or None, row.depth, row.path,
+        by_ticket=by_ticket,
     )  # fmt: skip
     words: Any = config.words
     judged = judge_answer(

@@ -67,6 +67,8 @@ class Workspace:
             if not lenient:
                 raise
             self.trouble = self.trouble or error
+        self.keeps_data = TICKET not in self.environ
+        """Whether results have `data` whole: a user's program reads it, and an agent pays for every token."""
         self._own_runners = own
         self._starting: set[asyncio.Future[AdmittedRun]] = set()
 
@@ -142,7 +144,16 @@ class Workspace:
     async def run(self, request: Request) -> Result:
         """Run an agent, and wait for its result."""
         prepared = await self.start(request)
-        return await self.wait(prepared.row.session_id)
+        return self.convert_data(request, await self.wait(prepared.row.session_id))
+
+    @staticmethod
+    def convert_data(request: Request, result: Result) -> Result:
+        """The result with `data` as an instance of the type in `returns`, if the request has one."""
+        if request.returns is None:
+            return result
+        from remit.runs.data_models import convert_data  # noqa: PLC0415 - only for a type
+
+        return convert_data(result, request.returns)
 
     async def delegate_all(
         self,
@@ -270,7 +281,8 @@ class Workspace:
     async def wait(self, session_id: str) -> Result:
         """Wait for a run, whichever process supervises it, and return the result within its token budget."""
         result = await self.backend.wait(session_id)
-        return fit_result(result, max_tokens=self.get_tokens(session_id))
+        keeps_data = self.keeps_data and TICKET not in CARRIED.get()
+        return fit_result(result, max_tokens=self.get_tokens(session_id), keeps_data=keeps_data)
 
     def get_tokens(self, session_id: str) -> int:
         """The token budget of the result of a run."""

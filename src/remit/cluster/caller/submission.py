@@ -18,7 +18,7 @@ from remit.cluster.transfer import send_base
 from remit.errors import StateError, UsageError
 from remit.git.tree_snapshot import snapshot_tree
 from remit.ledger.runs import load_run
-from remit.ledger.texts import load_text
+from remit.ledger.texts import SCHEMA, load_text
 from remit.runs.admission.run_config import read_run_config
 from remit.runs.admission.tickets import CARRIED, TICKET
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from remit.ledger.home import Home
     from remit.ledger.runs import Run
 
-_TEXTS = ("prompt", "instructions", "context", "request")
+_TEXTS = ("prompt", "instructions", "context", "request", SCHEMA)
 _ANCESTOR_FIELDS = (
     "budget", "may_call", "max_depth", "timeout_s", "timeout_default_s", "timeout_max_s", "root", "permissions", "also",
     "trace",

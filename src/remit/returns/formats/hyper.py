@@ -56,8 +56,8 @@ def read(payload: dict[str, Any]) -> Return:
         artifacts=artifacts,
         errors=errors,
         next_steps=steps,
-        agent=meta["agent_name"],
-        duration_ms=meta["execution_time_ms"],
+        agent=meta.get("agent_name"),  # Remit fills in both in a run
+        duration_ms=meta.get("execution_time_ms"),
         format="hyper",
         word=meta["status"],
         metadata=split(meta, META.known),

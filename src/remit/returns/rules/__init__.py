@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from remit.returns.rules import artifacts, fields, formats, identity, parsing  # noqa: F401 - importing them registers their rules
+from remit.returns.rules import artifacts, data, fields, formats, identity, parsing  # noqa: F401 - importing them registers their rules
 from remit.returns.rules.register import (
     RETURN_RULES,
     ParseIssue,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from remit.data_schema import KEY
 from remit.returns.rules.register import ReturnViolation, return_rule
 from remit.returns.shapes import find_escape
 
@@ -112,8 +113,8 @@ def artifact_empty(parsed: ParsedMessage) -> Iterator[ReturnViolation]:
 def completed_without_artifacts(parsed: ParsedMessage) -> Iterator[ReturnViolation]:
     """The status is completed, and no file is claimed.
 
-    Why: planning, research and implementation produce files. For utility agents, and for agents of unknown type,
-    this is a warning.
+    Why: planning, research and implementation produce files. For utility agents, for agents of unknown type, and for
+    a review or research that hands back the `data` that its schema asks for, this is a warning.
 
     Bad: `{"status": "completed", "artifacts": [], …}` from a planner.
 
@@ -121,6 +122,8 @@ def completed_without_artifacts(parsed: ParsedMessage) -> Iterator[ReturnViolati
     """
     if parsed.has_format("standard") and parsed.status == "completed" and parsed.get("artifacts") == []:
         known = parsed.expectation.kind not in (None, "utility")
+        if parsed.expectation.data is not None and KEY in (parsed.payload or {}):
+            known = known and parsed.expectation.kind not in ("review", "research")
         yield ReturnViolation(
             "the status is completed, but no file is claimed",
             "List the files that you created in artifacts.",

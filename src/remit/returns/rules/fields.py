@@ -42,6 +42,7 @@ def missing_field(parsed: ParsedMessage) -> Iterator[ReturnViolation]:
     yield from _problems(parsed, "missing")
     if (
         parsed.has_format("standard")
+        and not parsed.expectation.by_ticket
         and parsed.get("session_id") is None
         and parsed.get("metadata", "session_id") is None
     ):
@@ -149,8 +150,8 @@ def number_out_of_range(parsed: ParsedMessage) -> Iterator[ReturnViolation]:
 def recommended_field_missing(parsed: ParsedMessage) -> Iterator[ReturnViolation]:
     """A recommended field is missing: one standard requires it, another doesn't.
 
-    Why: durations help to set limits, and a file's summary saves the caller from opening it. In a run, Remit knows
-    the agent, the depth and the path, and uses its own values.
+    Why: durations help to set limits, and a file's summary saves the caller from opening it. In a run, Remit fills
+    in the agent, the depth, the path and the duration, so they may be missing.
 
     Bad: an artifact without `summary`, metadata without `agent_type`.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,7 +11,7 @@ from remit.errors import RefusedError, UsageError
 from remit.evidence.workspace_root import find_workspace_root
 from remit.ledger.events import add_event, read_clock_ms
 from remit.ledger.runs import Run, add_run, load_run
-from remit.ledger.texts import store_texts
+from remit.ledger.texts import SCHEMA, store_texts
 from remit.manifest.manifest_file import place_manifest, read_prefix
 from remit.runners.registry import get_runner
 from remit.runs.admission.draft import make_instruction_facts, read_agent_body
@@ -164,6 +165,8 @@ def _render_texts(draft: Draft, admission: Admission, config: RunConfig) -> dict
     """Return the texts of a run that the ledger keeps: the request, the prompt, the instructions and the context."""
     request, agent = draft.request, draft.agent
     texts = {"request": render_request(request)}
+    if draft.schema is not None:
+        texts[SCHEMA] = json.dumps(draft.schema, ensure_ascii=False)
     if draft.runner != BUILT_IN:
         facts = make_instruction_facts(draft, config)._replace(
             session_id=admission.session_id,

@@ -12,7 +12,7 @@ from remit.agents.inputs import Inputs, read_inputs
 from remit.attempts.results import load_boot_id
 from remit.config import NETWORKS
 from remit.config.runs import RunnerSettings, find_agent_settings
-from remit.errors import RefusedError, UsageError
+from remit.errors import InputError, RefusedError, UsageError
 from remit.git.head import find_commit
 from remit.model import NOTHING
 from remit.result import MIN_TOKENS
@@ -97,6 +97,8 @@ class Draft(NamedTuple):
     known: frozenset[str] | None = None
     """The names of all agents; None if the run needs no agent file."""
     config: RunConfig = RunConfig()
+    schema: Mapping[str, Any] | None = None
+    """The schema of the return's `data`."""
     diagnostics: tuple[Diagnostic, ...] = ()
     usage: Mapping[str, Usage] = NOTHING
     """The usage of the caller and its ancestors so far, by session."""
@@ -117,6 +119,8 @@ def make_draft(request: Request, ctx: AdmissionContext) -> Draft:
     own = find_agent_settings(settings.runs.agents, request.agent or "")
     agent, known, notes = _find_agent(request, root, settings, own)
     is_built_in = agent.is_built_in and request.function is None and request.command is None
+    if is_built_in and (request.schema is not None or request.returns is not None):
+        raise UsageError(f"{agent.name} is built into Remit and returns no data", hint="leave the schema out")
     _check_prompt(request.prompt, request.result_tokens, may_be_empty=is_built_in)
     if is_built_in:
         return _draft_built_in(request, agent, ctx)
@@ -138,7 +142,10 @@ def make_draft(request: Request, ctx: AdmissionContext) -> Draft:
     _refuse_errors(diagnostics, agent.name)
     draft = draft._replace(context=_load_context(draft, root))
     timeout_s, default_timeout_s = _choose_timeout(request, agent, own, settings)
-    config = _make_config(draft, own, ctx)
+    schema_name, schema = _choose_schema(draft, own, root)
+    config = _make_config(draft, own, ctx)._replace(data_schema=schema_name)
+    if schema_name:
+        _check_schema_formats(config)
     targets: tuple[str, ...] = ()
     if agent.document is not None:
         targets = drop_missing(root, config.may_call, exclude=settings.lint.exclude)
@@ -148,6 +155,7 @@ def make_draft(request: Request, ctx: AdmissionContext) -> Draft:
         default_timeout_s=default_timeout_s,
         budget=clamp(request.budget, Budget(*settings.runs.budget)),
         config=config,
+        schema=schema,
     )
     if config.format == MANIFEST.name:
         draft = draft._replace(tokens=list_token_values(request, root, settings))
@@ -418,6 +426,44 @@ def _choose_checks(draft: Draft, own: AgentSettings, ctx: AdmissionContext) -> d
     return {"checks": tuple(check.as_details() for check in chosen.values()), "check_seal": seal}
 
 
+_GIVEN = "given"
+"""The name of a schema that isn't in a file of the workspace."""
+
+
+def _choose_schema(draft: Draft, own: AgentSettings, root: str) -> tuple[str, Mapping[str, Any] | None]:
+    """Return the name and the schema of the return's `data`: by the request, the agent's settings or its file."""
+    request, agent = draft.request, draft.agent
+    given = request.schema
+    if given is None and request.returns is not None:
+        from remit.runs.data_models import render_schema  # noqa: PLC0415 - only for a Python program
+
+        given = render_schema(request.returns)
+    by_file = None if agent.document is None else agent.document.get("data_schema")
+    chosen = by_file if own.schema is None else own.schema
+    if given is None and chosen is None:
+        return "", None
+    from remit.data_schema import check_schema  # noqa: PLC0415 - only with a schema
+    from remit.storage.schema_files import load_schema_below  # noqa: PLC0415
+
+    if given is not None:
+        return _GIVEN, check_schema(given)
+    where = f"data_schema of {agent.name}" if own.schema is None else f"[agents.{agent.name}] schema"
+    try:
+        if isinstance(chosen, str):
+            return chosen.strip(), load_schema_below(root, chosen.strip())
+        return _GIVEN, check_schema(chosen)
+    except InputError as error:
+        message = f"{agent.name} was not started: {where}: {error.message}"
+        raise RefusedError(message, code="VALIDATION_FAILED", hint=error.hint) from error
+
+
+def _check_schema_formats(config: RunConfig) -> None:
+    """Refuse a schema for a return or a result that has no place for `data`."""
+    if MANIFEST.name in (config.format, config.result_format):
+        hint = "use the format standard or hyper, or leave the schema out"
+        raise UsageError("a manifest entry has no data, so it can't have a schema", hint=hint)
+
+
 def _load_confined_caller(ctx: AdmissionContext) -> RunConfig | None:
     """Return the configuration of the calling agent if it is confined. Admission checks its ticket once more."""
     token = ctx.caller_environ.get(TICKET, "")
@@ -503,4 +549,6 @@ def make_instruction_facts(draft: Draft, config: RunConfig) -> InstructionFacts:
         output_dir=os.path.dirname(os.path.relpath(config.manifest, config.root)) if config.manifest else "",
         tokens=draft.tokens,
         submit=submit,
+        schema=draft.schema,
+        schema_name="" if config.data_schema == _GIVEN else config.data_schema,
     )

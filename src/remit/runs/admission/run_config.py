@@ -133,6 +133,10 @@ class RunConfig(NamedTuple):
     words: Mapping[str, str] = NOTHING
     """The workspace's own status words."""
 
+    data_schema: str = ""
+    """The file of the schema of `data`, or `given` if the request or the agent's file contains it; empty if there is
+    none. The schema is a text of the ledger, `schema`."""
+
     # Acceptance checks
     checks: tuple[Mapping[str, Any], ...] = ()
     """The acceptance checks, as `AcceptanceCheck.as_details` has them."""

@@ -35,6 +35,7 @@ from remit.storage.safe_path import find_inside, name_below
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
+    from remit.data_schema import DataSchema
     from remit.evidence.artifact_grades import ArtifactGrade
     from remit.evidence.tree import Comparison, TreeChange, WorkTree
     from remit.model import Expectation, Return, Severity, Status, Verdict, VerdictName
@@ -108,12 +109,15 @@ def judge_answer(
     """
     root, manifest = context.root, context.manifest or None
     expectation = expectation._replace(
-        roots=(root, os.path.realpath(root)), instructed=format if any_format else None
+        roots=(root, os.path.realpath(root)), instructed=format if any_format else None, fills=True,
+        data=_make_data_schema(context),
     )  # fmt: skip
     handed_in = () if format == MANIFEST.name else submitted
     wanted = None if any_format else format
-    read = partial(returns.read_message, return_format=wanted, expectation=expectation, words=words)
-    reading = returns.choose_message([read(each) for each in (*handed_in, text)])
+    read = partial(returns.read_message, return_format=wanted, words=words)
+    by_ticket = expectation._replace(by_ticket=True)
+    handed = [read(each, expectation=by_ticket) for each in handed_in]
+    reading = returns.choose_message([*handed, read(text, expectation=expectation)])
     if reading.payload is None:
         reading = follow_to_file(reading, root, wanted) or reading
     entry = find_entry(context) if reading.return_format is MANIFEST else AgentEntry(None)
@@ -135,6 +139,18 @@ def judge_answer(
     if entry.refused is not None:
         judged = _refuse(judged, entry.refused)
     return _name_from_root(judged) if len(bases) > 1 else judged
+
+
+def _make_data_schema(context: JudgingContext) -> DataSchema | None:
+    """The schema of `data`, which checks references to files in the agent's folder."""
+    if not context.data_schema:
+        return None
+    import json  # noqa: PLC0415 - only with a schema
+
+    from remit.data_schema import DataSchema  # noqa: PLC0415
+    from remit.evidence.references import make_format_checks  # noqa: PLC0415
+
+    return DataSchema(json.loads(context.data_schema), formats=make_format_checks(context.root))
 
 
 def _take_tree_again(before: WorkTree) -> tuple[WorkTree | None, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remit.ledger.runs import load_run
+from remit.ledger.texts import SCHEMA, load_text
 from remit.light_namedtuple import NamedTuple
 from remit.runs.admission.run_config import read_run_config
 from remit.runs.judging.attempt import EarlierClaims, load_earlier_claims
@@ -44,6 +45,8 @@ class JudgingContext(NamedTuple):
     """Why there is no record of the tree before the run."""
     workspace_root: str = ""
     """The folder that the paths of a `hyper` return start at."""
+    data_schema: str = ""
+    """The schema of the return's `data`, as JSON; empty if there is none."""
 
     @property
     def shared(self) -> bool:
@@ -67,6 +70,7 @@ def load_context(
         config.topic, run.task_number, list_open_nested(home.ledger, run.session_id),
         config.evidence and before.tree is None, load_earlier_claims(home.ledger, run.session_id, until=until),
         config.manifest_sha256, config.is_late, before.lost, config.workspace_root,
+        (load_text(home, run.session_id, SCHEMA) or b"").decode() if config.data_schema else "",
     )  # fmt: skip
 
 

@@ -13,9 +13,19 @@ from typing import TYPE_CHECKING, Any
 from remit.errors import UsageError
 from remit.lazy_regex import lazy
 from remit.light_namedtuple import NamedTuple
-from remit.result import DEFAULT_TOKENS, HASH_DIGITS, KEY, MIN_TOKENS, PROVED, FailedStep, ResultUsage, describe_run
+from remit.result import (
+    DATA,
+    DEFAULT_TOKENS,
+    HASH_DIGITS,
+    KEY,
+    MIN_TOKENS,
+    PROVED,
+    FailedStep,
+    ResultUsage,
+    describe_run,
+)
 from remit.runs.results.token_estimate import bound_tokens
-from remit.storage.secrets import redact
+from remit.storage.secrets import redact, redact_all
 
 if TYPE_CHECKING:
     from remit.model import AgentError
@@ -82,19 +92,40 @@ _STEPS = (
 """In this order, each down to its least before the next."""
 
 
-def fit_result(result: Result, max_tokens: int = DEFAULT_TOKENS) -> Result:
+def fit_result(result: Result, max_tokens: int = DEFAULT_TOKENS, *, keeps_data: bool = False) -> Result:
     """The result with clean texts, and its JSON within a number of tokens; `left_out` says what was shortened.
 
-    If what always stays is larger than the budget, the JSON is larger, and `left_out` says that, too.
+    If what always stays is larger than the budget, the JSON is larger, and `left_out` says that, too. Data that a
+    schema describes is there whole or not at all. With `keeps_data`, it is there and doesn't count.
     """
     if max_tokens < MIN_TOKENS:
         raise UsageError(f"a result doesn't fit into {max_tokens} tokens", hint=f"use {MIN_TOKENS} or more")
-    cut: list[str] = []
+    if not result.has_schema or DATA not in result.returned:
+        return _fit(result, max_tokens, {}, [])[0]
+    data = {DATA: redact_all(result.returned[DATA])}
+    cut = [] if data[DATA] == result.returned[DATA] else [f"secrets in {DATA}"]
+    rest = result._replace(returned={key: value for key, value in result.returned.items() if key != DATA})
+    text = render_text(data)
+    if not keeps_data and len(text) <= max_tokens * _CHARS_PER_TOKEN:
+        fitted, fits = _fit(rest, max_tokens, data, cut)
+        if fits:
+            return fitted
+    if not keeps_data:
+        return _fit(rest, max_tokens, {}, [f"{DATA}; all of it: {result.show}"])[0]
+    fitted, _ = _fit(rest, max_tokens, {}, cut)
+    tokens = (fitted.tokens or 0) + bound_tokens(text)
+    added = fitted.fitted[KEY] | {"tokens": tokens, "estimated": True}
+    return fitted._replace(fitted={**fitted.fitted, **data, KEY: added}, tokens=tokens, estimated=True)
+
+
+def _fit(result: Result, max_tokens: int, data: dict[str, Any], cut: list[str]) -> tuple[Result, bool]:
+    """The result within a number of tokens, and whether it fits. `data` is never shortened."""
+    cut = [*cut]
     clean = _clean_fields(result)
     returned = _drop_large({key: value for key, value in result.returned.items() if key != KEY}, max_tokens, cut)
     shaped = {key: _clean_json(value, key, cut) for key, value in returned.items()}
     shaped[KEY] = describe_run(clean._replace(left_out=(), tokens=None), digits=HASH_DIGITS)
-    measured = _measure(shaped, cut, max_tokens)
+    measured = _measure(shaped, cut, max_tokens, data)
     for step in _STEPS:
         if measured.fits:
             break
@@ -102,17 +133,19 @@ def fit_result(result: Result, max_tokens: int = DEFAULT_TOKENS) -> Result:
         if least == shaped:
             continue
         cut.append(step.label)
-        measured = _measure(least, cut, max_tokens)
+        measured = _measure(least, cut, max_tokens, data)
         if measured.fits:
-            measured = _raise_again(shaped, step, measured, cut, max_tokens)
+            measured = _raise_again(shaped, step, measured, cut, max_tokens, data)
         shaped = least
     if not measured.fits:
-        measured = _measure(shaped, [*cut, f"larger than {max_tokens} tokens: the rest always stays"], max_tokens)
+        cut.append(f"larger than {max_tokens} tokens: the rest always stays")
+        measured = _measure(shaped, cut, max_tokens, data)
     added = measured.shaped[KEY]
-    return clean._replace(
+    fitted = clean._replace(
         fitted=measured.shaped, left_out=tuple(added.get("left_out", ())), tokens=added["tokens"],
         estimated=added["estimated"],
     )  # fmt: skip
+    return fitted, measured.fits
 
 
 class _Measured(NamedTuple):
@@ -120,8 +153,9 @@ class _Measured(NamedTuple):
     fits: bool
 
 
-def _measure(shaped: dict[str, Any], cut: list[str], max_tokens: int) -> _Measured:
-    """The JSON with what was left out and its tokens, and whether these are few enough."""
+def _measure(shaped: dict[str, Any], cut: list[str], max_tokens: int, data: dict[str, Any]) -> _Measured:
+    """The JSON with `data`, what was left out and its tokens, and whether these are few enough."""
+    shaped = {**shaped, **data}
     added = shaped[KEY] | ({"left_out": [*dict.fromkeys(cut)]} if cut else {})
     bounded = shaped | {KEY: added | {"tokens": max_tokens, "estimated": True}}
     text = render_text(bounded)
@@ -142,8 +176,13 @@ def _measure(shaped: dict[str, Any], cut: list[str], max_tokens: int) -> _Measur
     return _Measured(counted, fits=count <= max_tokens)
 
 
-def _raise_again(
-    shaped: dict[str, Any], step: _Shortening, found: _Measured, cut: list[str], max_tokens: int
+def _raise_again(  # noqa: PLR0917 - the search has this state
+    shaped: dict[str, Any],
+    step: _Shortening,
+    found: _Measured,
+    cut: list[str],
+    max_tokens: int,
+    data: dict[str, Any],
 ) -> _Measured:
     """The longest part of the last text that fits."""
     low, high = (
@@ -152,7 +191,7 @@ def _raise_again(
     )
     while high - low > 1:
         middle = (low + high) // 2
-        measured = _measure(_apply(shaped, step, middle), cut, max_tokens)
+        measured = _measure(_apply(shaped, step, middle), cut, max_tokens, data)
         found, low, high = (measured, middle, high) if measured.fits else (found, low, middle)
     return found
 

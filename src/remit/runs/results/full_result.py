@@ -14,7 +14,7 @@ from remit.errors import StateError
 from remit.ledger.texts import load_text
 from remit.light_hash import take_sha256
 from remit.model import ACCEPTABLE, AgentError, Artifact, Diagnostic
-from remit.result import CheckResult, FailedStep, Result, ResultArtifact, ResultUsage
+from remit.result import DATA, CheckResult, FailedStep, Result, ResultArtifact, ResultUsage
 from remit.runs.admission.run_config import read_run_config
 from remit.runs.judging.conclusion import Conclusion, WrittenFiles
 
@@ -78,6 +78,8 @@ def make_report(
         result_format=config.result_format,
         task_id=config.outside or str(row.task_number or ""),
         checks=conclusion.checks,
+        data=conclusion.extra.get(DATA) if config.data_schema else None,
+        has_schema=bool(config.data_schema),
     )
     return write_return(result)
 
@@ -160,6 +162,7 @@ def render_report(report: Result, conclusion: Conclusion) -> bytes:
             "failed_steps": [each._asdict() for each in report.failed_steps],
             "metadata": dict(report.metadata),
             "extra": dict(report.extra),
+            "data": None,
             "returned": dict(report.returned),
             "fitted": {},
         },
@@ -261,7 +264,8 @@ def _read_result(values: dict[str, Any]) -> Result:
         "checks": tuple(CheckResult(**each) for each in values["checks"]),
         "failed_steps": tuple(FailedStep(**each) for each in values["failed_steps"]),
     }
-    return Result(**known)
+    result = Result(**known)
+    return result._replace(data=result.extra.get(DATA)) if result.has_schema else result
 
 
 def _read_artifact(values: dict[str, Any]) -> ResultArtifact:

@@ -362,11 +362,11 @@ class RunLoop:
         if not self._may_ask_again(attempt, can_resume=can_resume):
             return None
         used = None if attempt.verdict is None else attempt.verdict.format
-        format, session_id = used or self.config.format, self.run.session_id
+        format, session_id, has_data = used or self.config.format, self.run.session_id, bool(self.config.data_schema)
         if attempt.checks is not None:
-            return render_failed_checks(attempt.checks, format=format, session_id=session_id)
+            return render_failed_checks(attempt.checks, format=format, session_id=session_id, has_data=has_data)
         diagnostics = () if attempt.verdict is None else attempt.verdict.diagnostics
-        return render_reask(diagnostics, format=format, session_id=session_id)
+        return render_reask(diagnostics, format=format, session_id=session_id, has_data=has_data)
 
     def _may_ask_again(self, attempt: Attempt, *, can_resume: bool) -> bool:
         """Whether a bad return goes back to the agent; an agent that could not answer isn't asked again."""

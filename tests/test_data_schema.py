@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
 
+from remit.data_schema import MAX_BYTES, DataSchema, parse_schema
 from remit.errors import InputError
-from remit.returns.data_schema import MAX_BYTES, DataSchema, parse_schema
 
 REVIEW = {
     "type": "object",
@@ -83,3 +84,52 @@ def test_a_schema_that_is_nested_too_deep_is_refused() -> None:
 
 def test_a_pattern_of_a_hostile_schema_takes_linear_time() -> None:
     assert list_problems("a" * 100_000 + "!", {"type": "string", "pattern": "^(a+)+$"})
+
+
+def test_a_schema_whose_references_unfold_exponentially_is_refused() -> None:
+    twice = {f"a{n}": {"allOf": [{"$ref": f"#/$defs/a{n + 1}"}] * 2} for n in range(40)}
+    with pytest.raises(InputError, match="unfold"):
+        DataSchema({"$ref": "#/$defs/a0", "$defs": {**twice, "a40": {"type": "integer"}}})
+    chain = {f"a{n}": {"$ref": f"#/$defs/a{n + 1}"} for n in range(2000)}
+    with pytest.raises(InputError, match="unfold"):
+        DataSchema({"$ref": "#/$defs/a0", "$defs": {**chain, "a2000": {"type": "integer"}}})
+
+
+def test_a_schema_may_refer_to_itself() -> None:
+    tree = {"type": "object", "properties": {"inner": {"$ref": "#"}, "name": {"type": "string"}}}
+    assert list_problems({"inner": {"inner": {"name": "x"}}}, tree) == []
+    assert [pointer for pointer, _ in list_problems({"inner": {"inner": {"name": 1}}}, tree)] == [
+        "/data/inner/inner/name"
+    ]
+    assert list_problems({"n": {"n": 1}}, {"$dynamicAnchor": "t", "additionalProperties": {"$dynamicRef": "#t"}}) == []
+
+
+def test_text_that_is_no_unicode_is_a_problem_and_no_crash() -> None:
+    [(pointer, message)] = list_problems({"a": "\ud800"}, {"properties": {"a": {"type": "string", "pattern": "^x$"}}})
+    assert pointer == "/data"
+    assert "Unicode" in message
+
+
+def test_data_with_very_many_problems_is_refused_at_once() -> None:
+    schema = {"type": "array", "items": {"type": "string"}}
+    began = time.perf_counter()
+    assert [pointer for pointer, _ in list_problems(list(range(300_000)), schema)] == ["/data/0"]
+    assert time.perf_counter() - began < 2
+
+
+def test_ten_kilobytes_are_checked_within_a_millisecond() -> None:
+    item = {"path": "src/cache.py", "line": 12, "text": "The lock is released before the write has ended."}
+    data = {"items": [item] * 110}
+    assert len(json.dumps(data)) > 10_000
+    parts = {
+        "path": {"type": "string", "pattern": "^[a-z/.]+$"},
+        "line": {"type": "integer"},
+        "text": {"maxLength": 99},
+    }
+    schema = DataSchema({"properties": {"items": {"items": {"properties": parts, "required": ["path", "line"]}}}})
+    times = []
+    for _ in range(20):
+        began = time.perf_counter()
+        assert list(schema.find_problems(data)) == []
+        times.append(time.perf_counter() - began)
+    assert min(times) < 0.001
