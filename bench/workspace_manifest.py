@@ -279,13 +279,13 @@ def measure_append(root: Path, rounds: int = choose(200, 600)) -> Iterator[Row]:
         file = root / str(lines) / "MANIFEST.jsonl"
         write_manifest(file, lines)
         home = Home(str(file.parent))
-        appender = ManifestAppender(home, str(file), look=_find_file, words={})
+        appender = ManifestAppender(home, str(file), inspect=_find_file, words={})
         times: dict[str, list[float]] = {"bare": [], "whole": [], "rules": [], "read": []}
         for number in range(rounds if lines == _FEW else rounds // 5):
             given = {**entry, "id": f"topic-{number}-{entry['date']}"}
             times["bare"].append(take_ms(write))
             times["whole"].append(take_ms(lambda: appender.add(given, day="2026-01-19")))  # noqa: B023 - called at once
-            times["rules"].append(take_ms(lambda: check_line(line, look=_find_file, words={})))
+            times["rules"].append(take_ms(lambda: check_line(line, inspect=_find_file, words={})))
         index = ManifestIndex(home, str(file))
         index.catch_up()
         for number in range(_ROUNDS):

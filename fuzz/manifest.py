@@ -34,7 +34,7 @@ def check_laws(data: bytes, state: str) -> None:
 
     *whole, rest = data.split(b"\n")
     lines = [(line, True) for line in whole] + ([(rest, False)] if rest else [])
-    for told in check_lines(lines, look=look, words={}):
+    for told in check_lines(lines, inspect=look, words={}):
         place = told.finding.place
         if place is not None:
             assert told.first_line <= place.line <= place.end_line <= told.first_line + told.text.count("\n")
@@ -51,7 +51,7 @@ def check_laws(data: bytes, state: str) -> None:
         assert len(columns.topics.split("\n")) == len(entry.get_list("topics")) + 2 or not columns.topics
         assert all(text.encode() or not text for text in list_words(fields))
     for line, _ in lines[:3]:
-        for finding in check_line(line, look=look, words={}):
+        for finding in check_line(line, inspect=look, words={}):
             assert finding.place is None
 
 

@@ -139,14 +139,14 @@ def test_blocked_without_a_reason_is_refused_and_with_one_it_is_marked(place: Ma
 
 def test_a_findings_file_that_is_not_there_keeps_the_entry_out(place: ManifestWorkspace) -> None:
     """R4.10, R4.14."""
-    appender = place.make_appender(look=lambda path: ArtifactFacts(path, "missing"))
+    appender = place.make_appender(inspect=lambda path: ArtifactFacts(path, "missing"))
     added = appender.add(make_given(), day=DAY)
     assert "RET089" in [finding.code for finding in added.diagnostics]
     assert not place.file.exists()
 
 
 def test_the_file_is_made_before_the_line_and_only_if_the_line_can_be(place: ManifestWorkspace) -> None:
-    appender = place.make_appender(look=lambda path: ArtifactFacts(path, "missing"))
+    appender = place.make_appender(inspect=lambda path: ArtifactFacts(path, "missing"))
     seen: list[tuple[str, bool]] = []
 
     def prepare(fields: Mapping[str, Any]) -> Iterable[Diagnostic]:

@@ -378,7 +378,7 @@ def test_an_agent_ends_only_what_it_has_handed_on(place: Place) -> None:
     place.do({"tool": "cancel", "arguments": {"session_id": other.session_id}})
     (told,) = place.load_log()
     error = told["result"]["structuredContent"]["error"]
-    assert (error["code"], error["hint"]) == ("REFUSED", "an agent ends only what it has handed on")
+    assert (error["code"], error["hint"]) == ("REFUSED", "an agent can cancel only its own nested runs")
     assert place.agents["hangs"].list_living()
     place.peer.call("cancel", session_id=other.session_id)
     place.peer.end_call("delegate", asked)

@@ -344,7 +344,7 @@ def test_a_subagent_of_a_harness_is_guarded_as_the_session_that_it_names(root: P
     spent = refuse("delegate", **given, caller=enter(root, 2, may_call=["*"], budget={"max_delegations": 0}))
     assert spent.code == "BUDGET_EXCEEDED"
     other = refuse("cancel", session_id="sess_1794800000_refer1", caller="sess_1794800000_refer2")
-    assert other.hint == snapshot("an agent ends only what it has handed on")
+    assert other.hint == snapshot("an agent can cancel only its own nested runs")
     for detached in ({"detach": True}, {}):
         assert refuse("delegate", **given, **detached, caller="sess_1794800000_refer3").code == "MAX_DEPTH_EXCEEDED"
 

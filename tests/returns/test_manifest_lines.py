@@ -22,7 +22,7 @@ def tell(text: str | bytes, **files: Any) -> list[LineDiagnostic]:  # noqa: ANN4
     data = text.encode() if isinstance(text, str) else text
     *whole, rest = data.split(b"\n")
     lines = [(line, True) for line in whole] + ([(rest, False)] if rest else [])
-    return list(check_lines(lines, look=lambda path: ArtifactFacts(path, files.get("state", "file"), 1), words={}))
+    return list(check_lines(lines, inspect=lambda path: ArtifactFacts(path, files.get("state", "file"), 1), words={}))
 
 
 def codes(findings: Iterable[Diagnostic]) -> list[tuple[str, int]]:
@@ -235,6 +235,6 @@ _FILES = st.sampled_from(["2026-01-19_a.md", "out/2026-01-19_a.md", "2026-01-19_
 def test_a_line_by_itself_is_judged_as_in_a_manifest() -> None:
     for line in (make_line(), make_line(status="done"), make_line(id="Odd"), '{"id": "x"', "[]", ""):
         data = line.rstrip("\n").encode()
-        whole = check_lines(((data, True),), look=lambda path: ArtifactFacts(path, "file", 1), words={})
-        alone = check_line(data, look=lambda path: ArtifactFacts(path, "file", 1), words={})
+        whole = check_lines(((data, True),), inspect=lambda path: ArtifactFacts(path, "file", 1), words={})
+        alone = check_line(data, inspect=lambda path: ArtifactFacts(path, "file", 1), words={})
         assert alone == [told.diagnostic._replace(place=None) for told in whole]

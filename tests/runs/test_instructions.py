@@ -150,7 +150,7 @@ def test_what_could_not_be_loaded_is_told() -> None:
     text = render_prompt(WORK._replace(context=LoadedContext((), (*named, SkippedFile("index.md", "index", "", 10)))))
     assert "- gone.md was to be loaded and was not: it is not there" in text
     assert "- big.md (required, 70,000 bytes)" in text
-    assert "- index.md (tells what there is, 10 bytes)" in text
+    assert "- index.md (an index, 10 bytes)" in text
 
 
 def test_half_a_character_does_not_stop_the_message() -> None:

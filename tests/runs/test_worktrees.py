@@ -178,7 +178,7 @@ def test_without_gits_file_nothing_is_committed_to_the_repository_around(root: P
     git(root, "commit", "-qam", "Nothing is ignored")
     told = run(root, f"sh -c {shlex.quote(agent.obeys({'ok.md': 'Done.'}).command + ' && rm .git')}")
     (step,) = told.failed_steps
-    assert "which is no worktree any more" in step.message
+    assert "which isn't a worktree any more" in step.message
     assert git(root, "log", "--format=%s").split("\n")[0] == "Nothing is ignored"
 
 

@@ -219,8 +219,8 @@ def get_report(stage: Stage, row: Run) -> Result:
 def list_results(stage: Stage, script: str, step: int) -> list[str]:
     """The texts that a model was given for the calls of its turn before."""
     (asked,) = [one for one in stage.model.requests if one.tools and (one.script, one.step) == (script, step)]
-    said: list[dict[str, Any]] = asked.body["input" if asked.wire == "responses" else "messages"]
-    if asked.wire == "anthropic":
+    said: list[dict[str, Any]] = asked.body["input" if asked.protocol == "responses" else "messages"]
+    if asked.protocol == "anthropic":
         last = max(index for index, message in enumerate(said) if message["role"] == "assistant")
         blocks = [block for message in said[last:] for block in message["content"] if isinstance(block, dict)]
         given = [block["content"] for block in blocks if block["type"] == "tool_result"]
@@ -229,7 +229,7 @@ def list_results(stage: Stage, script: str, step: int) -> list[str]:
             for each in given
             for part in ([each] if isinstance(each, str) else each)
         ]
-    if asked.wire == "responses":
+    if asked.protocol == "responses":
         return [str(item["output"]) for item in said if item["type"].endswith("call_output")]
     results: list[str] = []
     for message in reversed(said):
@@ -243,7 +243,7 @@ def find_results(stage: Stage, script: str, step: int) -> list[dict[str, Any]]:
     """The results among what a model was given for its calls, and among what hooks have put beside."""
     texts = list_results(stage, script, step)
     (asked,) = [one for one in stage.model.requests if one.tools and (one.script, one.step) == (script, step)]
-    if asked.wire == "anthropic":
+    if asked.protocol == "anthropic":
         said = asked.body["messages"]
         last = max(index for index, message in enumerate(said) if message["role"] == "assistant")
         texts += collect_texts([message["content"] for message in said[last:] if message["role"] == "system"])

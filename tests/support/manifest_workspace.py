@@ -28,10 +28,10 @@ class ManifestWorkspace:
         self.index = ManifestIndex(self.home, str(self.file))
         self.appender = self.make_appender()
 
-    def make_appender(self, look: Callable[[str], ArtifactFacts | None] | None = None) -> ManifestAppender:
+    def make_appender(self, inspect: Callable[[str], ArtifactFacts | None] | None = None) -> ManifestAppender:
         """An appender; every findings file is there, unless `look` says otherwise."""
-        look = look or (lambda path: ArtifactFacts(path, "file", 1))
-        return ManifestAppender(self.home, str(self.file), look=look, words={})
+        inspect = inspect or (lambda path: ArtifactFacts(path, "file", 1))
+        return ManifestAppender(self.home, str(self.file), inspect=inspect, words={})
 
     def write(self, *lines: str | bytes) -> None:
         """Append lines as other programs do."""

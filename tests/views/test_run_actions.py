@@ -117,7 +117,7 @@ def test_what_is_at_work_is_cancelled_with_all_below_it(root: Path) -> None:
 def test_an_agent_that_shows_its_ticket_ends_only_what_is_its_own(root: Path) -> None:
     with opened(root) as home:
         (first, ticket), (second, _) = (begin_to_wait(home, root) for _ in range(2))
-        with pytest.raises(RefusedError, match="was not handed on by"):
+        with pytest.raises(RefusedError, match="isn't a nested run of"):
             run_actions.cancel(home, second, asker=run_actions.ConnectionPeer(ticket=ticket))
         for each in (first, second):
             row = load_run(home.ledger, each)

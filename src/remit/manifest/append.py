@@ -50,7 +50,7 @@ class ManifestAppender:
         home: Home,
         file: str,
         *,
-        look: Callable[[str], ArtifactFacts | None],
+        inspect: Callable[[str], ArtifactFacts | None],
         words: Mapping[str, Status],
         folder: str = "",
     ) -> None:
@@ -60,7 +60,7 @@ class ManifestAppender:
         """
         self._home = home
         self._file = os.path.abspath(file)
-        self._look = look
+        self._inspect = inspect
         self._words = words
         self._folder = folder
 
@@ -86,7 +86,7 @@ class ManifestAppender:
             file = fields.get("file") or f"{self._folder}{name_findings_file(entry_id, str(fields['date']))}"
             fields = {"id": entry_id, "file": file} | fields | {"id": entry_id, "file": file}
             line = render_entry(fields)
-            diagnostics = check_line(line, look=_expect_file if makes_file else self._look, words=self._words)
+            diagnostics = check_line(line, inspect=_expect_file if makes_file else self._inspect, words=self._words)
             if not _has_error(diagnostics):
                 diagnostics += prepare(fields)
             offset = None if _has_error(diagnostics) else self._append(line)

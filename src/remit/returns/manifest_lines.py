@@ -192,10 +192,10 @@ _FLAWS: Mapping[str, tuple[ParseIssueKind, str, str]] = {
 
 
 def check_line(
-    data: bytes, *, look: Callable[[str], ArtifactFacts | None], words: Mapping[str, Status]
+    data: bytes, *, inspect: Callable[[str], ArtifactFacts | None], words: Mapping[str, Status]
 ) -> list[Diagnostic]:
     """Validate a line before it is written; its diagnostics have no place."""
-    found = check_lines(((data, True),), look=look, words=words)
+    found = check_lines(((data, True),), inspect=inspect, words=words)
     return [each.diagnostic._replace(place=None) for each in found]
 
 
@@ -211,10 +211,10 @@ def _read_entry(data: bytes) -> dict[str, Any] | None:
 
 
 def check_lines(
-    lines: Iterable[tuple[bytes, bool]], *, look: Callable[[str], ArtifactFacts | None], words: Mapping[str, Status]
+    lines: Iterable[tuple[bytes, bool]], *, inspect: Callable[[str], ArtifactFacts | None], words: Mapping[str, Status]
 ) -> Iterator[LineDiagnostic]:
     """Validate a manifest. Each line comes without its newline and with whether it has one; `look` inspects a file."""
-    check = _Check(look, words)
+    check = _Check(inspect, words)
     for number, (data, ended) in enumerate(lines, 1):
         if not data and not check.spread:  # a file can have millions of empty lines
             continue
@@ -229,8 +229,8 @@ def check_lines(
 class _Check:
     """The state between lines: the ids, and an entry that spans several lines."""
 
-    def __init__(self, look: Callable[[str], ArtifactFacts | None], words: Mapping[str, Status]) -> None:
-        self.look = look
+    def __init__(self, inspect: Callable[[str], ArtifactFacts | None], words: Mapping[str, Status]) -> None:
+        self.inspect = inspect
         self.words = words
         self.ids: dict[str, int] = {}
         self.numbered: dict[str, int] = {}
@@ -324,7 +324,7 @@ class _Check:
 
     def _find_facts(self, entry: Mapping[str, Any]) -> dict[str, ArtifactFacts]:
         file = entry.get("file")
-        facts = self.look(file) if isinstance(file, str) and file and find_escape(file) is None else None
+        facts = self.inspect(file) if isinstance(file, str) and file and find_escape(file) is None else None
         return {} if facts is None else {facts.path: facts}
 
     def check_entry(self, entry: dict[str, Any], passage: ManifestPassage, start: int) -> Iterator[LineDiagnostic]:

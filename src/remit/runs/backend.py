@@ -69,7 +69,7 @@ class Backend(Protocol):
         ...
 
 
-_LOOK_S = 0.1
+_POLL_S = 0.1
 _ENDING_S = 0.02
 CANCEL_S = 30.0
 """How long `cancel` waits for the processes of cancelled runs."""
@@ -119,7 +119,7 @@ class LocalBackend:
             if self.supervisor.is_abandoned(row) and claim(self.home.ledger, row, self.id):
                 await self.submit(session_id)
                 continue
-            await asyncio.sleep(_LOOK_S)
+            await asyncio.sleep(_POLL_S)
 
     async def _attend(self, session_id: str) -> Result:
         """Wait for a run of this process. If supervising fails, its agent continues, and `wait` can take it over."""
@@ -129,12 +129,12 @@ class LocalBackend:
         except RemitError as error:
             if self._tasks.get(session_id) is task:
                 del self._tasks[session_id]
-                told = f"it is not over, and this takes it up: remit wait {session_id}"
-                error.hint = f"{error.hint}; {told}" if error.hint else told
+                hint = f"the run isn't finished; to continue it: remit wait {session_id}"
+                error.hint = f"{error.hint}; {hint}" if error.hint else hint
             raise
 
     async def cancel(self, session_id: str, *, reason: str = "") -> Sequence[str]:
-        """Cancel a run and all nested runs, whichever process drives them; returns when nothing of them is alive.
+        """Cancel a run and all nested runs, whichever process supervises them; return when none of them is alive.
 
         Raises `BusyError` if something stays alive: a process that is frozen or waits for a disk can't be ended.
         """

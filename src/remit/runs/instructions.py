@@ -225,9 +225,9 @@ def _render_task(work: InstructionFacts, fence: DataMarks) -> Iterator[str]:
             "language": task.language,
             "phase to begin with": task.phase,
         }
-        told = [f"{name}: {' '.join(value.split())}" for name, value in facts.items() if value.strip()]
-        told += [task.text] if task.text.strip() else []
-        lines += [fence.put("data", "\n".join(told), name=f"task {task.label}")] if told else []
+        described = [f"{name}: {' '.join(value.split())}" for name, value in facts.items() if value.strip()]
+        described += [task.text] if task.text.strip() else []
+        lines += [fence.put("data", "\n".join(described), name=f"task {task.label}")] if described else []
         lines += [f"Its plan is {show(task.plan_path)}."] if task.plan_path else []
     if work.artifact_path and work.format != MANIFEST.name:  # its findings file has a place of its own (R4.1)
         lines.append(f"Write your artifact to {show(work.artifact_path)}.")
@@ -263,7 +263,7 @@ def _render_context(context: LoadedContext, fence: DataMarks) -> Iterator[str]:
 
 
 def _render_omitted(part: str, size_bytes: int | None) -> str:
-    what = "tells what there is" if part == "index" else part
+    what = "an index" if part == "index" else part
     return what if size_bytes is None else f"{what}, {size_bytes:,} bytes"
 
 

@@ -58,7 +58,7 @@ class Request(NamedTuple):
     confine: bool = False
     """Whether the kernel limits the agent to writing in its own folder, except protected files."""
     checks: tuple[str, ...] = ()
-    """Acceptance checks, by their names in remit.toml or as commands, besides those of the agent's file."""
+    """Acceptance checks, by their names in remit.toml or as commands, in addition to those of the agent's file."""
     evidence: bool = True
     """Whether Remit takes a snapshot of the tree before the run. Without one, a `completed` that claims files is
     `unproven`."""

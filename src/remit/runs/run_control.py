@@ -107,23 +107,23 @@ def _find_caller(ws: Workspace) -> Caller | None:
 async def cancel(ws: Workspace, session_id: str, *, reason: str) -> WaitResult:
     """Cancel a run and all nested runs, and return its result if it is finished. A finished run stays as it is.
 
-    Nothing is alive when this ends that Remit has started for them. An agent that a harness has started can only be
-    ended there: from now on its tools are refused, and nobody waits until it stops.
+    When this returns, all processes that Remit has started for them have ended. An agent that a harness has started can
+    only be ended there: from now on, its tools are denied, and this function doesn't wait for it.
     """
     caller = _find_caller(ws)
     if caller is not None and not _is_below(ws, session_id, caller.session_id):
-        message = f"{session_id} was not handed on by {caller.agent}, which asks for its end"
-        raise RefusedError(message, hint="an agent ends only what it has handed on")
-    told = await ws.cancel(session_id, reason=reason)
+        message = f"{session_id} isn't a nested run of {caller.agent}, which wants to cancel it"
+        raise RefusedError(message, hint="an agent can cancel only its own nested runs")
+    cancelled = await ws.cancel(session_id, reason=reason)
     await _end_living(ws, session_id)
-    rows = {each: load_run(ws.home.ledger, each) for each in (*told, session_id)}
+    rows = {each: load_run(ws.home.ledger, each) for each in (*cancelled, session_id)}
     now_ms = read_clock_ms()
     in_harness = {each: row.runner for each, row in rows.items() if row is not None and _is_in_harness(row, now_ms)}
     if session_id in in_harness:  # of a harness that Remit has started, all ends with it
         if len(rows) > len(in_harness):
             await wait_for(ws, [each for each in rows if each not in in_harness], timeout_s=FINISH_S)
         return WaitResult(session_id, None, harness=in_harness[session_id])
-    waited = await wait_for(ws, [*told, session_id], timeout_s=FINISH_S)
+    waited = await wait_for(ws, [*cancelled, session_id], timeout_s=FINISH_S)
     own = next(each for each in waited if each.session_id == session_id)
     if own.error is not None:
         raise own.error

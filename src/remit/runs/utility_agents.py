@@ -202,8 +202,8 @@ def _sync_status(call: _UtilityCall) -> Conclusion:
     """Change the marker of a task and of phases of its plan, and link artifacts."""
     operation = str(call.inputs.get("operation") or "update_status")
     if operation != "update_status":
-        told = {"create_task": "remit task new TITLE", "archive_tasks": "remit task archive NUMBER"}
-        other = told.get(operation)
+        commands = {"create_task": "remit task new TITLE", "archive_tasks": "remit task archive NUMBER"}
+        other = commands.get(operation)
         why = f"the operation '{operation[:40]}' isn't available" + (f"; run `{other}` for that" if other else "")
         raise _refuse_inputs(STATUS_SYNC, why)
     task_number, word = _need(call, "task_number", "new_status")
@@ -252,14 +252,14 @@ def _report_status(  # noqa: PLR0917 - what the summary says
         *counts,
     )
     if after != before:
-        told = f"Task {number} moved from {before} to {after}. {' and '.join(files)} agree."
+        summary = f"Task {number} moved from {before} to {after}. {' and '.join(files)} agree."
     elif changed:
-        told = f"Task {number} is {after} as before. Its artifacts and phases are up to date in {' and '.join(files)}."
+        summary = f"Task {number} is still {after}. Its artifacts and phases are up to date in {' and '.join(files)}."
     else:
-        told = f"Nothing was changed: task {number} is {after} already. {' and '.join(files)} agree."
-    told += _name_unused(call, *used, *_REASONS)
+        summary = f"Nothing was changed: task {number} is {after} already. {' and '.join(files)} agree."
+    summary += _name_unused(call, *used, *_REASONS)
     extra = {"files_updated": files, "rollback_performed": False, "task_number": number}
-    return _complete(told, extra)
+    return _complete(summary, extra)
 
 
 def _read_artifacts(call: _UtilityCall) -> tuple[Artifact, ...]:
@@ -323,14 +323,14 @@ def _commit(call: _UtilityCall) -> Conclusion:
     commit = committed.commit or find_last_commit(root, left) or ""
     subject = message.partition("\n")[0]
     if committed.commit:
-        told = f"Committed {len(committed.paths)} files as {commit[:12]}: {subject}."
+        summary = f"Committed {len(committed.paths)} files as {commit[:12]}: {subject}."
     else:
-        told = f"Nothing was committed: {commit[:12]} and earlier commits have the named files as they are."
-    told += f" Git ignores {', '.join(committed.ignored[:3])}." if committed.ignored else ""
-    told += _name_unused(call, "operation", "scope_files", "message", "message_template", "task_context")
+        summary = f"Nothing was committed: {commit[:12]} and earlier commits have the named files as they are."
+    summary += f" Git ignores {', '.join(committed.ignored[:3])}." if committed.ignored else ""
+    summary += _name_unused(call, "operation", "scope_files", "message", "message_template", "task_context")
     info = {"commit_hash": commit, "hash": commit, "files_committed": [*committed.paths]}
     info |= {"message": subject} if committed.commit else {}
-    return _complete(told, {"commit_hash": commit, "commit_info": info})
+    return _complete(summary, {"commit_hash": commit, "commit_info": info})
 
 
 def _write_message(call: _UtilityCall) -> str:
@@ -370,8 +370,8 @@ def _allocate(call: _UtilityCall) -> Conclusion:
             "file_not_found", "this workspace keeps no tasks", "Create the first one: remit task new TITLE"
         )
     number = store.allocate().number
-    told = f"The next task number is {number}. It is allocated to this call and isn't given out again."
-    return _complete(told, {"task_number": number})
+    summary = f"The next task number is {number}. It is allocated to this call and isn't given out again."
+    return _complete(summary, {"task_number": number})
 
 
 _ANSWERS = {STATUS_SYNC: _sync_status, GIT_WORKFLOW: _commit, TASK_NUMBERER: _allocate}

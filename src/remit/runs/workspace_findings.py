@@ -45,7 +45,7 @@ def validate_manifest(file: str) -> Iterator[LineDiagnostic]:
     folder = os.path.dirname(os.path.abspath(file))
     root = find_root(folder)
     words = load_settings(root).returns.status_words
-    return check_lines(load_lines(file, max_bytes=MAX_LINE_BYTES), look=_make_look(folder, root), words=words)
+    return check_lines(load_lines(file, max_bytes=MAX_LINE_BYTES), inspect=_make_inspector(folder, root), words=words)
 
 
 class CheckedFindingsFile(NamedTuple):
@@ -209,8 +209,9 @@ class Manifest:
 
         output = self.settings.manifest.output_dir
         beside = output is None or os.path.realpath(f"{self.root}/{output}") == os.path.realpath(self.folder)
-        look, words = _make_look(self.folder, self.root), self.settings.returns.status_words
-        appender = ManifestAppender(self.home, self.file, look=look, words=words, folder="" if beside else f"{output}/")
+        inspect, words = _make_inspector(self.folder, self.root), self.settings.returns.status_words
+        page_folder = "" if beside else f"{output}/"
+        appender = ManifestAppender(self.home, self.file, inspect=inspect, words=words, folder=page_folder)
         added = appender.add(
             given,
             day=day,
@@ -427,14 +428,14 @@ def load_entry(source: str) -> dict[str, Any]:
     return entry
 
 
-def _make_look(folder: str, root: str) -> Callable[[str], ArtifactFacts | None]:
+def _make_inspector(folder: str, root: str) -> Callable[[str], ArtifactFacts | None]:
     from pathlib import Path  # noqa: PLC0415 - 8 ms, only with a manifest
 
     from remit.evidence.artifacts import inspect_artifacts  # noqa: PLC0415
 
     bases = (Path(folder), Path(root))
 
-    def look(path: str) -> ArtifactFacts | None:
+    def inspect(path: str) -> ArtifactFacts | None:
         """Inspect a findings file on disk. Most are plain files beside the manifest, which one `lstat` identifies."""
         if "/" not in path:
             try:
@@ -445,15 +446,15 @@ def _make_look(folder: str, root: str) -> Callable[[str], ArtifactFacts | None]:
                 return ArtifactFacts(path, "file" if found.st_size else "empty", found.st_size)
         return inspect_artifacts((path,), root=bases[1], bases=bases)[path]
 
-    return look
+    return inspect
 
 
 def _make_find(folder: str, root: str) -> Callable[[str], str | None]:
-    look = _make_look(folder, root)
+    inspect = _make_inspector(folder, root)
 
     def find(path: str) -> str | None:
         """Return the path of an entry's findings file; None if it isn't an existing file inside the workspace."""
-        facts = look(path) if path else None
+        facts = inspect(path) if path else None
         if facts is None or facts.state not in ("file", "empty"):
             return None
         return next((file for base in (folder, root) if os.path.isfile(file := f"{base}/{path}")), None)

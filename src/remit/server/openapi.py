@@ -66,7 +66,7 @@ def describe() -> dict[str, Any]:
 
 
 def _describe(operation: Operation) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    described: dict[str, Any] = {
         "operationId": operation.name,
         "tags": [operation.tag],
         "summary": operation.about,
@@ -76,8 +76,8 @@ def _describe(operation: Operation) -> dict[str, Any]:
     if operation.body is not None:
         schema = build_input_schema(operation.body)
         is_needed, body = bool(schema["required"]), _allow_null(schema)
-        told["requestBody"] = {"required": is_needed, "content": {"application/json": {"schema": body}}}
-    return told
+        described["requestBody"] = {"required": is_needed, "content": {"application/json": {"schema": body}}}
+    return described
 
 
 def _allow_null(body: Schema) -> Schema:
@@ -120,21 +120,21 @@ def _describe_answers(operation: Operation) -> dict[str, Any]:
     answers: dict[str, Any] = {
         str(operation.status): {"description": "Success."} | ({"content": content} if content else {})
     }
-    told = dict(_ALWAYS)
+    described = dict(_ALWAYS)
     if {*list_fields(operation.names), *list_fields(operation.takes)} & _NAMING:
-        told["404"] = "Not found."
+        described["404"] = "Not found."
     if operation.body is not None:
-        told |= {
+        described |= {
             "408": "The body did not arrive in time.",
             "413": "The body is too large.",
             "415": "The body isn't JSON.",
         }
     if operation.changes:
-        told |= {"404": "Not found.", "422": "The request names something that can't be used."}
+        described |= {"404": "Not found.", "422": "The request names something that can't be used."}
     if operation.gives is not None and "event" in list_fields(operation.gives):
         answers["304"] = {"description": "Not modified since the ETag of If-None-Match."}
     problem = {CONTENT_TYPE: {"schema": _refer(ProblemObject)}}
-    return answers | {status: {"description": about, "content": problem} for status, about in sorted(told.items())}
+    return answers | {status: {"description": about, "content": problem} for status, about in sorted(described.items())}
 
 
 @cache

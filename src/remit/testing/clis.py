@@ -27,7 +27,7 @@ _NOWHERE = "http://127.0.0.1:9"  # the discard port, which is closed: requests t
 
 
 def find_cli(name: CliName, folder: str | None = None) -> str | None:
-    """The program of a harness as `make agents` installs it; None where it is not installed.
+    """Return the program of a harness as `make agents` installs it; None if it isn't installed.
 
     Without a folder, `$REMIT_AGENTS` is looked into, or else the first `.agents` from the working folder upwards.
     """

@@ -42,8 +42,8 @@ class FormatSuite:
 
     def test_there_is_a_sample_for_each_word(self) -> None:
         """The suite can't test a word without a sample."""
-        said = {self.return_format.word(sample) for sample in self.samples}
-        _check(said == set(self.return_format.statuses), (said, set(self.return_format.statuses)))
+        words = {self.return_format.word(sample) for sample in self.samples}
+        _check(words == set(self.return_format.statuses), (words, set(self.return_format.statuses)))
 
     # --- there and back -----------------------------------------------------------------------------------------------
 
@@ -56,7 +56,7 @@ class FormatSuite:
             _check(sample == before, "the object that was read has changed")
             _check(json.loads(json.dumps(again)) == before, again)
 
-    def test_what_is_read_means_what_was_said(self) -> None:
+    def test_reading_keeps_status_format_and_files(self) -> None:
         """The status, the format and every reported file are read correctly."""
         for sample in self.samples:
             returned = self.return_format.read(sample)
@@ -66,7 +66,10 @@ class FormatSuite:
             )
             claimed = [path for _, path in self.return_format.paths(sample)]
             _check([artifact.path for artifact in returned.artifacts] == claimed, (returned.artifacts, claimed))
-            _check(returned.status == "completed" or bool(returned.errors), "it did not end well, and says not why")
+            _check(
+                returned.status == "completed" or bool(returned.errors),
+                "the status isn't completed, but there are no errors",
+            )
 
     def test_pointers_lead_to_the_paths(self) -> None:
         """Diagnostics need them for the position of a path."""

@@ -37,7 +37,7 @@ _BYTES_PER_TOKEN = 4
 class ModelRequest(NamedTuple):
     """A request to the model, and the reply."""
 
-    wire: str
+    protocol: str
     path: str
     script: str | None
     step: int
@@ -96,12 +96,11 @@ class ScriptedModel:
         return render_marker(script, self._scripts, values)
 
     def environ(self, cli: CliName, home: str | os.PathLike[str], model: str = SCRIPTED) -> dict[str, str]:
-        """A whole environment in which a harness talks to this model only.
+        """Return a whole environment in which a harness uses only this model.
 
-        The folder becomes its home, and gets the files that the harness wants there. Nothing of the caller's
-        environment goes along but the path of programs; telemetry and updates are off, and any other address leads to
-        a closed port. `model` is what Codex calls the model: one that it knows gets other tools than an unknown one
-        (`codex debug models` lists them).
+        The folder becomes the harness's home and gets its settings files. Of the caller's environment, only `PATH` is
+        passed on. Telemetry and updates are off, and other addresses lead to a closed port. `model` is the model's
+        name for Codex, which gives other tools to models that it knows (`codex debug models` lists them).
         """
         return make_environ(cli, home, self.url, model)
 
@@ -115,17 +114,17 @@ class ScriptedModel:
         with self._news:
             found = self._news.wait_for(find, timeout_s)
         if found is None:
-            raise TimeoutError(f"turn {step} of the script {script} was not asked for within {timeout_s} s")
+            raise TimeoutError(f"turn {step} of the script {script} was not requested within {timeout_s} s")
         return found
 
     def answer(
         self, path: str, body: Mapping[str, Any], size: int
     ) -> tuple[ModelProtocol, Conversation, Reply, Numbers] | None:
-        """What a request of so many bytes gets, added to the requests; None if no wire has such a path."""
-        wire = next((wire for wire in _PROTOCOLS if wire.matches(path)), None)
-        if wire is None:
+        """Return the reply to a request of a size and record it; None if no protocol has this path."""
+        protocol = next((protocol for protocol in _PROTOCOLS if protocol.matches(path)), None)
+        if protocol is None:
             return None
-        conversation = wire.read(path, body)
+        conversation = protocol.read(path, body)
         reply = choose_reply(self._scripts, conversation, _make_ids())
         given = len(reply.text) + sum(len(json.dumps(call.args)) for call in reply.calls)
         asked, answered = max(1, size // _BYTES_PER_TOKEN), max(1, given // _BYTES_PER_TOKEN)
@@ -133,10 +132,12 @@ class ScriptedModel:
         tokens = 0 if reply.turn.status else asked + answered
         with self._news:
             self._requests.append(
-                ModelRequest(wire.NAME, path, reply.script, reply.step, tuple(conversation.tools), body, reply, tokens)
+                ModelRequest(
+                    protocol.NAME, path, reply.script, reply.step, tuple(conversation.tools), body, reply, tokens
+                )
             )
             self._news.notify_all()
-        return wire, conversation, reply, numbers
+        return protocol, conversation, reply, numbers
 
 
 def _make_ids() -> Iterator[str]:
@@ -189,7 +190,7 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
 
     def log_message(self, format: str, *args: object) -> None:
-        """Nothing is printed: what was asked is in the model's requests."""
+        """Print nothing: the model records its requests."""
 
     def do_HEAD(self) -> None:
         self._send({})
@@ -219,22 +220,22 @@ class _Handler(BaseHTTPRequestHandler):
             body = None
         answer = self.server.model.answer(path, body, len(raw)) if isinstance(body, dict) else None
         if answer is None:
-            self._send_error(404 if isinstance(body, dict) else 400, "there is no model that understands this")
+            self._send_error(404 if isinstance(body, dict) else 400, "no model protocol matches this request")
         else:
             self._play(*answer)
 
-    def _play(self, wire: ModelProtocol, conversation: Conversation, reply: Reply, numbers: Numbers) -> None:
+    def _play(self, protocol: ModelProtocol, conversation: Conversation, reply: Reply, numbers: Numbers) -> None:
         turn = reply.turn
         self.server.ended.wait(turn.wait_s)
         if turn.status:
             self._send_error(turn.status, turn.text, turn.kind)
             return
         if conversation.streams:
-            self._send_events(wire.render_events(conversation, reply, numbers), turn.ending)
+            self._send_events(protocol.render_events(conversation, reply, numbers), turn.ending)
         elif turn.ending:
             self._stall(turn.ending)
         else:
-            self._send(wire.render(conversation, reply, numbers))
+            self._send(protocol.render(conversation, reply, numbers))
 
     def _send_events(self, events: Iterator[StreamEvent], ending: str) -> None:
         self.send_response(200)
@@ -250,7 +251,7 @@ class _Handler(BaseHTTPRequestHandler):
                 return
 
     def _stall(self, ending: str, sign: bytes = b"") -> None:
-        """Say nothing more until the other side leaves, or leave at once."""
+        """Send nothing more until the client disconnects, or disconnect at once."""
         self.close_connection = True
         while ending == "hang" and not self.server.ended.wait(0.5):
             self.wfile.write(sign)

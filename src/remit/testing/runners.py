@@ -73,14 +73,14 @@ class RunnerSuite:
 
     # --- starting -----------------------------------------------------------------------------------------------------
 
-    def test_it_says_what_it_is(self) -> None:
-        """A name to be set by, and what it can."""
+    def test_it_declares_its_name_and_features(self) -> None:
+        """It has a name for settings, and declares its features."""
         runner = self.make_runner()
         _check(bool(runner.name) and runner.name.isprintable() and " " not in runner.name, runner.name)
         facts: tuple[object, ...] = (runner.can_resume, runner.reports_tools)
         _check(all(isinstance(fact, bool) for fact in facts), facts)
 
-    def test_it_says_what_it_tells_of_its_usage(self) -> None:
+    def test_it_declares_the_usage_that_it_reports(self) -> None:
         """It declares which limits the harness enforces, and which it can't enforce."""
         runner = self.make_runner()
         text = dict(runner.reports_usage)
@@ -88,12 +88,12 @@ class RunnerSuite:
         _check({*runner.enforces} <= _COUNTED, runner.enforces)
 
     def test_a_launch_can_be_executed(self, tmp_path: Path) -> None:
-        """Words and variables that the kernel takes, files that stay in the attempt's folder; the same every time."""
+        """The kernel accepts arguments and variables, files stay in the attempt's folder, and calls are repeatable."""
         order = self._prepare(tmp_path)
         before = dict(os.environ)
         launch = self.make_runner().start(order)
         _check_launch(launch)
-        _check(self.make_runner().start(order) == launch, "it starts another way the second time")
+        _check(self.make_runner().start(order) == launch, "the second launch differs from the first")
         _check(dict(os.environ) == before, "it changed the environment of this process")
 
     def test_the_prompt_reaches_the_agent_word_for_word(self, tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ class RunnerSuite:
         for prompt in _PROMPTS:
             launch = self.make_runner().start(order._replace(prompt=prompt))
             _check_launch(launch)
-            _check(prompt in _gather(launch), f"{prompt[:40]!r} does not reach it")
+            _check(prompt in _gather(launch), f"{prompt[:40]!r} doesn't reach the agent")
             _check(prompt not in launch.argv or prompt[0] not in "-@" or "--" in launch.argv, launch.argv)
 
     def test_instructions_reach_an_agent_that_the_harness_does_not_know(self, tmp_path: Path) -> None:
@@ -119,39 +119,39 @@ class RunnerSuite:
         except RunnerError as error:
             _check(not runner.can_resume and bool(error.hint), error)
             return
-        _check(runner.can_resume, "it resumes and says that it cannot")
+        _check(runner.can_resume, "it resumes, but declares that it can't")
         _check_launch(launch)
         _check("Once more." in _gather(launch) and "0f0e0d0c-0000" in _gather(launch), launch)
 
-    # --- listening ----------------------------------------------------------------------------------------------------
+    # --- parsing output -----------------------------------------------------------------------------------------------
 
-    def test_samples_are_heard(self, tmp_path: Path) -> None:
+    def test_samples_are_parsed(self, tmp_path: Path) -> None:
         """The final message word for word, and the tools."""
         _check(bool(self.samples), "give at least one sample of what the harness prints")
         order = self._prepare(tmp_path)
         for sample in self.samples:
-            heard = self._read_output(order, sample, [sample.out])
-            _check(heard.text == sample.text, (sample, heard))
-            text = None if heard.tools is None else tuple(use.name for use in heard.tools)
-            _check(text == sample.tools and (text is None or self.make_runner().reports_tools), (sample, heard))
-            _check(heard.text is not None or bool(heard.cause and heard.trouble), heard)
+            output = self._read_output(order, sample, [sample.out])
+            _check(output.text == sample.text, (sample, output))
+            text = None if output.tools is None else tuple(use.name for use in output.tools)
+            _check(text == sample.tools and (text is None or self.make_runner().reports_tools), (sample, output))
+            _check(output.text is not None or bool(output.cause and output.trouble), output)
 
-    def test_usage_is_told_as_it_says(self, tmp_path: Path) -> None:
+    def test_usage_is_reported_as_declared(self, tmp_path: Path) -> None:
         """Each declared kind of usage is in some sample; live usage is reported before the last line."""
         order, runner = self._prepare(tmp_path), self.make_runner()
         for sample in self.samples:
-            heard = self._read_output(order, sample, [sample.out])
-            _check(heard.usage == sample.usage, (sample, heard))
+            output = self._read_output(order, sample, [sample.out])
+            _check(output.usage == sample.usage, (sample, output))
             _check(
-                _list_counted(heard) <= {*runner.reports_usage},
-                f"the runner reports more usage than it declares: {heard.usage}",
+                _list_counted(output) <= {*runner.reports_usage},
+                f"the runner reports more usage than it declares: {output.usage}",
             )
-        for counted, telling in runner.reports_usage.items():
+        for counted, when in runner.reports_usage.items():
             known = any(counted in self._list_live(order, sample) for sample in self.samples)
             late = any(
                 counted in _list_counted(self._read_output(order, sample, [sample.out])) for sample in self.samples
             )
-            _check(late and (known or telling == "end"), f"no sample reports {counted} ({telling})")
+            _check(late and (known or when == "end"), f"no sample reports {counted} ({when})")
 
     def _list_live(self, order: AttemptOrder, sample: Sample) -> set[str]:
         """Return the usage that is reported before the last line."""
@@ -160,7 +160,7 @@ class RunnerSuite:
         return _list_counted(listener.report())
 
     def test_pieces_make_no_difference(self, tmp_path: Path) -> None:
-        """However the output is cut; and it can be asked between any two pieces."""
+        """Any division of the output gives the same result, and usage can be read between any two pieces."""
         order = self._prepare(tmp_path)
         for sample in self.samples:
             whole = self._read_output(order, sample, [sample.out])
@@ -172,16 +172,16 @@ class RunnerSuite:
         """Garbage, truncated lines and floods raise no exception."""
         order = self._prepare(tmp_path)
         for out, code in zip(_list_garbage(self.samples), cycle((0, 1, 137, None)), strict=False):
-            heard = self._read_output(order, Sample(out, b"\xff\0oops\n" * 50, code), [out])
-            _check(heard.text is None or isinstance(heard.text, str), heard)
-            _check(all(mark not in heard.trouble for mark in "\n\x1b\0"), heard.trouble)
+            output = self._read_output(order, Sample(out, b"\xff\0oops\n" * 50, code), [out])
+            _check(output.text is None or isinstance(output.text, str), output)
+            _check(all(mark not in output.trouble for mark in "\n\x1b\0"), output.trouble)
 
     def test_silence_has_a_cause(self, tmp_path: Path) -> None:
         """A program that prints nothing gave no answer."""
         order = self._prepare(tmp_path)
         for code in (0, 1, 137, None):
-            heard = self._read_output(order, Sample(b"", b"it broke\n", code), [])
-            _check(heard.text is None and bool(heard.cause) and bool(heard.trouble), (code, heard))
+            output = self._read_output(order, Sample(b"", b"it broke\n", code), [])
+            _check(output.text is None and bool(output.cause) and bool(output.trouble), (code, output))
 
     def _read_output(self, order: AttemptOrder, sample: Sample, pieces: list[bytes]) -> RunOutput:
         listener = self.make_runner().listen(order)
@@ -191,8 +191,8 @@ class RunnerSuite:
         return listener.finish(errors=sample.errors, exit_code=sample.exit_code)
 
 
-def _list_counted(heard: RunOutput) -> set[str]:
-    usage = heard.usage
+def _list_counted(output: RunOutput) -> set[str]:
+    usage = output.usage
     text = {"turns": usage.turns, "tokens": usage.tokens, "usd": usage.cost_usd}
     return {counted for counted, count in text.items() if count is not None}
 
@@ -218,8 +218,11 @@ def _list_garbage(samples: tuple[Sample, ...]) -> Iterator[bytes]:
 def _check_launch(launch: Launch) -> None:
     _check(bool(launch.argv) and bool(launch.argv[0]), launch.argv)
     words = [*launch.argv, *(f"{name}={value}" for name, value in launch.environ.items())]
-    _check(all("\0" not in word for word in words), "a word with NUL")
-    _check(all(len(os.fsencode(word)) <= _MAX_ARGUMENT_BYTES for word in words), "a word that the kernel does not take")
+    _check(all("\0" not in word for word in words), "an argument with NUL")
+    _check(
+        all(len(os.fsencode(word)) <= _MAX_ARGUMENT_BYTES for word in words),
+        "an argument that is too long for the kernel",
+    )
     _check(all("/" not in name and name not in {"", ".", ".."} for name in launch.files), list(launch.files))
     _check(isinstance(launch.stdin, bytes), launch.stdin)
 

@@ -116,9 +116,9 @@ def render_marker(name: str, known: Iterable[str], values: Mapping[str, object])
 
 
 class Conversation(NamedTuple):
-    """A request, whatever the wire: what was said so far, and what the model may use."""
+    """A request in any protocol: the messages so far, and the tools that the model may use."""
 
-    said: tuple[tuple[Literal["user", "assistant"], str], ...]
+    messages: tuple[tuple[Literal["user", "assistant"], str], ...]
     everything: tuple[str, ...]
     """Every text in it, those of tools and of the system too."""
     tools: Mapping[str, Offer]
@@ -164,7 +164,7 @@ def choose_reply(
         return Reply(name, step, fail(400, conversation.refusal, kind="invalid_request_error"))
     if not conversation.tools and _asks_for_title(conversation):
         return Reply(name, step, say("Scripted title"))
-    if conversation.said and conversation.said[-1][1].startswith(codex.TITLE_PROMPT):
+    if conversation.messages and conversation.messages[-1][1].startswith(codex.TITLE_PROMPT):
         return Reply(None, step, say("Scripted title"))
     if name is None:
         return Reply(None, step, say("No script is named in the prompt: it has to contain the marker of one."))
@@ -183,11 +183,11 @@ def choose_reply(
 def find_place(conversation: Conversation) -> tuple[str | None, dict[str, str], int]:
     """Which script is played, the values that its marker gives, and the number of answers since."""
     name, values, since = None, {}, 0
-    for number, (role, text) in enumerate(conversation.said):
+    for number, (role, text) in enumerate(conversation.messages):
         for match in _MARKER.finditer(text) if role == "user" else ():
             pairs = (pair.partition("=") for pair in match[2].split())
             name, values, since = match[1], {key: unquote(value) for key, _, value in pairs}, number
-    return name, values, sum(role == "assistant" for role, _ in conversation.said[since:])
+    return name, values, sum(role == "assistant" for role, _ in conversation.messages[since:])
 
 
 def _asks_for_title(conversation: Conversation) -> bool:

@@ -112,25 +112,25 @@ def _compare(root: str, before: DiffSide | None, now: DiffSide) -> tuple[State, 
     if before is None:
         unknown = "Its earlier content is unknown: there is no commit to compare with."
         return ("unknown", unknown, _put(" ", now)) if now.is_there else ("gone", f"It doesn't exist. {unknown}", "")
-    untold = _find_untold(before, now)
-    if untold is not None:
-        return (*untold, "")
+    unavailable = _find_unavailable(before, now)
+    if unavailable is not None:
+        return (*unavailable, "")
     if not now.is_there:
         return "gone", "It no longer exists.", _put("-", before)
     return _differ(root, before, now) if before.is_there else ("new", "", _put("+", now))
 
 
-def _find_untold(before: DiffSide, now: DiffSide) -> tuple[State, str] | None:
+def _find_unavailable(before: DiffSide, now: DiffSide) -> tuple[State, str] | None:
     """The state and the reason if no lines can be shown, else None."""
     states = {before.state, now.state}
-    told: tuple[tuple[bool, State, str], ...] = (
+    reasons: tuple[tuple[bool, State, str], ...] = (
         (bool(states & {"other", "link"}), "unknown", _NO_FILE),
         (states == {"none"}, "gone", "It doesn't exist and didn't exist before."),
         ("large" in states, "diff", f"It is larger than {MAX_BYTES // 1024:,} kB, the limit for comparisons."),
         (before.is_binary or now.is_binary, "binary", "It isn't text."),
         (before == now, "same", "It is unchanged since that commit."),
     )
-    return next(((state, note) for holds, state, note in told if holds), None)
+    return next(((state, note) for holds, state, note in reasons if holds), None)
 
 
 def _differ(root: str, before: DiffSide, now: DiffSide) -> tuple[State, str, str]:

@@ -678,14 +678,14 @@ def build_cluster(cluster: ClusterStatus | None, known: Container[str] = ()) -> 
 
     if cluster is None:
         return {"backend": "local"}
-    look = cluster.overview
-    leases = [] if look is None else [row for row in look.rows if row.state == "running"][:_MOST_LEASES]
+    overview = cluster.overview
+    leases = [] if overview is None else [row for row in overview.rows if row.state == "running"][:_MOST_LEASES]
     return {
         "backend": "postgresql",
         "database": cluster.database,
         "trouble": None if cluster.error is None else redact(str(cluster.error)),
-        "workers": [] if look is None else [_build_worker(each) for each in look.workers],
-        "queues": [] if look is None else [_build_queue(each) for each in look.queues],
+        "workers": [] if overview is None else [_build_worker(each) for each in overview.workers],
+        "queues": [] if overview is None else [_build_queue(each) for each in overview.queues],
         "lag_s": _round(cluster.lag_s),
         "has_active_worker": cluster.has_active_worker,
         "leases": [_build_lease(row, is_here=row.session_id in known) for row in leases],

@@ -1,8 +1,8 @@
 """Logs: the output of an agent, read while it is written.
 
-Owns how its output becomes lines for people: of a harness whose stream is understood, what it said and which tools it
-used, and its final message; of any other program, what it printed. Of an agent that a harness has started itself there
-is what its hooks have told: its tools and its answers. Secrets are taken out, unless it is asked for raw.
+If Remit can parse the stream of the harness, the lines are the agent's text, its tools and its final message. For other
+programs, they are the program's output. For an agent that a harness has started itself, they are the tools and answers
+that the hooks recorded. Secrets are redacted, except in raw output.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ class LogLine(NamedTuple):
 
     attempt: int
     kind: Literal["activity", "text", "final", "trouble", "check"]
-    """What it said or did in short; a line as it is; a line of its final message; what went wrong; what an acceptance
-    check does."""
+    """Activity: a short line on a text or tool. Text: a line of plain output. Final: a line of the final message.
+    Trouble: an error. Check: the start or end of an acceptance check."""
     text: str
 
 
@@ -84,11 +84,11 @@ class RunLog:
         self._fetched.fetch(self._row)
         last = self._count_kept()
         if attempt is not None and not 1 <= attempt <= last:
-            have = f"it has {last}" if last else "nothing of it is kept"
-            raise UsageError(f"there is no attempt {attempt} of {session_id}", hint=have)
+            hint = f"the run has {last}" if last else "no output of this run is stored"
+            raise UsageError(f"there is no attempt {attempt} of {session_id}", hint=hint)
 
     def move(self, home: Home) -> None:
-        """Read on by another opening of the same workspace: one is not shared between threads."""
+        """Continue with another connection to the same workspace, because a connection belongs to one thread."""
         self.home = self._fetched.home = home
         if self._hooks is not None:
             self._hooks.home = home
@@ -96,7 +96,7 @@ class RunLog:
     def _load_row(self) -> Run:
         row = load_run(self.home.ledger, self.session_id)
         if row is None:
-            raise UsageError(f"no run has the id {self.session_id}", hint="remit ps --all lists the runs")
+            raise UsageError(f"no run has the id {self.session_id}", hint="list all runs: remit ps --all")
         return row
 
     @property
@@ -133,7 +133,7 @@ class RunLog:
         return now.owner == row.owner and now.ended_ms is None
 
     def read(self) -> Iterator[LogLine]:
-        """The lines that are new."""
+        """Yield the lines since the previous call."""
         if self._hooks is not None:
             yield from self._hooks.read(self._only) if self.stream == "out" else ()
             yield from self._read_checks(self._only)
@@ -146,7 +146,7 @@ class RunLog:
         while True:
             folder = self._find_folder(self._number)
             reading = self._reading = self._reading or _Reading(self._number, self._make_listener(folder))
-            is_alive = self._is_alive(self._number)  # before the reading, so that nothing comes after the last one
+            is_alive = self._is_alive(self._number)  # checked before reading, so that the last read gets everything
             while data := read_out(folder, reading.offset, _PIECE_BYTES, stream=self.stream):
                 yield from reading.take(data)
             is_last = self._only is not None or self._number >= self._count_kept()
@@ -174,7 +174,7 @@ class RunLog:
                 yield LogLine(number, "check", redact(describe_event(each.details)))
 
     def read_raw(self) -> Iterator[bytes]:
-        """What is new, word for word."""
+        """Yield the output since the previous call, unchanged."""
         if self._hooks is not None:
             yield from self._hooks.read_raw(self._only) if self.stream == "out" else ()
             return
@@ -192,7 +192,7 @@ class RunLog:
             self._number, self._reading = self._number + 1, None
 
     def _count_kept(self) -> int:
-        """The attempts that there is something of: a function has none, and of an old session they are removed."""
+        """Count the attempts whose output is stored: a function has none, and old sessions are removed."""
         if self._hooks is not None:
             return count_attempts(self.home.ledger, self.session_id)
         is_function = bool(self._row.details.get("settings", {}).get("in_process"))
@@ -210,18 +210,18 @@ class RunLog:
         return runner.listen(AttemptOrder(self.session_id, self._row.agent, "", self.home.root, folder))
 
     def _finish(self, reading: _Reading, folder: str) -> Iterator[LogLine]:
-        """The end of an attempt: what is left, its final message, and what went wrong."""
+        """Yield the end of an attempt: the last lines, its final message, and its error."""
         result = load_result(folder)
         tail = None if result is None else load_tail(folder, result, stream=self.stream)
         errors = read_out(folder, 0, _PIECE_BYTES, stream="err") if reading.listener is not None else b""
         if result is not None and reading.listener is not None and _has_crashed(result):
-            yield from _read_errors(reading.number, folder, result)  # how it ended, the listener says
+            yield from _read_errors(reading.number, folder, result)  # the listener reports how the program ended
         yield from reading.finish(tail, errors=errors, exit_code=None if result is None else result.exit_code)
         if result is not None and reading.listener is None and self.stream == "out":
             yield from _read_crash(reading.number, folder, result)
 
     def _read_answers(self) -> Iterator[LogLine]:
-        """What a function answered, and the trace of its exception: it has no output of its own."""
+        """Yield the answers of a function and the traceback of its exception: it has no other output."""
         if self._reading is not None:
             return
         kinds = list_texts(self.home, self.session_id)
@@ -234,7 +234,7 @@ class RunLog:
 
 
 class _Hooks:
-    """The tool calls and answers that the hooks of a harness recorded, as far as they were read."""
+    """Reads the tool calls and answers that the hooks of a harness recorded, each once."""
 
     def __init__(self, home: Home, session_id: str) -> None:
         self.home = home
@@ -243,19 +243,19 @@ class _Hooks:
         self._used = 0
 
     def read(self, only: int | None) -> Iterator[LogLine]:
-        """The tools and answers that are new, in the order of time."""
+        """Yield the tools and answers since the previous call, in chronological order."""
         with self.home.ledger.reading() as db:
             uses = list_later_uses(db, self.session_id, self._used)
         for attempt in self._list_answered():
             before = [use for use in uses if use[4] <= (attempt.ended_ms or 0)]
             uses = uses[len(before) :]
-            for line in (*self._tell_uses(before, attempt.number), *self._tell_answer(attempt)):
+            for line in (*self._render_uses(before, attempt.number), *self._render_answer(attempt)):
                 if only in (None, attempt.number):
                     yield line
-        yield from (line for line in self._tell_uses(uses, self._answered + 1) if only in (None, line.attempt))
+        yield from (line for line in self._render_uses(uses, self._answered + 1) if only in (None, line.attempt))
 
     def read_raw(self, only: int | None) -> Iterator[bytes]:
-        """The answers that are new, word for word."""
+        """Yield the answers since the previous call, unchanged."""
         for attempt in self._list_answered():
             if only in (None, attempt.number):
                 yield self._load_answer(attempt) + b"\n"
@@ -266,25 +266,25 @@ class _Hooks:
         self._answered = max((each.number for each in new), default=self._answered)
         return new
 
-    def _tell_uses(self, uses: Sequence[tuple[int, str, str | None, bool, int]], number: int) -> list[LogLine]:
+    def _render_uses(self, uses: Sequence[tuple[int, str, str | None, bool, int]], number: int) -> list[LogLine]:
         self._used = max((use[0] for use in uses), default=self._used)
         return [LogLine(number, "activity", name_use(use[1], use[2]) + (" (failed)" if use[3] else "")) for use in uses]
 
-    def _tell_answer(self, attempt: AttemptRow) -> Iterator[LogLine]:
-        """An answer, and what is wrong with it."""
+    def _render_answer(self, attempt: AttemptRow) -> Iterator[LogLine]:
+        """Yield the lines of an answer, and its verdict if it isn't acceptable."""
         text = redact(self._load_answer(attempt).decode("utf-8", "replace")).rstrip("\n")
         yield from (LogLine(attempt.number, "final", line) for line in (text.split("\n") if text else ()))
         if attempt.verdict not in ACCEPTABLE:
             codes = dict.fromkeys(str(each.get("code", "")) for each in attempt.diagnostics if isinstance(each, dict))
-            told = f": {', '.join([*codes][:_MAX_CODES])}" if codes else ""
-            yield LogLine(attempt.number, "trouble", redact(f"{attempt.verdict or 'no answer'}{told}"))
+            reasons = f": {', '.join([*codes][:_MAX_CODES])}" if codes else ""
+            yield LogLine(attempt.number, "trouble", redact(f"{attempt.verdict or 'no answer'}{reasons}"))
 
     def _load_answer(self, attempt: AttemptRow) -> bytes:
         return load_text(self.home, self.session_id, f"answer-{attempt.number}") or b""
 
 
 def _read_crash(number: int, folder: str, result: ShimResult) -> Iterator[LogLine]:
-    """What a program printed on standard error and how it ended; nothing of one that ended with exit code 0."""
+    """Yield the standard error of a program and how it ended; nothing if its exit code is 0."""
     if result.exit_code == 0:
         return
     yield from _read_errors(number, folder, result)
@@ -305,7 +305,7 @@ def _has_crashed(result: ShimResult) -> bool:
 
 
 def _read_errors(number: int, folder: str, result: ShimResult) -> Iterator[LogLine]:
-    """What a program printed on standard error."""
+    """Yield the lines of standard error."""
     errors = _Reading(number, None)
     while data := read_out(folder, errors.offset, _PIECE_BYTES, stream="err"):
         yield from errors.take(data)
@@ -346,12 +346,12 @@ class _Reading:
         for line in data.splitlines(keepends=True):
             self.listener.feed(line)
             if line.endswith(b"\n"):
-                yield from self._tell(self.listener.report())
+                yield from self._render_activity(self.listener.report())
 
-    def _tell(self, heard: RunOutput) -> Iterator[LogLine]:
-        if heard.activity and heard.activity != self._activity:
-            self._activity = heard.activity
-            yield LogLine(self.number, "activity", redact(heard.activity))
+    def _render_activity(self, output: RunOutput) -> Iterator[LogLine]:
+        if output.activity and output.activity != self._activity:
+            self._activity = output.activity
+            yield LogLine(self.number, "activity", redact(output.activity))
 
     def _split(self, text: str) -> Iterator[LogLine]:
         *whole, self._text = f"{self._text}{text}".split("\n")
@@ -379,12 +379,12 @@ class _Reading:
             if self._text:
                 yield from self._split("\n")
             return
-        heard = self.listener.finish(errors=errors, exit_code=exit_code)
-        yield from self._tell(heard)
-        if heard.text:
-            yield from (LogLine(self.number, "final", line) for line in redact(heard.text).split("\n"))
-        if heard.trouble:
-            yield LogLine(self.number, "trouble", redact(heard.trouble))
+        output = self.listener.finish(errors=errors, exit_code=exit_code)
+        yield from self._render_activity(output)
+        if output.text:
+            yield from (LogLine(self.number, "final", line) for line in redact(output.text).split("\n"))
+        if output.trouble:
+            yield LogLine(self.number, "trouble", redact(output.trouble))
 
 
 # --- numbered lines --------------------------------------------------------------------------------------------------

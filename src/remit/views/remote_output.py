@@ -65,12 +65,12 @@ class RemoteOutput:
         }
         from remit.cluster.database.driver import render_url
 
-        told, pieces = run_with_timeout(lambda: _load(url, self.session_id, places), render_url(url), _SECONDS)
+        row, pieces = run_with_timeout(lambda: _load(url, self.session_id, places), render_url(url), _SECONDS)
         for (number, stream), data in pieces.items():
             begin_attempt(self.home.ledger, self.session_id, number)
             attempt = make_attempt(self.home, self.session_id, number)
             add_copy(attempt, stream, places.get((number, stream), 0), data)
-        self.is_done = told is not None and told.state == "done"
+        self.is_done = row is not None and row.state == "done"
 
     def _get_attempt(self, number: int) -> AttemptFolder:
         return AttemptFolder(self.session_id, number, find_folder(self.home, self.session_id, number))

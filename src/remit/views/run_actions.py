@@ -177,14 +177,14 @@ def describe_actions(home: Home, row: Run) -> PossibleObject:
     if row.state == "finished":
         ws = Workspace(home.root, lenient=True)
         ws.home = home
-        told = {
+        reasons = {
             "cancel": "It has finished.",
             "retry": _try(row, lambda: make_retry(ws, row.session_id, {})),
             "resume": _try(row, lambda: make_resume(ws, row.session_id, "", {})),
         }
     else:
-        told = {"retry": "It hasn't finished.", "resume": "It hasn't finished."}
-    why = {name: reason for name, reason in told.items() if reason}
+        reasons = {"retry": "It hasn't finished.", "resume": "It hasn't finished."}
+    why = {name: reason for name, reason in reasons.items() if reason}
     if row.state != "finished" and is_in_harness(row, read_clock_ms()):
         why["note"] = f"Only {row.runner} can end its agent: once cancelled, its tools are refused."
     return {"cancel": "cancel" not in why, "retry": "retry" not in why, "resume": "resume" not in why, "why": why}
@@ -195,7 +195,7 @@ def _try(row: Run, make: Callable[[], Request]) -> str:
     try:
         make()
     except RemitError as error:
-        told = redact(str(error))
-        told = f"It{told.removeprefix(row.session_id)}" if told.startswith(row.session_id) else told
-        return f"{told[:1].upper()}{told[1:]}."
+        message = redact(str(error))
+        message = f"It{message.removeprefix(row.session_id)}" if message.startswith(row.session_id) else message
+        return f"{message[:1].upper()}{message[1:]}."
     return ""

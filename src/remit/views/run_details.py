@@ -111,9 +111,9 @@ def _write_result(report: Result, result_format: str) -> Any:  # noqa: ANN401 - 
 
 
 def _list_config(row: Run, config: RunConfig) -> dict[str, Any]:
-    told = config._asdict()
-    shaped = {name: [*told[name]] if isinstance(told[name], tuple) else told[name] for name in _CONFIG}
-    return shaped | {
+    values = config._asdict()
+    shown = {name: [*values[name]] if isinstance(values[name], tuple) else values[name] for name in _CONFIG}
+    return shown | {
         "runner": row.runner, "budget": dict(config.budget), "settings": dict(config.settings),
         "worktree": config.worktree or None, "commit": config.commit or None, "path": [*row.path], "depth": row.depth,
     }  # fmt: skip

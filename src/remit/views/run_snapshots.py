@@ -176,7 +176,7 @@ def load_snapshots(home: Home, rows: Sequence[Run], cluster: ClusterStatus | Non
     `cluster`: the state of runs on other machines, from the shared database.
     """
     crew = _OpenRuns(home, [row for row in rows if row.state != "finished"])
-    crew.told = {} if cluster is None else cluster.rows
+    crew.remote = {} if cluster is None else cluster.rows
     crew.taken = list_taken(home.ledger, [row.session_id for row in rows if is_remote(row)])
     return [crew.stand(row) for row in rows]
 
@@ -191,38 +191,38 @@ class _OpenRuns:
         self._pids = {owner: find_process(home, owner) for owner in owners if is_present(home, owner)}
         self._living = {each.session_id: each.folder for each in list_living(home)} if rows else {}
         self._room = SlotWaiters(home, rows)
-        self.told: Mapping[str, SessionRow] = {}
+        self.remote: Mapping[str, SessionRow] = {}
         self.taken: Mapping[str, Mapping[str, Any]] = {}
 
     def stand(self, row: Run) -> RunSnapshot:
-        told = self.told.get(row.session_id)
-        place = redact_all(find_place(row, told, self.taken.get(row.session_id)))
+        remote_row = self.remote.get(row.session_id)
+        place = redact_all(find_place(row, remote_row, self.taken.get(row.session_id)))
         if row.state == "finished":
             seen = RunProgress(row, 0, tokens=row.tokens, cost_usd=row.cost_usd)
             return RunSnapshot(_at(seen, place), now_ms=self.now_ms, place=place)
         if place is not None:
-            return self._stand_elsewhere(row, place, told)
+            return self._make_remote_snapshot(row, place, remote_row)
         harness = row.runner if is_in_harness(row, self.now_ms) else ""
         pid = None if harness else self._pids.get(row.owner)
-        heard = self._heard.get(row.session_id, NOTHING_HEARD)
-        waits = heard.waits_for if row.state == "running" else ()
+        last = self._heard.get(row.session_id, NOTHING_HEARD)
+        waits = last.waits_for if row.state == "running" else ()
         folder = self._living.get(row.session_id)
-        seen = _load_progress(row, folder, heard, self.now_ms)._replace(is_queued=self._room.is_queued(row))
+        seen = _load_progress(row, folder, last, self.now_ms)._replace(is_queued=self._room.is_queued(row))
         is_supervised = bool(harness) or row.owner in self._pids
         return RunSnapshot(seen, is_supervised, pid, folder is not None, waits, self.now_ms, harness)
 
-    def _stand_elsewhere(self, row: Run, place: SessionPlace, told: SessionRow | None) -> RunSnapshot:
+    def _make_remote_snapshot(self, row: Run, place: SessionPlace, remote_row: SessionRow | None) -> RunSnapshot:
         """The snapshot of a run on another machine: from the ledger if a process here follows it, else the database."""
         is_followed = row.owner in self._pids
-        heard = self._heard.get(row.session_id, NOTHING_HEARD)
-        if told is not None and not is_followed:
-            row = _update(row, told)
-        seen = _load_progress(row, None, heard, self.now_ms)._replace(is_queued=row.state == "admitted")
-        if told is not None and not is_followed:
-            seen = seen._replace(activity=redact(str(told.live.get("activity") or seen.activity)))
+        last = self._heard.get(row.session_id, NOTHING_HEARD)
+        if remote_row is not None and not is_followed:
+            row = _update(row, remote_row)
+        seen = _load_progress(row, None, last, self.now_ms)._replace(is_queued=row.state == "admitted")
+        if remote_row is not None and not is_followed:
+            seen = seen._replace(activity=redact(str(remote_row.live.get("activity") or seen.activity)))
         if not is_followed:
             seen = seen._replace(idle_s=0)  # no process here receives its output
-        waits = heard.waits_for if row.state == "running" else ()
+        waits = last.waits_for if row.state == "running" else ()
         is_supervised = is_followed or row.owner == REMOTE_OWNER  # the machine of its caller supervises it
         pid = self._pids.get(row.owner)
         return RunSnapshot(
@@ -234,11 +234,11 @@ def _at(seen: RunProgress, place: SessionPlace | None) -> RunProgress:
     return seen if place is None else seen._replace(worker=place.worker)
 
 
-def _update(row: Run, told: SessionRow) -> Run:
+def _update(row: Run, remote_row: SessionRow) -> Run:
     """A row updated by the newer data of the database."""
     from remit.cluster.row_conversion import make_run
 
-    now = make_run(told)
+    now = make_run(remote_row)
     if now.state == "finished" or row.state not in ("admitted", "running"):
         return row
     return row._replace(
@@ -248,19 +248,21 @@ def _update(row: Run, told: SessionRow) -> Run:
     )  # fmt: skip
 
 
-def _load_progress(row: Run, folder: str | None, heard: LastActivity, now_ms: int) -> RunProgress:
+def _load_progress(row: Run, folder: str | None, last: LastActivity, now_ms: int) -> RunProgress:
     """The progress of a run: from its supervisor's reports and its agent's output."""
-    told, used = heard.progress, heard.use if row.owner == HOOKS_OWNER else None
-    details: dict[str, Any] = {} if told is None else told.details
+    remote_row, used = last.progress, last.use if row.owner == HOOKS_OWNER else None
+    details: dict[str, Any] = {} if remote_row is None else remote_row.details
     printed_ms = None if folder is None else find_last_output_ms(folder)
     said, used_ms = (
         (str(details.get("activity") or ""), None) if used is None else (name_use(used[0], used[1]), used[2])
     )
-    times = [each for each in (printed_ms, used_ms, None if told is None else told.at_ms) if each is not None]
+    times = [
+        each for each in (printed_ms, used_ms, None if remote_row is None else remote_row.at_ms) if each is not None
+    ]
     activity_ms = max(times, default=None)
     since_ms = max(activity_ms or 0, row.started_ms or 0)
-    check = None if heard.check is None else read_check_event(heard.check)
-    idle_s = (now_ms - since_ms) // 1000 if row.state == "running" and heard.check is None else 0
+    check = None if last.check is None else read_check_event(last.check)
+    idle_s = (now_ms - since_ms) // 1000 if row.state == "running" and last.check is None else 0
     return RunProgress(
         row, 0, redact(said), activity_ms,
         idle_s if idle_s > read_run_config(row.details).idle_s else 0,

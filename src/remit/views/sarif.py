@@ -87,5 +87,5 @@ def _build_fix(fix: Fix, artifact: dict[str, str]) -> dict[str, Any]:
 
 
 def _clean(text: str) -> str:
-    """Half a surrogate, which no JSON file may hold, becomes U+FFFD."""
+    """Replace unpaired surrogates, which are invalid in JSON files, by U+FFFD."""
     return text.encode("utf-8", "replace").decode() if not text.isascii() else text

@@ -78,10 +78,10 @@ def load_overview() -> Overview:
     home = Home(root)
     unreadable: list[tuple[str, str]] = []
 
-    def attempt(name: str, look: Callable[[], T]) -> T | None:
+    def attempt(name: str, load: Callable[[], T]) -> T | None:
         """Return a part of the status; None if it can't be read, so that the other parts are still shown."""
         try:
-            return look()
+            return load()
         except RemitError as error:
             unreadable.append((name, str(error)))
             return None
@@ -132,7 +132,7 @@ def _load_tasks() -> tuple[TaskOverview | None, tuple[str, ...]]:
 
 
 def _rank(marker: str) -> tuple[int, str]:
-    """Work first, then what is ready for the next step, then what waits, then what is over."""
+    """Return a sort key: active tasks first, then tasks that are ready for a command, waiting ones, finished ones."""
     if marker in _WORKING:
         return 0, marker
     return (_WAITING.index(marker) + 2 if marker in _WAITING else 1), marker

@@ -44,7 +44,7 @@ def _open_tasks() -> Iterator[Tasks]:
 
 
 def load_board() -> TaskBoardObject:
-    """All tasks with their markers, where the two files disagree, and how many runs each task has."""
+    """Load all tasks with their markers and numbers of runs, and the differences between the two files."""
     with _open_tasks() as tasks:
         if not tasks.is_begun:
             return {
@@ -52,14 +52,14 @@ def load_board() -> TaskBoardObject:
                 "outside": [*tasks.outside.values()],
             }  # fmt: skip
         checked = check_sync(tasks)
-        told = {} if checked is None else checked.diagnostics
+        diagnostics = {} if checked is None else checked.diagnostics
         counts = count_by_task(tasks.home.ledger) if has_ledger(tasks.home) else {}
         return {
             **build_list(build_task(each, counts.get(each.number, (0, 0))) for each in tasks.list_tasks()),
             "markers": [*MARKERS],
             "drift": [
                 build_diagnostic(each, file.removeprefix(f"{tasks.root}/"))
-                for file, found in told.items()
+                for file, found in diagnostics.items()
                 for each in found
             ],
             "focus": tasks.get_focus(),

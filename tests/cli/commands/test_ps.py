@@ -271,7 +271,7 @@ def test_an_agent_ends_only_what_it_has_handed_on(remit: Remit, agent: ScriptedA
     program.write_text(ATTACK.replace("VICTIM", victim), encoding="utf-8")
     try:
         remit("run", "End it.", "--command", f"{sys.executable} {program}")
-        assert "an agent ends only what it has handed on" in (remit.folder / "told.txt").read_text()
+        assert "an agent can cancel only its own nested runs" in (remit.folder / "told.txt").read_text()
         assert agent.list_living()
     finally:
         remit("cancel", victim)

@@ -182,7 +182,7 @@ def test_a_port_that_is_taken(inside: Inside, tmp_path: Path) -> None:
         refused = inside("serve", "--port", str(port))
         assert (refused.code, refused.complaint) == (
             2,
-            f"port {port} is taken; name another with --port, or leave it out",
+            f"port {port} is in use; choose another one with --port, or omit --port",
         )
         as_json = inside("serve", "--port", str(port), "--json")
         assert as_json.error["code"] == "USAGE"

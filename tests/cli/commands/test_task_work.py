@@ -807,7 +807,7 @@ def test_an_agent_that_writes_the_manifest_anew_loses_nobodys_entries_unseen(
     put(inside, "claudedocs/agent-outputs/MANIFEST.jsonl", f"{json.dumps(older)}\n" * 20)
     ended = inside("task", "research", "1", "--return-format", "manifest", *recorder("complete"))
     assert ended.code == 1
-    assert "does not begin any more with what it held before" in ended.text
+    assert "doesn't start with its earlier content any more" in ended.text
     assert get_task(tmp_path)["status"] == "researching"
 
 

@@ -114,8 +114,8 @@ def test_what_was_cut_short_is_a_part_with_what_is_on_disk(stop_reason: str, cod
         ("cancelled", "Resume it: remit resume sess_1", "Retry it: remit retry sess_1"),
         (
             "orphaned",
-            "Look at what is there, then resume it: remit resume sess_1",
-            "Look at what is there, then retry it: remit retry sess_1",
+            "Check what the run has changed, then resume it: remit resume sess_1",
+            "Check what the run has changed, then retry it: remit retry sess_1",
         ),
     ],
 )

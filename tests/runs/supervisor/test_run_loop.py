@@ -135,7 +135,7 @@ def test_who_cannot_go_on_says_that_it_is_not_over_and_takes_it_up_again(root: P
             session_id = prepared.row.session_id
             with pytest.raises(StorageError) as raised:
                 await ws.wait(session_id)
-            assert str(raised.value).endswith(f"; it is not over, and this takes it up: remit wait {session_id}")
+            assert str(raised.value).endswith(f"; the run isn't finished; to continue it: remit wait {session_id}")
             with sqlite3.connect(ws.home.ledger_file) as db:
                 db.execute("DROP TRIGGER broken")
             return await ws.wait(session_id)

@@ -59,24 +59,24 @@ def _check_cluster(context: DoctorContext) -> Iterator[HealthCheck]:
         yield HealthCheck("limits", "warning", message, "use running and per_agent, or [budget] max_delegations")
 
 
-def _check_tables(cluster: ClusterStatus, look: DatabaseOverview) -> HealthCheck:
+def _check_tables(cluster: ClusterStatus, overview: DatabaseOverview) -> HealthCheck:
     """Compare the version of the database's tables with that of this Remit."""
     from remit.cluster.database.schema import MIGRATIONS
 
     ours = len(MIGRATIONS)
-    if not look.schema:
+    if not overview.schema:
         message = f"{cluster.database} answers and has no tables yet: the first run or worker creates them"
         return HealthCheck(_DATABASE, "ok", message)
-    if look.oldest > ours:
-        message = f"the tables are from a newer Remit (version {look.schema}, for {look.oldest} and newer)"
+    if overview.oldest > ours:
+        message = f"the tables are from a newer Remit (version {overview.schema}, for {overview.oldest} and newer)"
         return HealthCheck(_DATABASE, "problem", f"{message}; this Remit has {ours}", "update Remit on this machine")
-    if look.schema < ours:
-        message = f"{cluster.database} answers; its tables are older ({look.schema} of {ours})"
+    if overview.schema < ours:
+        message = f"{cluster.database} answers; its tables are older ({overview.schema} of {ours})"
         return HealthCheck(_DATABASE, "ok", f"{message}, and the next run or worker updates them")
-    return HealthCheck(_DATABASE, "ok", f"{cluster.database} answers, tables of version {look.schema}")
+    return HealthCheck(_DATABASE, "ok", f"{cluster.database} answers, tables of version {overview.schema}")
 
 
-def _check_key(cluster: ClusterStatus, look: DatabaseOverview) -> HealthCheck:
+def _check_key(cluster: ClusterStatus, overview: DatabaseOverview) -> HealthCheck:
     """Compare the key of this machine with the fingerprint in the database."""
     from remit.cluster.keys import KEY, KEY_FILE, find_fingerprint, load_key
     from remit.storage.trust import find_file
@@ -84,11 +84,11 @@ def _check_key(cluster: ClusterStatus, look: DatabaseOverview) -> HealthCheck:
     folder = os.path.dirname(find_file())
     key = load_key(os.environ, folder)
     hint = f"copy it from another machine of the cluster to {folder}/{KEY_FILE}, or set {KEY}"
-    if not look.fingerprint:
+    if not overview.fingerprint:
         return HealthCheck(_KEY, "ok", "the cluster has none yet: the first machine that runs something sets it")
     if key is None:
         return HealthCheck(_KEY, "problem", f"this machine has no key for the cluster at {cluster.database}", hint)
-    if find_fingerprint(key) != look.fingerprint:
+    if find_fingerprint(key) != overview.fingerprint:
         return HealthCheck(_KEY, "problem", f"this machine's key isn't that of the cluster at {cluster.database}", hint)
     return HealthCheck(_KEY, "ok", "this machine has the key of the cluster")
 
@@ -114,9 +114,9 @@ def _check_workers(cluster: ClusterStatus, workers: Sequence[WorkerRow]) -> Iter
         yield HealthCheck(_WORKERS, "ok", f"{len(live)} live, {running} of {slots} slots used")
 
 
-def _check_leases(look: DatabaseOverview) -> Iterator[HealthCheck]:
+def _check_leases(overview: DatabaseOverview) -> Iterator[HealthCheck]:
     """Report runs whose worker hasn't renewed its lease."""
-    late = [row for row in look.rows if row.state == "running" and (row.lease_left_s or 0) < 0]
+    late = [row for row in overview.rows if row.state == "running" and (row.lease_left_s or 0) < 0]
     for row in late[:_MAX_LISTED]:
         late_s = -(row.lease_left_s or 0)
         message = f"the lease of {row.agent} ({row.session_id}) at {row.worker_id} expired {late_s:.0f} s ago"

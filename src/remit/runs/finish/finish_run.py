@@ -202,14 +202,14 @@ def find_stores(home: Home, settings: Settings) -> FinishStores:
     manifest = f"{home.root}/{place_manifest(home.root, settings)}"
     base = manifest.rpartition("/")[0]
 
-    def look(path: str) -> ArtifactFacts | None:
+    def inspect(path: str) -> ArtifactFacts | None:
         return inspect_artifacts((path,), root=home.root, bases=(base, home.root))[path]
 
     return FinishStores(
         tasks=open_store(home, settings),
         manifest=manifest,
         error_log=find_error_log(home.root),
-        look=look,
+        inspect=inspect,
         words=settings.returns.status_words,
         keep_days=settings.retention.days,
         keep_megabytes=settings.retention.megabytes,
@@ -227,10 +227,10 @@ def _keep_worktree(home: Home, row: Run, conclusion: Conclusion, config: RunConf
     from remit.git.worktrees import find_head, is_merged, name_branch  # noqa: PLC0415
 
     root = home.root
-    stays, branch = f"stays in {config.root}", f"remit/{row.session_id}"
+    stays, branch = f"the changes stay in {config.root}", f"remit/{row.session_id}"
     try:
         if find_head(root, config.worktree) is None:  # the commit would be one of the repository around it
-            return (FinishStep("worktree", "failed", f"the work {stays}, which is no worktree any more"),)
+            return (FinishStep("worktree", "failed", f"{stays}, which isn't a worktree any more"),)
         edited = report_activity(home, row.session_id).files  # before the commit, so that it is in it
         committed = commit_paths(
             config.root, _list_paths(conclusion, config), conclusion.summary[:200] or row.session_id

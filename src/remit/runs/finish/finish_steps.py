@@ -126,7 +126,7 @@ class FinishStores(NamedTuple):
     tasks: TaskStore | None
     manifest: str
     error_log: str
-    look: Callable[[str], ArtifactFacts | None]
+    inspect: Callable[[str], ArtifactFacts | None]
     """Returns the facts on a findings file."""
     words: Mapping[str, Status] = NO_WORDS
     keep_days: int = 90
@@ -224,7 +224,7 @@ def _finish_manifest(home: Home, given: FinishInput, stores: FinishStores) -> Fi
     found = find_own_entry(ManifestIndex(home, stores.manifest), entry)
     if found is not None:
         return FinishStep("manifest", "there", f"{found.id} is there already", files=files)
-    appender = ManifestAppender(home, stores.manifest, look=stores.look, words=stores.words)
+    appender = ManifestAppender(home, stores.manifest, inspect=stores.inspect, words=stores.words)
     added = appender.add(entry, day=time.strftime("%Y-%m-%d"))
     if not added.accepted:
         return FinishStep(

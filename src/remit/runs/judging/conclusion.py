@@ -475,7 +475,7 @@ def _advise(run: Run, stop_reason: str, status: Status, *, can_resume: bool) -> 
     else:
         what = f"retry it{change}: remit retry {run.session_id}"
     if stop_reason == "orphaned":
-        return f"Look at what is there, then {what}"
+        return f"Check what the run has changed, then {what}"
     return f"{what[:1].upper()}{what[1:]}"
 
 

@@ -314,7 +314,7 @@ def _find_contradictions(
     grades: Mapping[str, ArtifactGrade], context: JudgingContext, severity: Severity
 ) -> list[Diagnostic]:  # fmt: skip
     """The diagnostics on claims that the evidence contradicts."""
-    told = [
+    diagnostics = [
         unchanged(path, grade.reason, severity)
         for path, grade in grades.items()
         if grade.grade in CONTRADICTED and not _may_predate(grade, context)
@@ -322,11 +322,11 @@ def _find_contradictions(
     if context.tools is not None:
         own = [use for use in context.tools if _may_have_written(use)]
         if grades and not own:
-            told.append(no_writing_tool_used(len(grades), severity))
+            diagnostics.append(no_writing_tool_used(len(grades), severity))
         taken = [path for path, grade in grades.items() if _is_taken(grade, context)]
-        told += [unchanged(path, "another agent wrote it", severity) for path in taken]
-    told += [] if context.shared else _find_loss(context, severity)
-    return [*told, *([nested_run_unfinished(context.below, severity)] if context.below else [])]
+        diagnostics += [unchanged(path, "another agent wrote it", severity) for path in taken]
+    diagnostics += [] if context.shared else _find_loss(context, severity)
+    return [*diagnostics, *([nested_run_unfinished(context.below, severity)] if context.below else [])]
 
 
 def _find_doubts(
@@ -445,7 +445,7 @@ def unchanged(path: str, reason: str, severity: Severity) -> Diagnostic:
 
     Good: artifacts that this run created or changed. Don't claim files that were only read.
     """
-    message = f"'{path[:200]}' is claimed and not borne out: {reason}"
+    message = f"'{path[:200]}' is reported, but the working tree contradicts that: {reason}"
     return Diagnostic("EVD001", severity, message, "Write the file, or do not claim it.", pointer="/artifacts")
 
 
@@ -534,8 +534,8 @@ def manifest_rewritten(path: str, severity: Severity) -> Diagnostic:
 
     Good: restore the older lines and append the entry below them, as `remit findings add` does.
     """
-    message = f"'{path[:200]}' does not begin any more with what it held before: entries were removed or changed"
-    hint = "Put back what was there, byte for byte, and only append your entry."
+    message = f"'{path[:200]}' doesn't start with its earlier content any more: entries were removed or changed"
+    hint = "Restore the earlier content byte for byte, and only append your entry."
     return Diagnostic("EVD007", severity, message, hint)
 
 

@@ -127,13 +127,13 @@ def add_steps(report: Result, steps: Sequence[FinishStep], *, root: str = "") ->
     artifacts = tuple(_hash_again(each, os.path.join(root, each.path), edited) for each in report.artifacts)
     failed = [(step.name, step.error) for step in steps if step.state == "failed"]
     failed_steps = tuple(FailedStep(name, each.message, each.code, each.recommendation) for name, each in failed)
-    told = tuple(diagnostic for step in steps for diagnostic in step.diagnostics if diagnostic.severity != "note")
+    reported = tuple(diagnostic for step in steps for diagnostic in step.diagnostics if diagnostic.severity != "note")
     noted = [step for step in steps if step.name in _NOTED and step.state == "done" and step.message]
     notes = tuple(f"{step.name}: {step.message}" for step in noted)
     return report._replace(
         artifacts=artifacts,
         failed_steps=(*report.failed_steps, *failed_steps),
-        diagnostics=(*report.diagnostics, *told),
+        diagnostics=(*report.diagnostics, *reported),
         notes=(*notes, *report.notes),
     )
 
@@ -213,10 +213,10 @@ def read_report(kept: dict[str, Any]) -> tuple[Result, Conclusion]:
     return report, conclusion
 
 
-def _read_unclaimed(told: list[Any]) -> tuple[TreeChange, ...]:
+def _read_unclaimed(rows: list[Any]) -> tuple[TreeChange, ...]:
     from remit.evidence.tree import TreeChange  # noqa: PLC0415 - only where there are some
 
-    return tuple(TreeChange(path, kind) for path, kind in told)
+    return tuple(TreeChange(path, kind) for path, kind in rows)
 
 
 def _make_missing_error(home: Home, session_id: str) -> StateError:
@@ -225,8 +225,8 @@ def _make_missing_error(home: Home, session_id: str) -> StateError:
     row = load_run(home.ledger, session_id)
     if row is not None and row.state == "finished":  # a harness's own agent
         message = f"the run {session_id} was only observed, so its answer isn't stored"
-        return StateError(message, hint="remit ps --all shows how it ended")
-    return StateError(f"the run {session_id} is not over", hint=f"remit wait {session_id} waits for it")
+        return StateError(message, hint="see how it ended: remit ps --all")
+    return StateError(f"the run {session_id} isn't finished", hint=f"wait for it: remit wait {session_id}")
 
 
 def load_made(home: Home, session_id: str) -> tuple[tuple[str, str], ...]:

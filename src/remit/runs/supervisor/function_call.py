@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Function = Callable[[str], Any]
 
-LEFT = "its function could not be ended: it goes on in a thread of this process, and nobody listens to it"
+LEFT = "its function could not be ended: it continues in a thread of this process, and its answer is ignored"
 _MOST_FRAMES, _MOST_TRACE_CHARS = -100, 100_000
 """Of an exception's trace: the innermost frames."""
 

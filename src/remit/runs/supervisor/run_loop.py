@@ -120,7 +120,7 @@ class RunLoop:
         for earlier in range(1, number):
             self.attempts.append(await self._examine(earlier))
         if number == 0 and self.config.boot_id != load_boot_id() and self.config.retry != "safe":
-            return Attempt("orphaned", number=1, reason="the machine was started anew meanwhile")
+            return Attempt("orphaned", number=1, reason="the machine was restarted in the meantime")
         has_started, message = number > 0 and self._has_started(number), None
         number = max(number, 1)
         while True:

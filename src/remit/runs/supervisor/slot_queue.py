@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from remit.ledger.store import Connection
     from remit.runs.supervisor.supervisor import Supervisor
 
-_LOOK_S = (0.01, 0.25)
+_POLL_S = (0.01, 0.25)
 """The shortest and longest pause between two queries."""
 _RECOVER_EVERY_S = 2.0
-_GIVES_WAY_MS = 600
+_YIELD_MS = 600
 """How long a slot is left to older runs of other processes; later, they won't take it."""
 
 
@@ -44,8 +44,8 @@ class SlotQueue:
         self._supervisor = supervisor
         self._waiters: dict[str, _Waiter] = {}
         self._called = asyncio.Event()
-        self._usher: asyncio.Task[None] | None = None
-        self._gives_way_ms: int | None = None
+        self._admitting: asyncio.Task[None] | None = None
+        self._yields_since_ms: int | None = None
         """Since when a slot is left to other processes."""
 
     async def wait(self, row: Run, limit_ms: int | None) -> str:
@@ -57,11 +57,11 @@ class SlotQueue:
         waiter = _Waiter(row, limit_ms, loop.create_future())
         self._waiters[row.session_id] = waiter
         self._called.set()
-        if self._usher is None or self._usher.done():
-            self._gives_way_ms = None
+        if self._admitting is None or self._admitting.done():
+            self._yields_since_ms = None
             context = copy_context()
             context.run(CARRIED.set, NOTHING)  # the first waiting run isn't the caller of the others
-            self._usher = loop.create_task(self._admit_waiting(), context=context)
+            self._admitting = loop.create_task(self._admit_waiting(), context=context)
         try:
             return await waiter.ended
         finally:
@@ -73,8 +73,8 @@ class SlotQueue:
 
     def end(self) -> None:
         """Stop admitting runs."""
-        if self._usher is not None:
-            self._usher.cancel()
+        if self._admitting is not None:
+            self._admitting.cancel()
 
     async def _admit_waiting(self) -> None:
         """Query the ledger while runs wait; if that fails, every waiting run gets the error."""
@@ -91,14 +91,14 @@ class SlotQueue:
                 raise
 
     async def _poll(self) -> None:
-        pause, waited = _LOOK_S[0], 0.0
+        pause, waited = _POLL_S[0], 0.0
         while self._waiters:
             self._called.clear()
-            told = await self._supervisor.group_commit.write(self._look)
-            for waiter, word in told:
+            decided = await self._supervisor.group_commit.write(self._assign_slots)
+            for waiter, word in decided:
                 _resolve(waiter, word)
-            pause = _LOOK_S[0] if told else min(pause * 1.5, _LOOK_S[1])
-            waited = 0.0 if told else waited + pause
+            pause = _POLL_S[0] if decided else min(pause * 1.5, _POLL_S[1])
+            waited = 0.0 if decided else waited + pause
             if waited >= _RECOVER_EVERY_S:  # the processes that have the slots may be dead
                 waited = 0.0
                 self._supervisor.recover_soon()
@@ -111,15 +111,15 @@ class SlotQueue:
         finally:
             handle.cancel()
 
-    def _look(self, db: Connection) -> list[tuple[_Waiter, str | Exception]]:
-        """Assign free slots; the runs that leave the queue, with the result for each once that is committed."""
+    def _assign_slots(self, db: Connection) -> list[tuple[_Waiter, str | Exception]]:
+        """Assign free slots; return the runs that leave the queue and their results, which apply after the commit."""
         now_ms = read_clock_ms()
         unwanted = list_cancelled(db)
         left = list_orphaned(db) if any(waiter.row.parent_id for waiter in self._waiters.values()) else frozenset()
-        told: list[tuple[_Waiter, str | Exception]] = []
+        decided: list[tuple[_Waiter, str | Exception]] = []
         full: set[str] = set()
         strangers = list_waiting_elsewhere(db, self._supervisor.id)
-        is_patient = self._gives_way_ms is None or now_ms - self._gives_way_ms < _GIVES_WAY_MS
+        is_patient = self._yields_since_ms is None or now_ms - self._yields_since_ms < _YIELD_MS
         for session_id, waiter in sorted(self._waiters.items(), key=lambda each: each[1].row.created_ms):
             row = waiter.row
             if waiter.ended.done():
@@ -127,27 +127,27 @@ class SlotQueue:
             if session_id in left and session_id not in unwanted:
                 add_event(db, "cancel", {"reason": "its caller had ended"}, session_id=session_id)
             if session_id in unwanted or session_id in left:
-                told.append((waiter, "cancelled"))
+                decided.append((waiter, "cancelled"))
             elif waiter.limit_ms is not None and now_ms >= waiter.limit_ms:
-                told.append((waiter, "timeout"))
+                decided.append((waiter, "timeout"))
             elif full.isdisjoint(("running", f"agent {row.agent}", f"tree {row.root_id}")):
                 deadline_ms = find_deadline(row, now_ms, waiter.limit_ms)
                 try:
                     ahead = sum(since_ms < row.created_ms for since_ms in strangers) if is_patient else 0
                     limit = take_slot(db, row, self._supervisor.slots, deadline_ms=deadline_ms, ahead=ahead)
                 except StateError as error:  # another process has taken it over
-                    told.append((waiter, error))
+                    decided.append((waiter, error))
                     continue
                 if limit is None:
-                    told.append((waiter, ""))
+                    decided.append((waiter, ""))
                 else:
                     full.add("running" if limit == "line" else limit)
                     self._yield_turn(now_ms, is_needed=limit == "line")
-        return told
+        return decided
 
     def _yield_turn(self, now_ms: int, *, is_needed: bool) -> None:
-        """Note since when a slot is left to other processes."""
-        self._gives_way_ms = (self._gives_way_ms or now_ms) if is_needed else None
+        """Record since when this process leaves a free slot to other processes."""
+        self._yields_since_ms = (self._yields_since_ms or now_ms) if is_needed else None
 
 
 def _resolve(waiter: _Waiter, word: str | BaseException) -> None:
@@ -160,6 +160,6 @@ def _resolve(waiter: _Waiter, word: str | BaseException) -> None:
 
 
 def find_deadline(row: Run, now_ms: int, limit_ms: int | None) -> int:
-    """The deadline of a run that begins now."""
+    """Return the deadline of a run that starts now."""
     deadline_ms = now_ms + int(read_run_config(row.details).timeout_s * 1000)
     return deadline_ms if limit_ms is None else min(deadline_ms, limit_ms)

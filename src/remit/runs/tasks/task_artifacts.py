@@ -1,4 +1,4 @@
-"""The artifacts of a task command: their kind and their place (R1.20, R1.32), where the next command looks for them.
+"""The artifacts of a task command: their kind, and the path at which the next command expects them (R1.20, R1.32).
 
 The docstring of a function that makes a diagnostic (SET…) is its page.
 """
@@ -62,7 +62,7 @@ def _report_place(config: RunConfig, paths: list[str]) -> FinishStep:
 def made_elsewhere(path: str, wanted: str) -> Diagnostic:
     """A report or a plan isn't at its place.
 
-    Why: users and the next command look for it in the task's folder. Remit links the file at its actual place.
+    Why: users and the next command expect it in the task's folder. Remit links the file at its actual place.
 
     Bad: `research.md` at the top of the project, for task 12
 

@@ -93,7 +93,7 @@ COMMANDS = {
         "revise", "planning", "REVISING", "plans/implementation-{version:03d}.md",
         reads=("plan", "research"),
         asks="Write a new version of the plan of task {number}; phases that are done stay as they are.",
-        teaches=f"Keep what still holds and say what changed and why. {_PLAN_FORM} Change nothing but the new plan.",
+        teaches=f"Keep what is still valid. Say what changed and why. {_PLAN_FORM} Change nothing but the new plan.",
         names=("reviser", "planner", "plan"),
         like="revise",
         help="Revise the plan of a task.",
@@ -103,8 +103,8 @@ COMMANDS = {
         "summaries/phase-{phase}-summary-{date}.md",
         reads=("plan", "research"),
         asks="Implement task {number}.",
-        teaches="Follow the plan where there is one. Check what you made with the tests of this project. Name every "
-        "file that you made or changed as an artifact, and the summary of what you did with them.",
+        teaches="Follow the plan if there is one. Check your changes with the tests of this project. Report every file "
+        "that you created or changed as an artifact, and the summary of your work, too.",
         names=("implementer", "implement", "implementation-agent"),
         like="implement",
         help="Implement a task, phase by phase.",
@@ -114,8 +114,8 @@ COMMANDS = {
         reads=("plan", "summary", "research"),
         asks="Review what was made for task {number}. Give next_steps as a list: each entry is one piece of work that "
         "is still to be done, and becomes a task of its own.",
-        teaches="Look at the files themselves and try what can be tried. The report says what holds, what does not and "
-        "where. Change nothing but the report.",
+        teaches="Check the files themselves, and try what can be tried. The report says what is correct and what "
+        "isn't, and where. Change nothing but the report.",
         names=("reviewer", "review", "review-agent"),
         like="review",
         help="Review the work on a task, and create tasks for what is left.",

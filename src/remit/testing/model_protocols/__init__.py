@@ -1,7 +1,7 @@
-"""Wires: how each kind of model server is spoken to, one module per kind.
+"""Model protocols: the HTTP APIs of model servers, one module per API.
 
-A wire reads a request into a `Conversation` and renders a `Reply` whole, or as the events of a stream. The first event
-of a stream is the one after which a scripted answer hangs or is dropped.
+A protocol parses a request into a `Conversation` and renders a `Reply` as one response or as a stream of events. A
+scripted reply that hangs or is dropped does so after the first event.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Numbers(NamedTuple):
-    """What an answer is stamped with."""
+    """The id, token counts and time of an answer."""
 
     id: str
     input_tokens: int
@@ -24,36 +24,36 @@ class Numbers(NamedTuple):
 
 
 class StreamEvent(NamedTuple):
-    """One event of a stream: its data, and its name where the wire has names."""
+    """One event of a stream: its data, and its name if the protocol has names."""
 
     data: Mapping[str, Any] | str
     name: str | None = None
 
 
 class ModelProtocol(Protocol):
-    """What a module here gives."""
+    """The functions of a module in this package."""
 
     NAME: str
 
     def matches(self, path: str) -> bool:
-        """Return whether a request to this path speaks so."""
+        """Return whether a path belongs to this protocol."""
         ...
 
     def read(self, path: str, body: Mapping[str, Any]) -> Conversation:
-        """What a request says."""
+        """Parse a request."""
         ...
 
     def render(self, conversation: Conversation, reply: Reply, numbers: Numbers) -> dict[str, Any]:
-        """The answer in one piece."""
+        """Render the reply as one response."""
         ...
 
     def render_events(self, conversation: Conversation, reply: Reply, numbers: Numbers) -> Iterator[StreamEvent]:
-        """The answer as a stream."""
+        """Render the reply as a stream of events."""
         ...
 
 
 def collect_texts(value: object) -> Iterator[str]:
-    """Every text in a JSON value, in its order."""
+    """Yield all texts in a JSON value, in order."""
     left = [value]
     while left:
         here = left.pop()
@@ -66,7 +66,7 @@ def collect_texts(value: object) -> Iterator[str]:
 
 
 def join_text(content: object) -> str:
-    """The plain text of a message: a string, or its parts that are text and no tool's result."""
+    """Return the plain text of a message: a string, or its text parts without tool results."""
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else []
@@ -76,5 +76,5 @@ def join_text(content: object) -> str:
 
 
 def read_list(value: object) -> list[dict[str, Any]]:
-    """The objects of a list; a wire never fails on a request that is none."""
+    """Return the objects in a list; an empty list for any other value, so that a bad request doesn't raise."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

@@ -23,13 +23,13 @@ def matches(path: str) -> bool:
     return path.endswith("/messages")
 
 
-def read(path: str, body: Mapping[str, Any]) -> Conversation:  # noqa: ARG001 - other wires need the path
-    """What a request says."""
+def read(path: str, body: Mapping[str, Any]) -> Conversation:  # noqa: ARG001 - other protocols need the path
+    """Parse a request."""
     messages = read_list(body.get("messages"))
-    said = [(message.get("role"), join_text(message.get("content"))) for message in messages]
+    turns = [(message.get("role"), join_text(message.get("content"))) for message in messages]
     tools = [read_offer(str(tool.get("name")), tool.get("input_schema")) for tool in read_list(body.get("tools"))]
     return Conversation(
-        said=tuple((role, text) for role, text in said if role in {"user", "assistant"}),
+        messages=tuple((role, text) for role, text in turns if role in {"user", "assistant"}),
         everything=tuple(collect_texts([body.get("system"), messages])),
         tools={tool.name: tool for tool in tools},
         model=str(body.get("model")),
@@ -38,7 +38,7 @@ def read(path: str, body: Mapping[str, Any]) -> Conversation:  # noqa: ARG001 - 
 
 
 def render(conversation: Conversation, reply: Reply, numbers: Numbers) -> dict[str, Any]:
-    """The answer in one piece."""
+    """Render the reply as one response."""
     content: list[dict[str, Any]] = [{"type": "text", "text": reply.text}] if reply.text else []
     content += [
         {"type": "tool_use", "id": f"toolu_{call.id}", "name": call.name, "input": call.args} for call in reply.calls
@@ -62,7 +62,7 @@ def render(conversation: Conversation, reply: Reply, numbers: Numbers) -> dict[s
 
 
 def render_events(conversation: Conversation, reply: Reply, numbers: Numbers) -> Iterator[StreamEvent]:
-    """The answer as a stream."""
+    """Render the reply as a stream of events."""
     whole = render(conversation, reply, numbers)
     begun = whole | {"content": [], "stop_reason": None, "usage": whole["usage"] | {"output_tokens": 1}}
     yield _event("message_start", message=begun)

@@ -23,14 +23,14 @@ def matches(path: str) -> bool:
     return path.endswith("/chat/completions")
 
 
-def read(path: str, body: Mapping[str, Any]) -> Conversation:  # noqa: ARG001 - other wires need the path
-    """What a request says."""
+def read(path: str, body: Mapping[str, Any]) -> Conversation:  # noqa: ARG001 - other protocols need the path
+    """Parse a request."""
     messages = read_list(body.get("messages"))
-    said = [(message.get("role"), join_text(message.get("content"))) for message in messages]
+    turns = [(message.get("role"), join_text(message.get("content"))) for message in messages]
     functions = [tool["function"] for tool in read_list(body.get("tools")) if isinstance(tool.get("function"), dict)]
     tools = [read_offer(str(function.get("name")), function.get("parameters")) for function in functions]
     return Conversation(
-        said=tuple((role, text) for role, text in said if role in {"user", "assistant"}),
+        messages=tuple((role, text) for role, text in turns if role in {"user", "assistant"}),
         everything=tuple(collect_texts(messages)),
         tools={tool.name: tool for tool in tools},
         model=str(body.get("model")),
@@ -39,7 +39,7 @@ def read(path: str, body: Mapping[str, Any]) -> Conversation:  # noqa: ARG001 - 
 
 
 def render(conversation: Conversation, reply: Reply, numbers: Numbers) -> dict[str, Any]:
-    """The answer in one piece."""
+    """Render the reply as one response."""
     message: dict[str, Any] = {"role": "assistant", "content": reply.text or None}
     if reply.calls:
         message["tool_calls"] = _render_calls(reply)
@@ -49,7 +49,7 @@ def render(conversation: Conversation, reply: Reply, numbers: Numbers) -> dict[s
 
 
 def render_events(conversation: Conversation, reply: Reply, numbers: Numbers) -> Iterator[StreamEvent]:
-    """The answer as a stream."""
+    """Render the reply as a stream of events."""
     head = _render_head(conversation, numbers, "chat.completion.chunk")
 
     def chunk(delta: dict[str, Any], finish: str | None = None) -> StreamEvent:

@@ -23,7 +23,7 @@ def matches(path: str) -> bool:
 
 
 def read(path: str, body: Mapping[str, Any]) -> Conversation:
-    """What a request says."""
+    """Parse a request."""
     contents = read_list(body.get("contents"))
     tools = [
         read_offer(str(one.get("name")), one.get("parametersJsonSchema") or one.get("parameters"))
@@ -31,7 +31,7 @@ def read(path: str, body: Mapping[str, Any]) -> Conversation:
         for one in read_list(tool.get("functionDeclarations"))
     ]
     return Conversation(
-        said=tuple(
+        messages=tuple(
             ("assistant" if content.get("role") == "model" else "user", join_text(content.get("parts")))
             for content in contents
         ),
@@ -43,7 +43,7 @@ def read(path: str, body: Mapping[str, Any]) -> Conversation:
 
 
 def render(conversation: Conversation, reply: Reply, numbers: Numbers) -> dict[str, Any]:
-    """The answer in one piece."""
+    """Render the reply as one response."""
     parts: list[dict[str, Any]] = [{"text": reply.text}] if reply.text else []
     parts += [{"functionCall": {"id": ready.id, "name": ready.name, "args": ready.args}} for ready in reply.calls]
     candidate = {"index": 0, "content": {"role": "model", "parts": parts}, "finishReason": "STOP"}
@@ -61,7 +61,7 @@ def render(conversation: Conversation, reply: Reply, numbers: Numbers) -> dict[s
 
 
 def render_events(conversation: Conversation, reply: Reply, numbers: Numbers) -> Iterator[StreamEvent]:
-    """The answer as a stream: what was said in a first event, everything else in the second."""
+    """Render the reply as a stream: the text in the first event, everything else in the second."""
     whole = render(conversation, reply, numbers)
     parts = whole["candidates"][0]["content"]["parts"]
     begun = [part for part in parts if "text" in part]

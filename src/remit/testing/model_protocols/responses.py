@@ -40,19 +40,19 @@ def matches(path: str) -> bool:
     return path.endswith("/responses")
 
 
-def read(path: str, body: Mapping[str, Any]) -> Conversation:  # noqa: ARG001 - other wires need the path
-    """What a request says."""
+def read(path: str, body: Mapping[str, Any]) -> Conversation:  # noqa: ARG001 - other protocols need the path
+    """Parse a request."""
     given = body.get("input")
     items = [{"role": "user", "content": given}] if isinstance(given, str) else read_list(given)
     offered = [*read_list(body.get("tools"))]
     for item in items:
         offered += read_list(item.get("tools")) if item.get("type") == "additional_tools" else []
     try:
-        said, refusal = tuple(_read_turns(items)), ""
+        messages, refusal = tuple(_read_turns(items)), ""
     except _BrokenSealError as error:
-        said, refusal = (), str(error)
+        messages, refusal = (), str(error)
     return Conversation(
-        said=said,
+        messages=messages,
         everything=tuple(collect_texts([body.get("instructions"), items])),
         tools={tool.name: tool for tool in _read_tools(offered)},
         model=str(body.get("model")),
@@ -62,17 +62,17 @@ def read(path: str, body: Mapping[str, Any]) -> Conversation:  # noqa: ARG001 - 
 
 
 class _BrokenSealError(ValueError):
-    """An encrypted text that this server did not give, or that was changed since."""
+    """An encrypted text is from another server, or was changed."""
 
 
 def seal(text: str) -> str:
-    """A text as only the server can read it."""
+    """Encrypt a text so that only the server can read it (here: encode and sign it)."""
     data = text.encode()
     return _SEAL + base64.urlsafe_b64encode(_sign(data) + data).decode()
 
 
 def open_seal(sealed: str) -> str:
-    """The text again. Raises where a byte of it was changed."""
+    """Decrypt a text. Raises if a byte was changed."""
     try:
         data = base64.b64decode(sealed.removeprefix(_SEAL), altchars=b"-_", validate=True)
     except ValueError:
@@ -90,7 +90,7 @@ def _sign(data: bytes) -> bytes:
 
 
 def _read_turns(items: list[dict[str, Any]]) -> Iterator[tuple[Literal["user", "assistant"], str]]:
-    """What was said. Whatever the model gave in a row is one turn of it."""
+    """Yield the messages of a conversation. Successive items of the model are one turn."""
     in_turn = False
     for item in items:
         kind, role = item.get("type", "message"), item.get("role")
@@ -105,7 +105,7 @@ def _read_turns(items: list[dict[str, Any]]) -> Iterator[tuple[Literal["user", "
 
 
 def _open_parts(item: Mapping[str, Any]) -> Iterator[str]:
-    """What an agent sent to another one: plain, or sealed."""
+    """Yield the text of a message between agents, which may be encrypted."""
     for part in read_list(item.get("content")):
         if part.get("type") == "encrypted_content":
             yield open_seal(str(part.get("encrypted_content")))
@@ -123,7 +123,7 @@ def _read_tools(tools: list[dict[str, Any]]) -> Iterator[Offer]:
 
 
 def _read_tool(tool: Mapping[str, Any], namespace: str | None) -> Iterator[Offer]:
-    """A tool, and the tools that code in it can call, which its description declares."""
+    """Yield a tool, and the tools that its description declares for code in it."""
     yield read_offer(str(tool.get("name")), tool.get("parameters"), namespace)
     if (tool.get("type"), tool.get("name")) == ("custom", _CODE):
         for name, given in _NESTED.findall(str(tool.get("description"))):
@@ -134,7 +134,7 @@ def _read_tool(tool: Mapping[str, Any], namespace: str | None) -> Iterator[Offer
 
 
 def render(conversation: Conversation, reply: Reply, numbers: Numbers) -> dict[str, Any]:
-    """The answer in one piece."""
+    """Render the reply as one response."""
     usage = {
         "input_tokens": numbers.input_tokens,
         "input_tokens_details": {"cached_tokens": 0},
@@ -187,7 +187,7 @@ def _render_items(reply: Reply, numbers: Numbers) -> Iterator[dict[str, Any]]:
 
 
 def render_events(conversation: Conversation, reply: Reply, numbers: Numbers) -> Iterator[StreamEvent]:
-    """The answer as a stream."""
+    """Render the reply as a stream of events."""
     for number, (kind, data) in enumerate(_render_steps(render(conversation, reply, numbers))):
         yield StreamEvent({"type": kind, "sequence_number": number} | data, kind)
 

@@ -145,9 +145,9 @@ def format_span(begin_ms: int | None, end_ms: int | None) -> str:
     return "" if begin_ms is None or end_ms is None else format_duration(max(0, end_ms - begin_ms) / 1000)
 
 
-def format_usage(told: Mapping[str, Any]) -> str:
+def format_usage(usage: Mapping[str, Any]) -> str:
     """Tokens and money, as far as they are known."""
-    tokens, cost = told.get("tokens"), told.get("cost_usd")
+    tokens, cost = usage.get("tokens"), usage.get("cost_usd")
     parts = ["" if tokens is None else f"{tokens:,} tokens", "" if cost is None else f"${cost:,.2f}"]
     return ", ".join(part for part in parts if part)
 
@@ -198,9 +198,9 @@ def list_claims(node: Mapping[str, Any], attempt: Mapping[str, Any]) -> list[Map
     return attempt["claims"] or graded
 
 
-def format_cut(told: Mapping[str, Any], name: str) -> str:
-    """What is said below a long text that is not shown whole."""
-    return f"Cut: {len(told['text']):,} of {told['characters']:,} characters of the {name}." if told["cut"] else ""
+def format_cut(text: Mapping[str, Any], name: str) -> str:
+    """Return the note below a text that is cut; empty for a whole text."""
+    return f"Cut: {len(text['text']):,} of {text['characters']:,} characters of the {name}." if text["cut"] else ""
 
 
 def format_diagnostic(diagnostic: Mapping[str, Any]) -> str:
@@ -214,12 +214,12 @@ def format_diagnostic(diagnostic: Mapping[str, Any]) -> str:
 
 
 def format_context(context: Iterable[Mapping[str, Any]]) -> list[str]:
-    """What an agent was given to read: the name of each, and how long it is or why it was not there."""
-    told = []
+    """Return the context of an agent: each file with its length, or with the reason why it is missing."""
+    lines = []
     for each in context:
         size = f"{each['chars']:,} characters" if isinstance(each.get("chars"), int) else each.get("reason") or ""
-        told.append(f"{each.get('name', '')}{f' ({size})' if size else ''}")
-    return told
+        lines.append(f"{each.get('name', '')}{f' ({size})' if size else ''}")
+    return lines
 
 
 def format_steps(steps: Iterable[Mapping[str, Any]]) -> list[str]:

@@ -1,7 +1,7 @@
-"""HTML: a report as one file that needs nothing else and runs nothing.
+"""HTML: a report as one self-contained file without scripts.
 
-The file holds no script, no address but those of its own parts, and one style, whose hash is all that its policy lets
-in: even a fault in the escaping would not make a browser do or fetch anything.
+All links lead to parts of the page. The content security policy permits only the one style sheet, by its hash. So even
+a bug in the escaping couldn't make a browser run or fetch anything.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _DEEPEST = 6
 
 
 def render_html(report: Mapping[str, Any]) -> str:
-    """The whole page."""
+    """Return the whole page."""
     root = report["tree"][0]
     title = f"{root['agent']}: {content.describe(root).word}"
     head = element(
@@ -133,10 +133,10 @@ def _render_list(title: str, lines: Sequence[str | Markup]) -> Markup | None:
     return join(element("h4", title), element("ul", [element("li", line) for line in lines])) if lines else None
 
 
-def _render_long(told: Mapping[str, Any], name: str) -> Iterator[Markup]:
-    yield element("pre", told["text"])
-    if told["cut"]:
-        yield element("p", content.format_cut(told, name), class_="soft")
+def _render_long(text: Mapping[str, Any], name: str) -> Iterator[Markup]:
+    yield element("pre", text["text"])
+    if text["cut"]:
+        yield element("p", content.format_cut(text, name), class_="soft")
 
 
 def _render_asked(asked: Mapping[str, Any]) -> Iterator[Markup | None]:
@@ -199,9 +199,9 @@ def _render_attempt(node: Mapping[str, Any], attempt: Mapping[str, Any]) -> Iter
         yield element("h4", "Reported files")
         yield element("div", _render_claims(claims), class_="wide")
     if attempt["answer"]:
-        told = attempt["answer"]
-        size = f"Answer, {told['characters']:,} characters"
-        yield element("details", element("summary", size), _render_long(told, "answer"))
+        answer = attempt["answer"]
+        size = f"Answer, {answer['characters']:,} characters"
+        yield element("details", element("summary", size), _render_long(answer, "answer"))
 
 
 def _render_claims(claims: Iterable[Mapping[str, Any]]) -> Markup:

@@ -1,8 +1,8 @@
 """Markdown: a report for wikis, merge requests and other agents.
 
-Owns how text gets into Markdown. A line of foreign text has every sign escaped that could begin something; a long text
-stands in a fence that is longer than any in it. What is invisible is shown as `<U+202E>`. So nothing that an agent
-wrote becomes a link, a picture, HTML, a heading or the end of the block that it stands in.
+Text of agents is escaped: in a line, each character that has a meaning in Markdown; a long text is put into a code
+block whose delimiter is longer than any in the text. Invisible characters are shown as `<U+202E>`. So no text of an
+agent becomes a link, an image, HTML or a heading, or ends its code block.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 _SIGNS = re.compile(r"[\\`*\[\]<>|~&$@]|(?<![^\W_])_|_(?![^\W_])")
-"""What means something inside a line; an underscore does where no letters are on both sides of it."""
+"""Characters with a meaning inside a line; an underscore has none between letters."""
 _ADDRESS = re.compile(r"(?i)(?<=[a-z0-9]):(?=/)|(?<=www)\.|(?<=mailto):|(?<=xmpp):")
 _FIRST = re.compile(r"()[-+=#:]|(\d{1,10})[.)](?=\s|$)")
-"""What makes something of a line that begins with it: a heading, a rule, an item of a list."""
+"""Starts of a line that make it a heading, a rule or a list item."""
 _TICKS = re.compile(r"`+")
 _DEEPEST = 12
 
 
 def render_markdown(report: Mapping[str, Any]) -> str:
-    """The whole document."""
+    """Return the whole document."""
     return "\n".join([*_render_head(report), *_render_tree(report), *_render_nodes(report)]) + "\n"
 
 
@@ -34,7 +34,7 @@ def render_markdown(report: Mapping[str, Any]) -> str:
 
 
 def quote(text: object) -> str:
-    """Foreign text as a part of one line."""
+    """Return text of an agent, escaped for use inside one line."""
     line = " ".join(escape(str(text), keep="\n\t").split())
     line = _SIGNS.sub(lambda sign: f"\\{sign.group()}", line)
     line = _ADDRESS.sub(lambda sign: f"\\{sign.group()}", line)
@@ -44,7 +44,7 @@ def quote(text: object) -> str:
 
 
 def fence(text: str) -> Iterator[str]:
-    """A long text in a block of its own, which ends where it ends."""
+    """Yield the lines of a code block with a long text."""
     shown = escape(text, keep="\n\t")
     ticks = "`" * max(3, 1 + max((len(run) for run in _TICKS.findall(shown)), default=0))
     yield ""
@@ -55,7 +55,7 @@ def fence(text: str) -> Iterator[str]:
 
 
 def code(text: object) -> str:
-    """Foreign text of one line, letter by letter."""
+    """Return text of an agent as inline code."""
     shown = " ".join(escape(str(text), keep="\n\t").split())
     ticks = "`" * (1 + max((len(run) for run in _TICKS.findall(shown)), default=0))
     return f"{ticks} {shown} {ticks}" if "`" in shown else f"`{shown or ' '}`"
@@ -84,7 +84,7 @@ def _render_head(report: Mapping[str, Any]) -> Iterator[str]:
     yield from (f"- {quote(fact)}" for fact in facts if fact)
     yield f"- Project {quote(report['project'])}, run {code(report['root_id'])}"
     yield f"- {quote(content.format_as_of(report))}"
-    yield from (f"- {quote(told)}" for told in report["left_out"])
+    yield from (f"- {quote(note)}" for note in report["left_out"])
 
 
 def _render_tree(report: Mapping[str, Any]) -> Iterator[str]:
@@ -92,9 +92,9 @@ def _render_tree(report: Mapping[str, Any]) -> Iterator[str]:
     for row in report["tree"]:
         end_ms = report["made_ms"] if row["ended_ms"] is None else row["ended_ms"]
         facts = (content.format_span(row["started_ms"], end_ms), content.format_usage(row))
-        told = ", ".join(fact for fact in facts if fact)
+        note = ", ".join(fact for fact in facts if fact)
         lead = "  " * min(row["level"], _DEEPEST)
-        name = f"**{quote(row['agent'])}**{f' ({quote(told)})' if told else ''}"
+        name = f"**{quote(row['agent'])}**{f' ({quote(note)})' if note else ''}"
         yield f"{lead}- {_render_badge(content.describe(row))} {name}{': ' if row['work'] else ''}{quote(row['work'])}"
 
 
@@ -119,10 +119,10 @@ def _render_nodes(report: Mapping[str, Any]) -> Iterator[str]:
             yield from ("", f"Not everything is shown: {quote(', '.join(node['left_out']))}.")
 
 
-def _render_long(told: Mapping[str, Any], name: str) -> Iterator[str]:
-    yield from fence(told["text"])
-    if told["cut"]:
-        yield quote(content.format_cut(told, name))
+def _render_long(text: Mapping[str, Any], name: str) -> Iterator[str]:
+    yield from fence(text["text"])
+    if text["cut"]:
+        yield quote(content.format_cut(text, name))
 
 
 def _render_asked(asked: Mapping[str, Any]) -> Iterator[str]:

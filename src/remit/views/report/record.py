@@ -88,7 +88,7 @@ class _TextCutter:
         """What was cut, as clauses."""
         texts = f"{self.texts} {'text was' if self.texts == 1 else 'texts were'} cut"
         items = f"{self.items} {'item is' if self.items == 1 else 'items are'} not shown"
-        return [told for number, told in ((self.texts, texts), (self.items, items)) if number]
+        return [notes for number, notes in ((self.texts, texts), (self.items, items)) if number]
 
 
 def load_run_report(home: Home, word: str | None = None) -> dict[str, Any]:
@@ -139,15 +139,15 @@ def _count(items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _describe_left_out(known: int, shown: int, nodes: Sequence[dict[str, Any]], *, is_cut: bool) -> list[str]:
-    told = []
+    notes = []
     if shown < known or is_cut:
-        told.append(f"The tree has {'more than ' if is_cut else ''}{known} runs; this report lists {shown}.")
+        notes.append(f"The tree has {'more than ' if is_cut else ''}{known} runs; this report lists {shown}.")
     if len(nodes) < shown:
-        told.append(f"{len(nodes)} of {shown} runs are shown in full; remit show ID shows the others.")
+        notes.append(f"{len(nodes)} of {shown} runs are shown in full; remit show ID shows the others.")
     cut = sum(bool(node["left_out"]) for node in nodes)
     if cut:
-        told.append(f"{cut} of them {'is' if cut == 1 else 'are'} shortened; remit show ID --full shows everything.")
-    return told
+        notes.append(f"{cut} of them {'is' if cut == 1 else 'are'} shortened; remit show ID --full shows everything.")
+    return notes
 
 
 # --- one run ---------------------------------------------------------------------------------------------------------
@@ -187,7 +187,7 @@ def _cut_details(home: Home, node: Mapping[str, Any], sizes: RecordSizes) -> dic
     cutter = _TextCutter(sizes)
     run, asked, result = node["run"], node["asked"], node["result"]
     words = asked["words"] or asked["prompt"]
-    shaped = {
+    shortened = {
         "session_id": run["session_id"],
         "run": cutter.cut(redact_all({name: run[name] for name in _ROW if name != "level"})),
         "config": cutter.cut({name: node["config"].get(name) for name in _CONFIG}),
@@ -205,9 +205,9 @@ def _cut_details(home: Home, node: Mapping[str, Any], sizes: RecordSizes) -> dic
         "unclaimed": cutter.cut(node["unclaimed"]),
     }  # fmt: skip
     cutter.items += max(0, len(node["attempts"]) - sizes.items)
-    longs = [shaped["asked"], *(each["answer"] for each in shaped["attempts"] if each["answer"])]
+    longs = [shortened["asked"], *(each["answer"] for each in shortened["attempts"] if each["answer"])]
     cutter.texts += sum(each["cut"] for each in longs)
-    return shaped | {"left_out": cutter.describe()}
+    return shortened | {"left_out": cutter.describe()}
 
 
 def _cut_attempt(home: Home, session_id: str, attempt: dict[str, Any], cutter: _TextCutter) -> dict[str, Any]:
@@ -215,12 +215,12 @@ def _cut_attempt(home: Home, session_id: str, attempt: dict[str, Any], cutter: _
     if attempt["answer"] is not None:
         page = load_answer_page(home, session_id, attempt["number"])
         answer = cutter.cut_long(page["text"], page["characters"])
-    shaped: dict[str, Any] = cutter.cut({name: value for name, value in attempt.items() if name != "answer"})
-    return shaped | {"answer": answer}
+    shortened: dict[str, Any] = cutter.cut({name: value for name, value in attempt.items() if name != "answer"})
+    return shortened | {"answer": answer}
 
 
 def weigh(value: Any) -> int:  # noqa: ANN401 - JSON
-    """About how many bytes a value takes in a file where markup and what is invisible is spelled out."""
+    """Estimate how many bytes a value takes in a report, with escaped markup and invisible characters."""
     weight, waiting = 0, [value]
     while waiting:
         each = waiting.pop()
