@@ -192,6 +192,14 @@ class CheckObject(TypedDict):
     """The last lines of its output."""
 
 
+class CheckRunObject(ListObject[CheckDefinitionObject]):
+    """The acceptance checks of the workspace and, of those that ran, the answers."""
+
+    results: list[CheckObject]
+    passed: bool | None
+    """Whether all of them passed; null if none ran."""
+
+
 class VerifiedObject(TypedDict):
     """What Remit adds to a return, under the key `remit`."""
 

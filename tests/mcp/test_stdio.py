@@ -49,7 +49,7 @@ def test_the_opening_is_answered_at_once(peer: Peer) -> None:
 def test_it_offers_its_tools_with_schemas_for_both_ways(peer: Peer) -> None:
     tools = {tool["name"]: tool for tool in peer.ask("tools/list")["result"]["tools"]}
     assert [*tools] == ["delegate", "status", "result", "cancel", "check_return", "submit_return", "find_findings", "add_finding",
-                        "task_show", "task_move", "lint"]  # fmt: skip
+                        "task_show", "task_move", "lint", "checks"]  # fmt: skip
     for tool in tools.values():
         assert tool["inputSchema"]["type"] == tool["outputSchema"]["type"] == "object"
         assert not {"anyOf", "oneOf", "allOf"} & {*tool["inputSchema"]}  # models' providers refuse them there

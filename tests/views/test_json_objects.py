@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 NESTED = f"PYTHONPATH={SOURCE} {sys.executable} -m remit run 'Look deeper.' --command 'sh inner.sh' --json > /dev/null"
 AGENT = "---\nname: Bad Name\ntols: Read\n---\n\nRead.\n"
+CHECKS = '[checks.tests]\nrun = "echo wrong; exit 1"\n[checks.lint]\nrun = "true"\nwhen = "docs/**"\n'
 FINDING: dict[str, Any] = {
     "id": "cache-2026-01-19", "file": "2026-01-19_cache.md", "title": "The cache", "date": "2026-01-19",
     "status": "partial", "topics": ["cache"], "key_findings": ["It is slow.", "It is large.", "It is old."],
@@ -61,6 +62,8 @@ def same(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Interfaces]:
         (root / "outer.sh").write_text(f"{NESTED}\necho new > top.md\n{answer('top.md')}\n")
         (root / ".claude" / "agents").mkdir(parents=True)
         (root / ".claude" / "agents" / "bad.md").write_text(AGENT)
+        (root / "remit.toml").write_text(CHECKS)
+        assert cli("config", "trust", "--yes").code == 0
         assert cli("task", "new", "Make the cache fast").code == 0
         assert cli("task", "new", "Make it small").code == 0
         assert cli("task", "block", "2", "--reason", "The key is missing.").code == 0
@@ -145,6 +148,28 @@ def test_diagnostics_of_agents_are_the_same(same: Interfaces) -> None:
     assert load(same.cli("lint", "--json")) == same.mcp.call("lint") == linted
     assert load(same.cli("agent", "list", "--json"))["items"] in ([agent], [])
     assert load(same.cli("agent", "graph", "--json"))["agents"] == same.http.get("/agents").value["graph"]["agents"]
+
+
+@pytest.mark.slow
+def test_acceptance_checks_are_the_same(same: Interfaces) -> None:
+    listed = load(same.cli("checks", "--list", "--json"))
+    assert [each["name"] for each in listed["items"]] == ["tests", "lint"]
+    assert same.http.get("/checks").value == listed
+    shown = same.mcp.call("checks", only_list=True)
+    assert {name: shown[name] for name in listed} == listed
+    assert (shown["results"], shown["passed"]) == ([], None)
+    (by_cli,) = load(same.cli("checks", "tests", "--json"))["items"]
+    ran = same.mcp.call("checks", names=["tests"])
+    (by_mcp,) = ran["results"]
+    assert (by_mcp["answer"], by_mcp["output"], ran["passed"]) == ("failed", "wrong", False)
+    timeless = [{name: value for name, value in each.items() if name != "duration_ms"} for each in (by_cli, by_mcp)]
+    assert timeless[0] == timeless[1]
+    assert same.mcp.call("checks", names=["lint"])["passed"] is True
+    for call in (
+        lambda: same.http.post("/runs", {"prompt": "Go.", "checks": ["make test"]}).value,
+        lambda: same.mcp.fail("delegate", prompt="Go.", checks=["make test"]),
+    ):
+        assert "the check 'make test' isn't in remit.toml" in json.dumps(call())
 
 
 # --- errors ----------------------------------------------------------------------------------------------------------

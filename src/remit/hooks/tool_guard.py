@@ -60,7 +60,7 @@ _OWN_TOOLS = frozenset(
     for name in ("remit__", "remit_")
     for tool in (
         "delegate", "result", "cancel", "check_return", "submit_return", "find_findings", "add_finding", "task_show",
-        "task_move", "lint", "status",
+        "task_move", "lint", "status", "checks",
     )
 )  # fmt: skip
 """The tools of Remit's own server, which Remit itself checks."""

@@ -129,6 +129,13 @@ class TaskMoveArguments(TypedDict, total=False):
     phase: Annotated[Word, Meta(description="A phase of the plan instead of the task.")]
 
 
+class ChecksArguments(TypedDict, total=False):
+    """Which acceptance checks to run."""
+
+    names: Annotated[list[Word], Meta(max_length=20, description="Checks to run, by name. Default: all.")]
+    only_list: Annotated[bool, Meta(description="List the checks, and run none.")]
+
+
 class LintArguments(TypedDict, total=False):
     """Which agent files to lint."""
 

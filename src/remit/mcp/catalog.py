@@ -12,6 +12,7 @@ from remit.mcp import arguments
 from remit.schemas import (
     AddedFindingObject,
     CheckedReturnObject,
+    CheckRunObject,
     ErrorObject,
     FindingPageObject,
     LintObject,
@@ -185,6 +186,16 @@ TOOLS = (
         "Lint the agent files of the workspace, each file and the graph of calls. Changes no agent file.",
         arguments.LintArguments,
         LintObject,
+    ),
+    Tool(
+        "checks",
+        "Run the acceptance checks",
+        "Run the acceptance checks of the workspace on the current tree, all or some by name: the commands that have "
+        "to pass before Remit believes that work is complete. Run them before you return completed work. With "
+        "only_list, run none and list them.",
+        arguments.ChecksArguments,
+        CheckRunObject,
+        has_effects=True,
     ),
 )
 BY_NAME = {tool.name: tool for tool in TOOLS}

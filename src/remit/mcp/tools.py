@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
     from remit.runs.hosted_runs import HostedRuns, ReportProgress
 
-_WAITING = frozenset({"delegate", "result", "cancel"})
-"""The tools that wait for an agent."""
+_WAITING = frozenset({"delegate", "result", "cancel", "checks"})
+"""The tools that wait for an agent or a check."""
 _MODULES = {
     "remit.mcp.run_tools": ("delegate", "status", "result", "cancel", "check_return", "submit_return"),
-    "remit.mcp.workspace_tools": ("find_findings", "add_finding", "task_show", "task_move", "lint"),
+    "remit.mcp.workspace_tools": ("find_findings", "add_finding", "task_show", "task_move", "lint", "checks"),
 }
 
 

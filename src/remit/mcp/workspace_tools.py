@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from remit.mcp.tools import Call
     from remit.schemas import (
         AddedFindingObject,
+        CheckRunObject,
         FindingPageObject,
         LintObject,
         MovedTaskObject,
@@ -113,6 +114,40 @@ def task_move(call: Call) -> MovedTaskObject:
         tasks.home.close()
     fitted: MovedTaskObject = Bounds().fit(build_moved_task(moved))
     return fitted
+
+
+async def checks(call: Call) -> CheckRunObject:
+    """List the acceptance checks of the workspace, and run them on the tree of this server."""
+    from remit.ledger.home import Home
+    from remit.runs.checks.workspace_checks import check_workspace, find_checkout
+    from remit.storage.settings import find_workspace, load_settings
+    from remit.views.checks import list_definitions
+    from remit.views.json_objects import build_check
+
+    listed = list_definitions()
+    shown: CheckRunObject = {
+        "items": Bounds().fit_each(listed["items"]), "total": listed["total"], "results": [], "passed": None,
+    }  # fmt: skip
+    if call.given.get("only_list"):
+        return shown
+    home = Home(find_workspace())
+    if call.on_begun is not None:
+        call.on_begun()
+    try:
+        found = await check_workspace(
+            home,
+            load_settings(home.root),
+            call.given.get("names", ()),
+            root=find_checkout(home.root),
+            environ=call.hosted.environ,
+        )
+    finally:
+        home.close()
+    return {
+        **shown,
+        "results": Bounds().fit_each([build_check(each) for each in found.results]),
+        "passed": found.is_passed,
+    }
 
 
 def lint(call: Call) -> LintObject:

@@ -1,4 +1,4 @@
-"""Handlers that check a message or lint agent files; nothing is stored."""
+"""Handlers that check a message, lint agent files or list the acceptance checks; nothing is stored."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from remit.views.json_objects import build_checked_message
 
 if TYPE_CHECKING:
-    from remit.schemas import CheckedMessageObject, LintObject
+    from remit.schemas import CheckDefinitionObject, CheckedMessageObject, LintObject, ListObject
     from remit.server.endpoint import ApiRequest
 
 _NAME = "message"
@@ -29,6 +29,14 @@ def check_message(request: ApiRequest) -> CheckedMessageObject:
         root=Path(find_workspace()),
     )
     return redact_all(build_checked_message(verdict, _NAME))
+
+
+def list_checks(request: ApiRequest) -> ListObject[CheckDefinitionObject]:
+    """List the acceptance checks of the workspace."""
+    from remit.views.checks import list_definitions
+
+    del request
+    return list_definitions()
 
 
 def lint_agents(request: ApiRequest) -> LintObject:

@@ -130,6 +130,10 @@ OPERATIONS: tuple[Operation, ...] = (
         max_bytes=MAX_MESSAGE_BYTES, changes=True,
     ),
     Operation(
+        "GET", "/checks", "list_checks", "agents", "List the acceptance checks of the workspace.",
+        o.ListObject[o.CheckDefinitionObject], f"{_HOMES}check_routes",
+    ),
+    Operation(
         "GET", "/agents", "list_agents", "agents", "List agent files with their diagnostics and the graph of calls.",
         o.AgentsObject, f"{_HOMES}workspace_routes",
     ),

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from remit.result import CheckResult
     from remit.runs.admission.run_config import RunConfig
     from remit.runs.checks.execute import Answer
+    from remit.schemas import CheckDefinitionObject, ListObject
 
 COVERED = frozenset(("CHK001", "CHK002", "CHK003"))
 """The diagnostics that say the same as the line of a check."""
@@ -70,6 +71,15 @@ def describe_execution(check: AttemptCheck) -> str:
     if check.answer == "not run":
         return f"not run{again}: {check.reason}"
     return f"{check.answer}{again} in {format_duration(check.duration_ms / 1000)}{_append(check.reason)}"
+
+
+def list_definitions() -> ListObject[CheckDefinitionObject]:
+    """List the acceptance checks of the workspace."""
+    from remit.runs.checks.workspace_checks import list_checks
+    from remit.storage.settings import find_workspace, load_settings
+    from remit.views.json_objects import build_check_definition, build_list
+
+    return build_list(build_check_definition(each) for each in list_checks(load_settings(find_workspace())))
 
 
 def list_attempt_checks(

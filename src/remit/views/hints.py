@@ -40,6 +40,7 @@ _INSTEAD: dict[str, dict[Interface, str]] = {
         "mcp": "the resources remit://agents/… are the agents",
     },
     "lint": {"http": "POST /api/v1/lint checks agent files", "mcp": "the tool lint checks agent files"},
+    "checks": {"http": "GET /api/v1/checks lists the checks", "mcp": "the tool checks runs them"},
     "check": {"http": "POST /api/v1/check checks a message", "mcp": "the tool check_return checks a message"},
     "return submit": {"mcp": "the tool submit_return submits a return"},
 }

@@ -40,8 +40,8 @@ def checks(names: tuple[str, ...], *, only_list: bool, output_format: str) -> in
     from remit.cli.interrupts import Interrupts
     from remit.ledger.home import Home
     from remit.runs.checks.definition import choose_checks
-    from remit.runs.checks.workspace_checks import check_workspace, list_checks
-    from remit.storage.settings import find_root, find_workspace, load_settings
+    from remit.runs.checks.workspace_checks import check_workspace, find_checkout, list_checks
+    from remit.storage.settings import find_workspace, load_settings
 
     root = find_workspace()
     settings = load_settings(root)
@@ -51,7 +51,7 @@ def checks(names: tuple[str, ...], *, only_list: bool, output_format: str) -> in
         return ACCEPTED
     import asyncio
 
-    from remit.views.json_objects import build_check
+    from remit.views.json_objects import build_check, build_list
 
     display = CheckDisplay() if output_format != "json" and Screen.is_available() else None
     report = display.take if display else lambda _: None
@@ -61,7 +61,7 @@ def checks(names: tuple[str, ...], *, only_list: bool, output_format: str) -> in
         with Interrupts(asyncio.get_running_loop()) as interrupts:
             interrupts.set_handlers(first=is_cancelled.set, again=is_cancelled.set)
             checking = check_workspace(
-                Home(root), settings, names, root=find_root(), environ=os.environ, report=report,
+                Home(root), settings, names, root=find_checkout(root), environ=os.environ, report=report,
                 is_cancelled=is_cancelled.is_set,
             )  # fmt: skip
             return await (display.follow(checking) if display else checking), is_cancelled.is_set()
@@ -70,7 +70,7 @@ def checks(names: tuple[str, ...], *, only_list: bool, output_format: str) -> in
     code = INTERRUPTED if is_interrupted else ACCEPTED if found.is_passed else NOT_ACCEPTED
     paint = get_paint()
     if output_format == "json":
-        print_json({"items": [build_check(each) for each in found.results]})
+        print_json(build_list(build_check(each) for each in found.results))
         return code
     width = max(len(each.name) for each in found.results)
     for result in found.results:
@@ -114,9 +114,9 @@ class CheckDisplay:
 
 def _show_list(known: Sequence[AcceptanceCheck], output_format: str) -> None:
     if output_format == "json":
-        from remit.views.json_objects import build_check_definition
+        from remit.views.json_objects import build_check_definition, build_list
 
-        print_json({"items": [build_check_definition(each) for each in known]})
+        print_json(build_list(build_check_definition(each) for each in known))
         return
     if not known:
         print_lines('no checks; add one to remit.toml:\n\n[checks.tests]\nrun = "pytest -q"')

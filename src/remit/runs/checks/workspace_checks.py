@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from remit.attempts.folders import NO_AGENT, remove_session
-from remit.errors import RemitError, UsageError
+from remit.errors import RefusedError, RemitError, UsageError
 from remit.evidence.take_tree import take_tree
 from remit.runs.checks.accept import CheckedTree, CheckRound
 from remit.runs.checks.definition import SETTINGS_FILE, choose_checks, make_check, make_check_environment
@@ -29,6 +29,21 @@ def list_checks(settings: Settings) -> tuple[AcceptanceCheck, ...]:
     return tuple(make_check(name, each) for name, each in settings.checks.items())
 
 
+def find_checkout(root: str) -> str:
+    """Return the checkout that the current folder is in: a linked worktree of the workspace, or the workspace itself.
+
+    REMIT_ROOT doesn't decide: it names the workspace for an agent that works in a worktree.
+    """
+    from remit.storage.checkouts import find_main_checkout  # noqa: PLC0415 - only to run checks
+
+    folder = os.getcwd()
+    while not os.path.lexists(f"{folder}/.git"):
+        if folder == os.path.dirname(folder):
+            return root
+        folder = os.path.dirname(folder)
+    return folder if os.path.isfile(f"{folder}/.git") and find_main_checkout(folder) == root else root
+
+
 async def check_workspace(
     home: Home,
     settings: Settings,
@@ -46,6 +61,7 @@ async def check_workspace(
 
     Raises `UsageError` if there is none, and `ConfigError` if the user hasn't trusted the commands.
     """
+    from remit.runs.admission.tickets import SOCKET  # noqa: PLC0415 - not for a list of checks
     from remit.runs.workspace_trust import check_trust  # noqa: PLC0415 - reads the user's list of trusted workspaces
 
     if not settings.checks:
@@ -54,6 +70,9 @@ async def check_workspace(
     check_trust(home.root, settings)
     session_id = f"{NO_AGENT}{os.urandom(6).hex()}"
     ended = asyncio.Event()
+    if SOCKET in environ:
+        raise RefusedError("a confined agent can't run acceptance checks, which write files of Remit",
+                           hint="run their commands instead; remit checks --list shows them")  # fmt: skip
     root = root or home.root
     place = CheckPlace(
         home, session_id, root, make_check_environment(environ),
