@@ -21,6 +21,7 @@ _LEAST_TOKENS = 320
 """The smallest budget that fits the status, the session id and the first error of a result."""
 FORMATS = ("standard", "hyper", "manifest")
 _MOST_BLOCKS = 7
+_MAIN_WORDS = ("off", "checks")
 _Table = TypeVar("_Table", bound=NamedTuple)
 
 
@@ -162,6 +163,9 @@ class HookSettings(NamedTuple):
     """What happens to a tool call that Remit can't judge: `ask` the user, or `deny`."""
     result: bool = True
     """Whether the caller gets the verified result instead of the agent's whole message."""
+    main: str = "off"
+    """What Remit does if the user's own session stops: `off`, nothing; `checks`, it runs the acceptance checks of the
+    workspace if files changed, and sends a failed one back to the model, at most `blocks` times. Not in opencode."""
 
 
 class RunSettings(NamedTuple):
@@ -227,6 +231,7 @@ _HOOKS = {
         hint=f"write a number from 0 to {_MOST_BLOCKS}: harnesses overrule a hook that blocks eight times",
     ),
     "ask": ValueRule(words=("ask", "deny")),
+    "main": ValueRule(words=_MAIN_WORDS),
 }
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from remit.attempts.folders import FIRST_CHECK, find_folder
 from remit.errors import RemitError
 from remit.evidence.tree import BEFORE, read_before
-from remit.harnesses import claude
+from remit.hooks.check_time import CHECKING, find_default
 from remit.hooks.main import extend
 from remit.hooks.resume_subagent import list_resumed
 from remit.hooks.shell_limits import find_launcher
@@ -46,10 +46,6 @@ if TYPE_CHECKING:
     from remit.runs.checks.definition import AcceptanceCheck
     from remit.runs.judging.judge import AttemptVerdict
 
-_STOP_SECONDS, _TOOL_SECONDS = 60, 10
-"""How much longer than usual the hooks of every installation may take: what the harness waits, less a margin."""
-_CHECKING = (claude.BEFORE_TOOL, claude.AFTER_TOOL, claude.AGENT_STOP, claude.STOP)
-"""The events whose hooks have time for checks."""
 _LATE = "the harness doesn't wait for checks at this event"
 
 
@@ -90,12 +86,9 @@ def _find_distrust(root: str) -> str:
 
 def find_seconds(event: HookEvent | None) -> float:
     """Return how long the checks of an event may take in all."""
-    if event is None or event.kind not in _CHECKING:
+    if event is None or event.kind not in CHECKING["claude"]:
         return 0
-    if event.check_seconds is not None:
-        return event.check_seconds
-    is_stop = event.kind in (claude.AGENT_STOP, claude.STOP)
-    return _STOP_SECONDS if is_stop and event.harness != "opencode" else _TOOL_SECONDS
+    return find_default(event.harness, event.kind) if event.check_seconds is None else event.check_seconds
 
 
 def check_work(

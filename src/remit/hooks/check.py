@@ -20,6 +20,7 @@ from remit.hooks.install import (
     PLUGIN,
     SHARED,
     ask_version,
+    describe_check_time,
     describe_start_folder,
     describe_untried,
     find_plugin,
@@ -163,6 +164,8 @@ def check_harness(name: str, report: Callable[[str], None]) -> HookCheck:
         raise RunnerError(f"{program.file} is in the workspace, so Remit doesn't start it", hint="install it elsewhere")
     version = ask_version(program.file)
     notes = [*describe_start_folder(home.root, name), *describe_untried(name, version)]
+    late, hint = describe_check_time(home, name)
+    notes += [f"{late}; {hint}"] if late else []
     if name == "claude" and (plugin := find_plugin(home)):
         notes.append(f"'{plugin}' enables Remit's plugin as well: your own sessions call both")
     off = find_switched_off(home.root) if name == "claude" else ("", "")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.errors import InputError, RemitError
 from remit.harnesses import HOOKED, claude, codex, gemini, opencode
+from remit.hooks.check_time import CHECKING, choose_seconds, count_needed, describe_shortage, find_installed
 from remit.runs.admission.tickets import check_user
 from remit.storage.machine import run_program
 from remit.storage.settings import find_root, find_workspace
@@ -37,6 +38,8 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)+[\w.+-]*")
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _WORDS = 'const COMMAND = ["remit", "hook", "opencode"]'
 """The line with the command in the plugin."""
+_SECONDS = "const CHECK_SECONDS = "
+"""The line with the seconds for acceptance checks."""
 _VERSION_SECONDS = 6.0
 _REFUSAL = "an agent can't change what its harness calls"
 
@@ -85,6 +88,9 @@ def plan_installation(names: Sequence[str], *, shared: bool = False, with_server
     plans = {"claude": _plan_claude, "codex": _plan_codex, "opencode": _plan_opencode}
     found = [plans[name](home, shared=shared, with_server=with_server) for name in dict.fromkeys(names)]
     more = _check_package() if with_server else []
+    seconds = choose_seconds(home)
+    late = list(filter(None, describe_shortage("", count_needed(home), seconds))) if seconds else []
+    more += [f"{late[0]}; {late[1]}"] if late else []
     plans_with_notes = [
         each._replace(notes=(*each.notes, *more, *describe_start_folder(home.root, each.name))) for each in found
     ]
@@ -139,8 +145,10 @@ def render_command(harness: str, *, shared: bool) -> list[str]:
     return [*start, harness]
 
 
-def load_hooks(harness: str, *, shared: bool) -> list[Hook]:
+def load_hooks(harness: str, *, shared: bool, check_seconds: int = 0) -> list[Hook]:
     """Return the hooks to install for a harness with hooks in JSON.
+
+    `check_seconds`: how much longer the harness waits for acceptance checks where they may run.
 
     Python exits with 2 if its file is missing, which harnesses treat as a refusal. So the command line exits with 127,
     as for a missing program, if Remit's package is gone.
@@ -151,16 +159,23 @@ def load_hooks(harness: str, *, shared: bool) -> list[Hook]:
 
     words = render_command(harness, shared=shared)
     line, is_there = shlex.join(words), "" if shared else f"{{ [ -e {shlex.quote(words[3])} ] || (exit 127); }} && "
-    found = list_hooks(json.loads(_load_packaged(f"{harness}/hooks.json")))
-    return [hook._replace(command=is_there + hook.command.replace(f"{COMMAND} {harness}", line)) for hook in found]
+    hooks = []
+    for hook in list_hooks(json.loads(_load_packaged(f"{harness}/hooks.json"))):
+        is_checking = bool(check_seconds) and hook.event in CHECKING[harness]
+        program = f"{line} {check_seconds}" if is_checking else line
+        command = is_there + hook.command.replace(f"{COMMAND} {harness}", program)
+        timeout_s = (hook.timeout_s or 0) + check_seconds if is_checking else hook.timeout_s
+        hooks.append(hook._replace(command=command, timeout_s=timeout_s))
+    return hooks
 
 
-def render_plugin(*, shared: bool) -> str:
+def render_plugin(*, shared: bool, check_seconds: int = 0) -> str:
     """Return the plugin to install for opencode."""
     text = _load_packaged("opencode/remit.js").decode()
-    if text.count(_WORDS) != 1:
+    if text.count(_WORDS) != 1 or text.count(f"{_SECONDS}0") != 1:
         raise InputError("the plugin in Remit's package is damaged", hint="install Remit again")
     words = json.dumps(render_command("opencode", shared=shared))
+    text = text.replace(f"{_SECONDS}0", f"{_SECONDS}{check_seconds}")
     return text.replace(_WORDS, f"const COMMAND = {words}")
 
 
@@ -178,7 +193,7 @@ def _load_packaged(name: str) -> bytes:
 def _plan_claude(home: Home, *, shared: bool, with_server: bool) -> HarnessPlan:
     from remit.hooks.settings_files import plan_entries, plan_removal, shape_hooks
 
-    hooks = load_hooks("claude", shared=shared)
+    hooks = load_hooks("claude", shared=shared, check_seconds=choose_seconds(home))
     shell, shell_notes = _choose_shell_setting(home)
     edits, notes = [], [*_warn_of_plugin(home), *shell_notes]
     if not shared and list_own_hooks(home, SHARED):
@@ -220,7 +235,7 @@ def _choose_shell_setting(home: Home) -> tuple[dict[str, dict[str, str]], list[s
 def _plan_codex(home: Home, *, shared: bool, with_server: bool) -> HarnessPlan:
     from remit.hooks.settings_files import plan_entries, shape_hooks
 
-    hooks = load_hooks("codex", shared=shared)
+    hooks = load_hooks("codex", shared=shared, check_seconds=choose_seconds(home))
     edit = plan_entries(home, CODEX, shape_hooks(hooks))
     notes = [
         f"Codex silently skips hooks until you trust them: {render_trust(home.root)}",
@@ -250,7 +265,7 @@ def _plan_opencode(home: Home, *, shared: bool, with_server: bool) -> HarnessPla
     if version:
         error = InputError(describe_unprotected(version), hint=UNPROTECTED_HINT)
         return HarnessPlan("opencode", (), undone=(error,))
-    edits = [plan_file(home, PLUGIN, render_plugin(shared=shared))]
+    edits = [plan_file(home, PLUGIN, render_plugin(shared=shared, check_seconds=choose_seconds(home)))]
     notes = [] if shared else _warn_if_not_ignored(home, PLUGIN)
     if with_server:
         path = _find_opencode(home)
@@ -369,6 +384,22 @@ def find_plugin_words(data: bytes) -> tuple[str, ...]:
                 return ()
             return tuple(map(str, words))
     return ()
+
+
+def find_plugin_seconds(data: bytes) -> int:
+    """Return the seconds for acceptance checks in an installed plugin; 0 if it has none."""
+    found = re.search(rf"^{_SECONDS}(\d{{1,6}})\b", data.decode("utf-8", "replace"), re.MULTILINE)
+    return int(found[1]) if found else 0
+
+
+def describe_check_time(home: Home, name: str) -> tuple[str, str]:
+    """Return a sentence and a hint if the installed hooks of a harness don't wait long enough for the checks."""
+    from remit.hooks.settings_files import load_file
+
+    paths = {"claude": (LOCAL, SHARED), "codex": (CODEX,)}.get(name, ())
+    plugin = (load_file(home.root, PLUGIN) or b"") if name == "opencode" else b""
+    installed = find_installed(name, [hook for path in paths for hook in list_own_hooks(home, path)], plugin)
+    return describe_shortage(name, 0 if installed is None else count_needed(home), installed)
 
 
 def _list_other_hooks(home: Home, paths: Sequence[str]) -> Iterator[str]:

@@ -66,6 +66,7 @@ _GONE = lazy(
     r"""|\[ -z "\$REMIT_TICKET" \] && \{ grep -qE '"agent_\(id\|type\)"'; \[ \$\? -eq 1 \]; \}) && exit 1; \}\Z"""
 )
 """The part before the end, with which the user's own session continues if the program is missing."""
+_SECONDS = lazy(r" (\d{1,6})\Z")
 PROGRAM = "/remit/hooks/entry.py"
 COMMAND = "remit hook"
 SERVERS = (claude.SERVERS_KEY, opencode.SERVERS_KEY)
@@ -179,7 +180,7 @@ def is_own_command(command: object) -> bool:
 
 
 def split_command(command: object) -> list[str] | None:
-    """Return the words of a command line that Remit installed; None for any other command line."""
+    """Return the words of a command line that Remit installed, up to the harness; None for any other command line."""
     if not isinstance(command, str) or "remit" not in command:
         return None
     there = _THERE.match(command)
@@ -190,10 +191,19 @@ def split_command(command: object) -> list[str] | None:
         return None
     if there and there[1] not in map(shlex.quote, words):
         return None
-    if shlex.join(words) != plain or words[-1:] == [] or words[-1] not in HOOKED:
+    if shlex.join(words) != plain:
+        return None
+    words = words[:-1] if words and words[-1].isdecimal() else words  # the seconds for checks
+    if not words or words[-1] not in HOOKED:
         return None
     by_file = len(words) == 5 and words[1:3] == ["-I", "-S"] and words[3].endswith(PROGRAM)  # noqa: PLR2004 - two options
     return words if by_file or words[:-1] == COMMAND.split() else None
+
+
+def read_check_seconds(command: str) -> int | None:
+    """Return the seconds for acceptance checks in a command line that Remit installed; None if it has none."""
+    found = _SECONDS.search(_GONE.sub("", _GUARD.sub("", command)))
+    return int(found[1]) if found else None
 
 
 def mentions_remit(command: object) -> bool:

@@ -10,6 +10,8 @@ import { fileURLToPath } from "node:url"
 
 const COMMAND = ["remit", "hook", "opencode"] // `remit hooks install opencode` writes absolute paths here
 const WAIT_MS = 60000 // the program has a shorter time limit of its own
+const CHECK_SECONDS = 0 // how much longer it may take for acceptance checks; `remit hooks install opencode` sets it
+const CHECKING = ["SubagentStop", "PostToolUse"] // the events at which a return is judged
 const MAX_ANSWER = 4 * 1024 * 1024
 const REFUSED = 126 // the exit code of Remit's shell without a ticket
 const MAX_ROUNDS = 8 // a backstop: the program ends the rounds earlier
@@ -23,13 +25,16 @@ const shell = { started: "", own: "" } // the shell that opencode starts for com
 function callHook(event) {
   return new Promise((resolve, reject) => {
     const env = { ...process.env, REMIT_SHELL: shell.started }
-    const child = spawn(COMMAND[0], COMMAND.slice(1), { cwd: event.cwd, env, stdio: ["pipe", "pipe", "pipe"] })
+    const seconds = CHECKING.includes(event.hook_event_name) ? CHECK_SECONDS : 0
+    const waitMs = WAIT_MS + 1000 * seconds
+    const words = [...COMMAND.slice(1), ...(seconds ? [String(seconds)] : [])]
+    const child = spawn(COMMAND[0], words, { cwd: event.cwd, env, stdio: ["pipe", "pipe", "pipe"] })
     let stdout = ""
     let stderr = ""
     const timer = setTimeout(() => {
       child.kill("SIGKILL")
-      reject(new Error(`no answer within ${WAIT_MS / 1000} s`))
-    }, WAIT_MS)
+      reject(new Error(`no answer within ${waitMs / 1000} s`))
+    }, waitMs)
     child.stdout.setEncoding("utf8").on("data", (text) => {
       stdout += text
       if (stdout.length > MAX_ANSWER) child.kill("SIGKILL")

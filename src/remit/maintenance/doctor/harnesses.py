@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from remit.errors import RemitError
-from remit.harnesses import claude, opencode
+from remit.harnesses import HOOKED, claude, opencode
 from remit.hooks.install import (
     CODEX,
     LOCAL,
@@ -14,8 +14,10 @@ from remit.hooks.install import (
     SHARED,
     TRIED,
     UNPROTECTED_HINT,
+    describe_check_time,
     describe_unprotected,
     find_plugin,
+    find_plugin_seconds,
     find_plugin_words,
     find_unprotected,
     list_own_hooks,
@@ -88,6 +90,10 @@ def _check_hooks(context: DoctorContext) -> Iterator[HealthCheck]:
     yield from _check_codex_trust(home)
     yield from _check_opencode_plugin(home)
     yield from _check_command_shell(home)
+    for harness in HOOKED:
+        late, hint = describe_check_time(home, harness)
+        if late:
+            yield HealthCheck(_NAME, "warning", late, hint)
 
 
 def _check_settings_file(home: Home, harness: str, path: str) -> Iterator[HealthCheck]:
@@ -199,7 +205,7 @@ def _check_opencode_plugin(home: Home) -> Iterator[HealthCheck]:
     if not is_stamped(data):
         message = f"{PLUGIN} was changed since it was installed"
         yield HealthCheck(_NAME, "warning", message, "move it away, then run remit hooks install opencode")
-    elif not problems and data != stamp(render_plugin(shared=shared)):
+    elif not problems and data != stamp(render_plugin(shared=shared, check_seconds=find_plugin_seconds(data))):
         message = f"{PLUGIN} is from another version of Remit"
         yield HealthCheck(_NAME, "warning", message, "run remit hooks install opencode again")
     elif not problems:
