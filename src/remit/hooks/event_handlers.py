@@ -199,21 +199,24 @@ def _at_stop(event: HookEvent, root: str, environ: Mapping[str, str]) -> dict[st
     if messages:  # the caller gets no other event before its turn ends
         return messages
     answer = _check_stop(event, root, environ)
-    if event.harness == "codex" and not answer and (own is not None or not event.agent_id):
+    if event.harness == "codex" and "decision" not in answer and (own is not None or not event.agent_id):
         _note_idle(event, root, own)
     return answer
 
 
 def _check_stop(event: HookEvent, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
     if event.kind == claude.STOP and is_judged_elsewhere(event, environ):
-        return {} if environ.get("REMIT_TICKET") else _end_lost_children(event, root)
+        return {} if environ.get("REMIT_TICKET") else _at_user_stop(event, root, environ)
     from remit.hooks.stop_subagent import check_stop
 
     return check_stop(event, open_home(root), environ)
 
 
-def _end_lost_children(event: HookEvent, root: str) -> dict[str, Any]:
-    """End the runs that the user's session waited for, because a session stops only after their agents."""
+def _at_user_stop(event: HookEvent, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
+    """End the runs that the user's session waited for, because a session stops only after their agents.
+
+    If the user wants it, acceptance checks run then.
+    """
     from remit.ledger.hook_runs import list_awaited, open_quickly
 
     db = open_quickly(f"{root}/.remit/ledger.db")
@@ -221,7 +224,11 @@ def _end_lost_children(event: HookEvent, root: str) -> dict[str, Any]:
         from remit.hooks.stop_subagent import end_lost_children
 
         end_lost_children(open_home(root), event.session, None)
-    return {}
+    if not os.path.isdir(f"{root}/.remit/user-checks"):
+        return {}
+    from remit.hooks.session_checks import check_session
+
+    return check_session(event, root, environ)
 
 
 def _note_idle(event: HookEvent, root: str, own: HookRun | None) -> None:
@@ -286,7 +293,7 @@ def _at_session_start(event: HookEvent, root: str, environ: Mapping[str, str]) -
     from remit.hooks.harness_sessions import begin_session
 
     home = open_home(root)
-    answer = begin_session(event, home)
+    answer = begin_session(event, home, environ)
     if not event.agent:
         return answer
     from remit.hooks.start_subagent import admit_main, has_user_or_supervisor
@@ -300,6 +307,10 @@ def _at_session_end(event: HookEvent, root: str, environ: Mapping[str, str]) -> 
 
     home = open_home(root)
     end_agents(event, home, "the session of its harness ended")
+    if os.path.isdir(f"{root}/.remit/user-checks"):
+        from remit.hooks.session_checks import end_checks
+
+        end_checks(root, event.session)
     from remit.hooks.tool_records import find_hyper_root
 
     workspace_root = find_hyper_root(root, environ)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from remit.errors import RemitError
 from remit.harnesses import claude
 from remit.hooks import command_tickets, replies
+from remit.hooks.events import is_user_session
 from remit.hooks.finish_subagent import judge_again_if_changed, run_finish_steps
 from remit.hooks.roster import load_roster
 from remit.hooks.shell_limits import keep_confine_rules
@@ -21,6 +22,8 @@ from remit.ledger.runs import list_runs, load_run
 from remit.runs.admission.run_config import read_run_config
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from remit.hooks.events import HookEvent
     from remit.ledger.home import Home
 
@@ -30,12 +33,17 @@ _NEW_PROCESS = (claude.STARTED, claude.RESUMED)
 """Sources of a session in a new process. No agent of an earlier process is alive."""
 
 
-def begin_session(event: HookEvent, home: Home) -> replies.Answer:
+def begin_session(event: HookEvent, home: Home, environ: Mapping[str, str]) -> replies.Answer:
     """End the runs that an earlier process left open, and list the open runs in one line."""
     if event.payload.get(claude.SOURCE_KEY) in _NEW_PROCESS:
         end_agents(event, home, "the harness was started again")
     with suppress(RemitError):  # unreadable settings: the next admission reports them
-        keep_confine_rules(home, load_roster(home))
+        roster = load_roster(home)
+        keep_confine_rules(home, roster)
+        if roster.hooks["main"] == "checks" and is_user_session(event, environ) and event.harness != "opencode":
+            from remit.hooks.session_checks import begin_checks
+
+            begin_checks(event, home, roster, environ)
     _recover(home)
     text = _render_open_runs(home)
     return replies.add_context(event.kind, text) if text else {}

@@ -524,3 +524,50 @@ def test_the_doctor_sees_a_plugin_that_was_changed(place: Inside) -> None:
     assert "was changed since it was installed" in doctor(place)[0][1]
     file.unlink()
     assert doctor(place) == []
+
+
+# The time of acceptance checks
+
+CHECKED = '[agents.scribe]\nchecks = ["tests"]\n[checks.tests]\nrun = "true"\ntimeout = {}\n'
+
+
+def test_hooks_wait_as_long_as_the_checks_may_take(place: Inside) -> None:
+    plain = {path: list_timeouts(place, path, name) for name, path in (("claude", LOCAL), ("codex", CODEX))}
+    place("hooks", "uninstall")
+    (place.folder / "remit.toml").write_text(CHECKED.format(570))
+    events = {"claude": {"PreToolUse", "PostToolUse", "SubagentStop", "Stop"}, "codex": {"SubagentStop", "Stop"}}
+    for name, path in (("claude", LOCAL), ("codex", CODEX)):
+        longer = list_timeouts(place, path, name)
+        assert {event for event in longer if longer[event] == plain[path][event] + 600} == events[name]
+        assert {event for event in longer if longer[event] != plain[path][event]} == events[name]
+        for event, ((_, command, _),) in load_hooks(place, path).items():
+            assert (f"{name} 600" in command) is (event in events[name])
+            assert settings_files.is_own_command(command)
+    place("hooks", "install", "opencode")
+    assert "\nconst CHECK_SECONDS = 600 " in (place.folder / PLUGIN).read_text()
+    before = (place.folder / LOCAL).read_bytes()
+    place("hooks", "install", *ALL)
+    assert (place.folder / LOCAL).read_bytes() == before
+    assert not any("acceptance checks" in message for _, message, _ in doctor(place))
+    assert place("hooks", "uninstall").code == 0
+    assert not (place.folder / LOCAL).exists()
+
+
+def list_timeouts(place: Inside, path: str, name: str) -> dict[str, int]:
+    """The time limit of each event after an installation."""
+    assert place("hooks", "install", name).code == 0
+    return {event: timeout for event, ((_, _, timeout),) in load_hooks(place, path).items()}
+
+
+def test_the_doctor_notices_checks_that_take_longer_than_the_hooks_wait(place: Inside) -> None:
+    (place.folder / "remit.toml").write_text(CHECKED.format(30))
+    place("hooks", "install", *ALL)
+    (place.folder / "remit.toml").write_text(CHECKED.format(570))
+    for name in ALL:
+        message = (
+            f"the acceptance checks may take 600 s, and the hooks of {name} wait 60 s: a check that is late is not run"
+        )
+        assert ("warning", message, f"run remit hooks install {name} again") in doctor(place)
+    (place.folder / "remit.toml").write_text(CHECKED.format(5000))
+    ended = place("hooks", "install", "claude")
+    assert "the acceptance checks may take 5,030 s, and hooks wait at most 3,600 s" in ended.text
