@@ -1016,3 +1016,213 @@ class LoginObject(TypedDict):
 
     url: str
     expires_ms: int
+
+
+# --- commands of the command line only -------------------------------------------------------------------------------
+
+
+class HealthCheckObject(TypedDict):
+    """A check of the installation or the workspace."""
+
+    name: str
+    state: Literal["ok", "warning", "problem"]
+    message: str
+    hint: str
+
+
+class DoctorObject(TypedDict):
+    """The checks of `remit doctor`."""
+
+    root: str
+    well: bool
+    checks: list[HealthCheckObject]
+
+
+class GcObject(TypedDict):
+    """What `remit gc` removed, or would remove in a dry run."""
+
+    root: str
+    runs: int
+    events: int
+    spills: int
+    recovered: list[str]
+    half_written: list[str]
+    worktrees: list[str]
+    scratch: list[str]
+    folders: int
+    supervisors: int
+    trees: int
+    freed_bytes: int
+    failures: list[str]
+    kept: dict[str, list[str]]
+    """Worktrees with changes that are on no branch, and the paths of these changes."""
+    dry_run: bool
+
+
+class SettingsEditObject(TypedDict):
+    """A file that is written for a harness."""
+
+    path: str
+    action: Literal["create", "change", "remove"]
+
+
+class HarnessHooksObject(TypedDict):
+    """The hooks of one harness."""
+
+    name: str
+    files: list[SettingsEditObject]
+    events: list[str]
+    notes: list[str]
+    undone: list[str]
+
+
+class InstalledHooksObject(TypedDict):
+    """What `remit hooks install` or `remit hooks remove` writes."""
+
+    root: str
+    harnesses: list[HarnessHooksObject]
+    written: bool
+
+
+class AgentFolderObject(TypedDict):
+    """A folder with agent files."""
+
+    folder: str
+    count: int
+
+
+class ProjectSurveyObject(TypedDict):
+    """The parts of a workspace that exist before `remit init`."""
+
+    branch: str | None
+    agents: list[AgentFolderObject]
+    tasks: str | None
+    manifest: str
+    has_manifest: bool
+    settings: str | None
+    has_cleo: bool
+    spec_root: str
+
+
+class PlannedFileObject(TypedDict):
+    """A file that `remit init` writes, and the text that it adds."""
+
+    path: str
+    action: Literal["create", "change"]
+    added: str
+
+
+class InitObject(TypedDict):
+    """What `remit init` found and writes."""
+
+    root: str
+    found: ProjectSurveyObject
+    writes: list[PlannedFileObject]
+    notes: list[str]
+    undone: list[str]
+    written: bool
+
+
+class LeftProblemObject(TypedDict):
+    """A problem that a migration leaves to the user."""
+
+    code: str | None
+    message: str
+    hint: str
+    location: PositionObject | None
+
+
+class MigratedAgentObject(TypedDict):
+    """An agent file that `remit agent migrate` changed or left unchanged."""
+
+    filename: str
+    done: list[str]
+    left: list[LeftProblemObject]
+    passed_over: str | None
+
+
+class CompiledAgentObject(TypedDict):
+    """An agent file and the file that was compiled from it."""
+
+    source: str
+    path: str
+    state: str
+    diagnostics: list[DiagnosticObject]
+
+
+class OverviewTaskObject(TypedDict):
+    """A task that is in progress or blocked."""
+
+    number: int
+    title: str
+    status: str | None
+
+
+class TaskOverviewObject(TypedDict):
+    """The tasks of a workspace in numbers."""
+
+    folder: str
+    counts: dict[str, int]
+    working: list[OverviewTaskObject]
+    blocked: list[OverviewTaskObject]
+    focus: int | None
+    differences: int
+
+
+class RunOverviewObject(TypedDict):
+    """The open runs, and the runs that finished last."""
+
+    open: list[RunObject]
+    finished: list[RunObject]
+
+
+class ManifestOverviewObject(TypedDict):
+    """The manifest in numbers."""
+
+    path: str
+    entries: int
+    pending: int
+    bad_lines: int
+    doubled_ids: int
+    is_whole: bool
+
+
+class ErrorCountsObject(TypedDict):
+    """The open errors of the error log and their causes."""
+
+    open: int
+    causes: int
+
+
+class UnreadablePartObject(TypedDict):
+    """A part of the status that couldn't be read, and why."""
+
+    part: str
+    message: str
+
+
+class OverviewObject(TypedDict):
+    """The status of a workspace, as `remit status` prints it."""
+
+    root: str
+    branch: str | None
+    tasks: TaskOverviewObject | None
+    outside: list[str]
+    """The commands of an outside task system."""
+    runs: RunOverviewObject
+    manifest: ManifestOverviewObject | None
+    errors: ErrorCountsObject
+    ledger_bytes: int | None
+    unreadable: list[UnreadablePartObject]
+
+
+class UnfinishedRunObject(TypedDict):
+    """A run that `remit wait` or `remit cancel` didn't see finish."""
+
+    session_id: str
+    status: None
+    finished: Literal[False]
+    harness: NotRequired[str]
+    """The harness, if only the harness can end the agent."""
+    message: NotRequired[str]
+    error: NotRequired[ErrorObject]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from remit.agent_files.authoring import CompiledFile, MigratedFile
     from remit.agents.definition import Definition
     from remit.agents.graph import Graph
+    from remit.schemas import CompiledAgentObject, LeftProblemObject, MigratedAgentObject
 
 
 _KINDS = options.offer("planning", "implementation", "research", "review", "utility")
@@ -82,7 +83,7 @@ def upgrade(paths: tuple[str, ...], *, output_format: str, diff: bool, kind: str
 
     done = authoring.migrate_agents(paths, kind=kind, write=not diff)
     if output_format == "json":
-        print_json(build_list(_shape_migration(each) for each in done))
+        print_json(build_list(_build_migrated(each) for each in done))
     else:
         for each in done:
             _show_migration(each, diff=diff)
@@ -91,8 +92,8 @@ def upgrade(paths: tuple[str, ...], *, output_format: str, diff: bool, kind: str
     return NOT_ACCEPTED if any(each.migration.left for each in done) else ACCEPTED
 
 
-def _shape_migration(each: MigratedFile) -> dict[str, Any]:
-    left = [
+def _build_migrated(each: MigratedFile) -> MigratedAgentObject:
+    left: list[LeftProblemObject] = [
         {
             "code": rest.code or None,
             "message": rest.message,
@@ -151,7 +152,7 @@ def build(paths: tuple[str, ...], *, to: str, check: bool, output_format: str) -
 
     done = authoring.compile_agents(paths, to=to, write=not check)
     if output_format == "json":
-        print_json(build_list(_shape(each) for each in done))
+        print_json(build_list(_build_compiled(each) for each in done))
     else:
         for each in done:
             _show(each, output_format, check=check)
@@ -164,13 +165,13 @@ def build(paths: tuple[str, ...], *, to: str, check: bool, output_format: str) -
 _NOTHING = "no standard agents found; to create one, run: remit agent new; to convert one: remit agent upgrade"
 
 
-def _shape(each: CompiledFile) -> dict[str, Any]:
+def _build_compiled(each: CompiledFile) -> CompiledAgentObject:
     name, path = name_file(each.source.file), name_file(each.file)
     return {
         "source": name,
         "path": path,
         "state": each.state,
-        "diagnostics": [build_diagnostic(finding, name) for finding in each.compiled.diagnostics],
+        "diagnostics": [build_diagnostic(diagnostic, name) for diagnostic in each.compiled.diagnostics],
     }
 
 
@@ -179,9 +180,9 @@ def _show(each: CompiledFile, output_format: str, *, check: bool) -> None:
     from remit.views.render import render_github
 
     name = name_file(each.source.file)
-    for finding in each.compiled.diagnostics:
-        if finding.severity == "error" or not check:  # losses were reported when the file was written
-            print_lines(render_github(finding, name) if output_format == "github" else render_line(finding, name))
+    for diagnostic in each.compiled.diagnostics:
+        if diagnostic.severity == "error" or not check:  # losses were reported when the file was written
+            print_lines(render_github(diagnostic, name) if output_format == "github" else render_line(diagnostic, name))
     if output_format == "full":
         good = each.state in ("written", "up to date")
         mark = get_paint()("good", "✓") if good else get_paint()("error", "✗")

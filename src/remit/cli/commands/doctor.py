@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,6 +13,7 @@ from remit.views.render import ACCEPTED, NOT_ACCEPTED, count
 
 if TYPE_CHECKING:
     from remit.maintenance.doctor import DoctorReport
+    from remit.schemas import DoctorObject, HealthCheckObject
 
 _MIN_ROOM = 20
 _MARKS = {"ok": ("good", "✓"), "warning": ("warning", "!"), "problem": ("error", "✗")}
@@ -35,14 +36,18 @@ def doctor(*, output_format: str) -> int:
 
     health = doctor.check_health()
     if output_format == "json":
-        print_json(_shape(health))
+        print_json(_build_doctor(health))
     else:
         _show(health)
     return ACCEPTED if health.is_well else NOT_ACCEPTED
 
 
-def _shape(health: DoctorReport) -> dict[str, Any]:
-    return {"root": health.root, "well": health.is_well, "checks": [check._asdict() for check in health.checks]}
+def _build_doctor(health: DoctorReport) -> DoctorObject:
+    checks: list[HealthCheckObject] = [
+        {"name": check.name, "state": check.state, "message": check.message, "hint": check.hint}
+        for check in health.checks
+    ]
+    return {"root": health.root, "well": health.is_well, "checks": checks}
 
 
 def _show(health: DoctorReport) -> None:
@@ -52,8 +57,8 @@ def _show(health: DoctorReport) -> None:
     room, margin = (None if columns is None else max(_MIN_ROOM, columns - width - 4)), f"\n{'':<{width + 4}}"
     for check in health.checks:
         style, mark = _MARKS[check.state]
-        said = escape("; ".join(map(shorten, check.message.split("; "))))  # show all items of a list
-        print_lines(f"{paint(style, mark)} {check.name:<{width}}  {margin.join(fold(said, room))}")
+        message = escape("; ".join(map(shorten, check.message.split("; "))))  # show all items of a list
+        print_lines(f"{paint(style, mark)} {check.name:<{width}}  {margin.join(fold(message, room))}")
         if check.hint and check.state != "ok":
             shown = margin.join(fold(f"= help: {quote(check.hint)}", room)).removeprefix("= help")
             print_lines(f"  {'':<{width}}  {paint('frame', '=')} {paint('strong', 'help')}{shown}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,6 +13,7 @@ from remit.views.render import ACCEPTED, NOT_ACCEPTED, count
 
 if TYPE_CHECKING:
     from remit.maintenance.gc import GcResult
+    from remit.schemas import GcObject
 
 _MAX_SHOWN = 20
 _MAX_CHANGES = 3
@@ -34,16 +35,28 @@ def gc(*, dry_run: bool, output_format: str) -> int:
 
     cleared = gc.clear_up(dry_run=dry_run)
     if output_format == "json":
-        print_json(_shape(cleared, dry_run=dry_run))
+        print_json(_build_gc(cleared, dry_run=dry_run))
     else:
         _show(cleared, dry_run=dry_run)
     return NOT_ACCEPTED if cleared.failures else ACCEPTED
 
 
-def _shape(cleared: GcResult, *, dry_run: bool) -> dict[str, Any]:
-    kept = {name: list(changes) for name, changes in cleared.kept}
-    return {key: list(value) if isinstance(value, tuple) else value for key, value in cleared._asdict().items()} | {
-        "kept": kept,
+def _build_gc(cleared: GcResult, *, dry_run: bool) -> GcObject:
+    return {
+        "root": cleared.root,
+        "runs": cleared.runs,
+        "events": cleared.events,
+        "spills": cleared.spills,
+        "recovered": [*cleared.recovered],
+        "half_written": [*cleared.half_written],
+        "worktrees": [*cleared.worktrees],
+        "scratch": [*cleared.scratch],
+        "folders": cleared.folders,
+        "supervisors": cleared.supervisors,
+        "trees": cleared.trees,
+        "freed_bytes": cleared.freed_bytes,
+        "failures": [*cleared.failures],
+        "kept": {name: [*changes] for name, changes in cleared.kept},
         "dry_run": dry_run,
     }
 

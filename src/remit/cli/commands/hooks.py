@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -19,12 +19,21 @@ if TYPE_CHECKING:
     from remit.hooks.check import HookCheck
     from remit.hooks.install import InstallationPlan
     from remit.hooks.settings_files import SettingsEdit
+    from remit.schemas import HarnessHooksObject, InstalledHooksObject
 
 _MARKS = {"holds": ("good", "✓"), "broken": ("error", "✗"), "unproven": ("warning", "?")}
 _HARNESSES = click.argument(
     "harnesses", nargs=-1, metavar="HARNESS…", shell_complete=options.offer("claude", "codex", "opencode")
 )
-_ACTIONS = {(True, False): "create", (False, False): "change", (False, True): "remove"}
+_ACTIONS: dict[tuple[bool, bool], Literal["create", "change", "remove"]] = {
+    (True, False): "create",
+    (False, False): "change",
+    (False, True): "remove",
+}
+    (True, False): "create",
+    (False, False): "change",
+    (False, True): "remove",
+}
 
 
 def _parse_harness(name: str) -> str:
@@ -109,7 +118,7 @@ def _carry_out(plan: InstallationPlan, *, dry_run: bool, as_json: bool, done: st
     if not as_json:
         _show(plan, at_length=dry_run)
     if as_json:
-        print_json(_shape(plan, written=not dry_run and bool(plan.changes)))
+        print_json(_build_installed(plan, written=not dry_run and bool(plan.changes)))
     elif not plan.changes:
         if not plan.undone:  # files that can't be read may still contain hooks
             print_lines(f"{paint('good', '✓')} {escape(idle)}")
@@ -138,8 +147,8 @@ def _write(plan: InstallationPlan, *, as_json: bool) -> None:
         raise
 
 
-def _shape(plan: InstallationPlan, *, written: bool) -> dict[str, Any]:
-    harnesses = [
+def _build_installed(plan: InstallationPlan, *, written: bool) -> InstalledHooksObject:
+    harnesses: list[HarnessHooksObject] = [
         {
             "name": each.name,
             "files": [{"path": edit.path, "action": _name_action(edit)} for edit in each.edits if edit.is_change],
@@ -152,7 +161,7 @@ def _shape(plan: InstallationPlan, *, written: bool) -> dict[str, Any]:
     return {"root": plan.root, "harnesses": harnesses, "written": written}
 
 
-def _name_action(edit: SettingsEdit) -> str:
+def _name_action(edit: SettingsEdit) -> Literal["create", "change", "remove"]:
     return _ACTIONS[edit.before is None, edit.after is None]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,6 +13,7 @@ from remit.views.render import ACCEPTED, NOT_ACCEPTED, count
 
 if TYPE_CHECKING:
     from remit.maintenance.init import InitPlan, PlannedFile, ProjectSurvey
+    from remit.schemas import InitObject, PlannedFileObject, ProjectSurveyObject
 
 _MAX_FOLDERS = 4
 
@@ -41,7 +42,7 @@ def _set_up(*, yes: bool, may_ask: bool, output_format: str) -> int:
     if output_format == "json":
         if yes:
             init.write_setup(setup)
-        print_json(_shape(setup, written=yes))
+        print_json(_build_init(setup, written=yes))
         return ACCEPTED if (yes or not setup.writes) and not setup.undone else _report_undone(setup, as_json=True)
     _show(setup, at_length=not yes)
     if not setup.writes:
@@ -69,10 +70,19 @@ def _report_undone(setup: InitPlan, *, as_json: bool = False) -> int:
     return NOT_ACCEPTED
 
 
-def _shape(setup: InitPlan, *, written: bool) -> dict[str, Any]:
-    found = setup.found._asdict()
-    found["agents"] = [{"folder": folder, "count": total} for folder, total in setup.found.agents.items()]
-    writes = [
+def _build_init(setup: InitPlan, *, written: bool) -> InitObject:
+    survey = setup.found
+    found: ProjectSurveyObject = {
+        "branch": survey.branch,
+        "agents": [{"folder": folder, "count": total} for folder, total in survey.agents.items()],
+        "tasks": survey.tasks,
+        "manifest": survey.manifest,
+        "has_manifest": survey.has_manifest,
+        "settings": survey.settings,
+        "has_cleo": survey.has_cleo,
+        "spec_root": survey.spec_root,
+    }
+    writes: list[PlannedFileObject] = [
         {
             "path": each.path,
             "action": "create" if each.before is None else "change",

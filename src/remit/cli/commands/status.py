@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,10 +13,12 @@ from remit.terminal import count_columns, cut, escape, fold, measure, quote
 from remit.views.render import ACCEPTED, NOT_ACCEPTED, count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from remit.schemas import ManifestOverviewObject, OverviewObject, OverviewTaskObject, TaskOverviewObject
+    from remit.tasks.store import StoredTask
     from remit.views.run_snapshots import RunSnapshot
-    from remit.views.status import Overview, TaskOverview
+    from remit.views.status import ManifestOverview, Overview, TaskOverview
 
 _MAX_TASKS = 5
 _MAX_COUNT_LINES = 2
@@ -41,7 +43,7 @@ def status(*, output_format: str) -> int:
 
     overview = status.load_overview()
     if output_format == "json":
-        print_json(_shape(overview))
+        print_json(_build_overview(overview))
     else:
         room = min(count_columns(), _MAX_COLUMNS) - _NAME
         paint = get_paint()
@@ -197,40 +199,50 @@ def _render_rest(overview: Overview, unreadable: dict[str, str]) -> Iterator[tup
         yield "ledger", f"{overview.ledger_bytes / 1024 / 1024:.1f} MB", ""
 
 
-def _shape(overview: Overview) -> dict[str, Any]:
+def _build_overview(overview: Overview) -> OverviewObject:
     from contextlib import closing
 
     from remit.views.json_objects import build_runs
     from remit.views.run_snapshots import load_snapshots, open_home
 
-    tasks = overview.tasks
+    tasks, manifest = overview.tasks, overview.manifest
     with closing(open_home()) as home:
         running = build_runs(home, overview.running)
         finished = build_runs(home, load_snapshots(home, overview.finished)) if overview.finished else []
     return {
         "root": overview.root,
         "branch": overview.branch,
-        "tasks": None if tasks is None else _shape_tasks(tasks),
+        "tasks": None if tasks is None else _build_tasks(tasks),
         "outside": list(overview.outside),
         "runs": {"open": running, "finished": finished},
-        "manifest": None
-        if overview.manifest is None
-        else {"path": overview.manifest.path, **overview.manifest.seen._asdict()},
+        "manifest": None if manifest is None else _build_manifest(manifest),
         "errors": {"open": overview.open_errors, "causes": overview.open_causes},
         "ledger_bytes": overview.ledger_bytes,
         "unreadable": [{"part": name, "message": sentence} for name, sentence in overview.unreadable],
     }
 
 
-def _shape_tasks(tasks: TaskOverview) -> dict[str, Any]:
-    def shape(found: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - tasks of either kind
+def _build_manifest(manifest: ManifestOverview) -> ManifestOverviewObject:
+    counts = manifest.seen
+    return {
+        "path": manifest.path,
+        "entries": counts.entries,
+        "pending": counts.pending,
+        "bad_lines": counts.bad_lines,
+        "doubled_ids": counts.doubled_ids,
+        "is_whole": counts.is_whole,
+    }
+
+
+def _build_tasks(tasks: TaskOverview) -> TaskOverviewObject:
+    def build(found: Sequence[StoredTask]) -> list[OverviewTaskObject]:
         return [{"number": each.number, "title": each.title, "status": each.marker} for each in found]
 
     return {
         "folder": tasks.folder,
         "counts": dict(tasks.counts),
-        "working": shape(tasks.working),
-        "blocked": shape(tasks.blocked),
+        "working": build(tasks.working),
+        "blocked": build(tasks.blocked),
         "focus": tasks.focus,
         "differences": tasks.differences,
     }

@@ -87,7 +87,7 @@ def _carry_out(ws: Workspace, wish: TaskRequest, output_format: str) -> int:
     parts, diagnostics, after = asyncio.run(_work(ws, wish, output_format))
     result = parts[-1].result
     if output_format == "json":
-        print_json(build_result(result, diagnostics, **_shape_task(parts, after)))
+        print_json(build_result(result, diagnostics, **_build_task_part(parts, after)))
     else:
         print_result(result, *_render_task(parts, after, get_paint()))
     return get_result_code(result)
@@ -181,17 +181,17 @@ def _render_task(parts: list[FinishedTaskRun], after: tuple[str, str], paint: Pa
     return lines
 
 
-def _shape_task(parts: list[FinishedTaskRun], after: tuple[str, str]) -> dict[str, Any]:
+def _build_task_part(parts: list[FinishedTaskRun], after: tuple[str, str]) -> dict[str, Any]:
     first = parts[0].ready
     task: dict[str, Any] = {"number": first.wish.number}
     task |= {"before": first.before, "after": after[0]} if after[0] else {}
     task |= {"reason": after[1]} if after[1] else {}
     task |= {"left": list(parts[-1].left)} if parts[-1].left else {}
-    shaped: dict[str, Any] = {"task": task}
+    built: dict[str, Any] = {"task": task}
     phases = [
         {"phase": part.ready.phase.number, "status": part.status, "session_id": part.result.session_id}
         for part in parts
         if part.ready.phase is not None
     ]
-    shaped |= {"phases": phases} if phases else {}
-    return shaped | ({"task_notes": list(first.notes)} if first.notes else {})
+    built |= {"phases": phases} if phases else {}
+    return built | ({"task_notes": list(first.notes)} if first.notes else {})

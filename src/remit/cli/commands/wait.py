@@ -16,10 +16,11 @@ from remit.views.json_objects import build_error, build_list, build_result
 from remit.views.render import ACCEPTED, NOT_ACCEPTED, get_exit_code
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from remit.runs.run_control import WaitResult
     from remit.runs.workspace import Workspace
+    from remit.schemas import ResultObject, UnfinishedRunObject
 
 _MAX_REASON = 200
 
@@ -53,7 +54,7 @@ def wait(sessions: tuple[str, ...], *, timeout: float | None, output_format: str
     waited = asyncio.run(_wait(ws, wanted, timeout, output_format))
     if len(waited) == 1 and waited[0].error is not None:
         raise waited[0].error
-    return _tell(waited, output_format=output_format, as_list=len(wanted) > 1)
+    return _print_results(waited, output_format=output_format, as_list=len(wanted) > 1)
 
 
 async def _wait(ws: Workspace, wanted: Sequence[str], timeout_s: float | None, output_format: str) -> list[WaitResult]:
@@ -77,12 +78,12 @@ async def _wait(ws: Workspace, wanted: Sequence[str], timeout_s: float | None, o
         await ws.close()
 
 
-def _tell(waited: Sequence[WaitResult], *, output_format: str, as_list: bool) -> int:
+def _print_results(waited: Sequence[WaitResult], *, output_format: str, as_list: bool) -> int:
     from remit.runs.run_control import describe_open
 
     if output_format == "json":
-        shaped = [_shape(each) for each in waited]
-        print_json(build_list(shaped) if as_list else shaped[0])
+        built = [_build_waited(each) for each in waited]
+        print_json(build_list(built) if as_list else built[0])
     else:
         for each in waited:
             if each.result is not None:
@@ -101,14 +102,17 @@ def _get_code(waited: WaitResult) -> int:
     return NOT_ACCEPTED if waited.result is None else get_result_code(waited.result)
 
 
-def _shape(waited: WaitResult) -> Mapping[str, object]:
-    if waited.result is None:
-        text = {} if waited.error is None else {"error": build_error(waited.error)}
-        from remit.runs.run_control import describe_open
+def _build_waited(waited: WaitResult) -> ResultObject | UnfinishedRunObject:
+    from remit.runs.run_control import describe_open
 
-        apart = {"harness": waited.harness, "message": describe_open(waited)} if waited.harness else {}
-        return {"session_id": waited.session_id, "status": None, "finished": False, **apart, **text}
-    return build_result(waited.result)
+    if waited.result is not None:
+        return build_result(waited.result)
+    built: UnfinishedRunObject = {"session_id": waited.session_id, "status": None, "finished": False}
+    if waited.harness:
+        built["harness"], built["message"] = waited.harness, describe_open(waited)
+    if waited.error is not None:
+        built["error"] = build_error(waited.error)
+    return built
 
 
 @click.command(cls=options.Command)
@@ -135,7 +139,7 @@ def cancel(session: str, *, reason: str | None, output_format: str) -> int:
     waited = asyncio.run(_cancel(ws, wanted, " ".join((reason or "").split())[:_MAX_REASON]))
     if is_over:
         print_lines(f"nothing was cancelled: {escape(wanted)} had already finished", stderr=True)
-    _tell([waited], output_format=output_format, as_list=False)
+    _print_results([waited], output_format=output_format, as_list=False)
     return ACCEPTED if waited.result is not None else NOT_ACCEPTED
 
 
