@@ -445,7 +445,7 @@ class RunDetailsObject(TypedDict):
     children: list[str]
     folder: str | None
     files: list[str]
-    arrived: dict[str, Any] | None
+    imported: dict[str, Any] | None
     can: PossibleObject
     event: int
     texts: NotRequired[dict[str, str]]

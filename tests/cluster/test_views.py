@@ -256,22 +256,22 @@ def test_show_names_worker_fence_and_how_long_it_waited(stage: Stage) -> None:
     home = Home(str(stage.folder))
     with home.ledger.transaction() as db:
         details = {"branch": f"remit/{OWN}", "files": 3}
-        add_event(db, "arrived", details, session_id=OWN)
+        add_event(db, "imported", details, session_id=OWN)
     home.close()
     told = stage.remit("show").text
     assert "worker    alpha, on host-of-alpha, fence 1\n" in told
     assert "waited    0" in told
-    assert f"arrived   3 files, by branch remit/{OWN}\n" in told
+    assert f"imported  3 files, by branch remit/{OWN}\n" in told
     found = stage.ask("show")
     assert found["run"]["machine"]["fence"] == 1
-    assert found["arrived"] == details
+    assert found["imported"] == details
 
 
 def test_what_was_told_here_is_enough_where_it_is_over(stage: Stage) -> None:
     stage.send()
     home = Home(str(stage.folder))
     with home.ledger.transaction() as db:
-        add_event(db, "taken", {"worker": HOSTILE, "host": "h", "fence": 2}, session_id=OWN)
+        add_event(db, "acquired", {"worker": HOSTILE, "host": "h", "fence": 2}, session_id=OWN)
         advance(db, OWN, "finished", ended_ms=read_clock_ms(), status="completed")
     home.close()
     (found,) = stage.ask("ps", "--all")["items"]

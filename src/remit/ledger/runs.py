@@ -253,7 +253,7 @@ def mirror_remote_run(db: Connection, run: Run) -> None:
 
 _TAKEN = """
     SELECT ids.value, details FROM json_each(?) AS ids CROSS JOIN events ON number = (
-        SELECT number FROM events WHERE session_id = ids.value AND kind = 'taken' ORDER BY number DESC LIMIT 1
+        SELECT number FROM events WHERE session_id = ids.value AND kind = 'acquired' ORDER BY number DESC LIMIT 1
     )
 """
 

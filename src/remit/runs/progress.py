@@ -146,7 +146,7 @@ class ProgressReader:
                     last = last._replace(check=read_check_event(event), at_ms=event.at_ms, idle_s=0)
                 elif event.kind == "idle":
                     last = last._replace(idle_s=int(details.get("seconds") or 0))
-                elif event.kind == "taken":
+                elif event.kind == "acquired":
                     last = last._replace(worker=redact(str(details.get("worker") or "")))
             last = last._replace(number=events[-1].number)
         self._activities[row.session_id] = last

@@ -93,7 +93,7 @@ def load_run_details(
         "children": list_children(home.ledger, row.session_id),
         "folder": folder or None,
         "files": list_files(folder),
-        "arrived": dict(redact_all(load_arrived(home, row))) or None,
+        "imported": dict(redact_all(load_imported(home, row))) or None,
         "can": describe_actions(home, row),
         "event": event,
     }
@@ -182,8 +182,8 @@ class RunRecord(NamedTuple):
     """The files with the agent's input and output."""
     texts: tuple[tuple[str, str], ...] = ()
     """The prompt and the answers without secrets; only with `full`."""
-    arrived: Mapping[str, Any] = NOTHING
-    """How the files of another machine arrived here."""
+    imported: Mapping[str, Any] = NOTHING
+    """How the files of another machine were imported here."""
 
 
 def load_record(
@@ -205,7 +205,7 @@ def load_record(
         folder,
         tuple(list_files(folder)),
         tuple(load_texts(home, session_id)) if full else (),
-        redact_all(load_arrived(home, row)),
+        redact_all(load_imported(home, row)),
     )
 
 
@@ -215,9 +215,9 @@ def find_folder(home: Home, session_id: str) -> str:
     return folder if os.path.isdir(folder) else ""
 
 
-def load_arrived(home: Home, row: Run) -> Mapping[str, Any]:
-    """How the files of another machine arrived here."""
-    event = load_last_event(home.ledger, row.session_id, "arrived") if is_remote(row) else None
+def load_imported(home: Home, row: Run) -> Mapping[str, Any]:
+    """How the files of another machine were imported here."""
+    event = load_last_event(home.ledger, row.session_id, "imported") if is_remote(row) else None
     return {} if event is None else event.details
 
 

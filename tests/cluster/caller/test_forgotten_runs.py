@@ -79,7 +79,7 @@ def test_who_is_sent_while_the_database_is_asked_after_others_is_not_forgotten(
         monkeypatch.setattr(session_rows, "list_rows", ask_slowly)
         await is_asked.wait()
         second = (await ws.start(Request("scout", "Two.", command="true"))).row.session_id
-        await until(lambda: load_last_event(ws.home.ledger, second, "sent") is not None)
+        await until(lambda: load_last_event(ws.home.ledger, second, "submitted") is not None)
         await asyncio.sleep(0.1)  # it is followed now
         is_sent.set()
         await asyncio.sleep(0.5)
@@ -97,7 +97,7 @@ def test_a_cancel_that_no_worker_answers_says_so(tmp_path: Path, url: str, monke
 
     async def scene(ws: Workspace) -> None:
         name = (await ws.start(Request("scout", "Wait.", command="true"))).row.session_id
-        await until(lambda: load_last_event(ws.home.ledger, name, "sent") is not None)
+        await until(lambda: load_last_event(ws.home.ledger, name, "submitted") is not None)
         async with opened(url) as db:
             await meet(db)
             assert await leases.acquire(db, name, "w1", lease_s=300, timeout_s=300)

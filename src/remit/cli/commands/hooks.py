@@ -30,10 +30,6 @@ _ACTIONS: dict[tuple[bool, bool], Literal["create", "change", "remove"]] = {
     (False, False): "change",
     (False, True): "remove",
 }
-    (True, False): "create",
-    (False, False): "change",
-    (False, True): "remove",
-}
 
 
 def _parse_harness(name: str) -> str:

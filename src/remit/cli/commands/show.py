@@ -195,8 +195,8 @@ def _render_request(record: RunRecord) -> Iterator[str]:
 
 
 def _render_place(record: RunRecord) -> Iterator[str]:
-    """Render the worker, the time in the queue, and how the changes arrived here."""
-    place, arrived = record.snapshot.place, record.arrived
+    """Render the worker, the time in the queue, and how its changes were imported."""
+    place, imported = record.snapshot.place, record.imported
     if place is None:
         return
     host = f", on {escape(place.host)}" if place.host not in ("", place.worker) else ""
@@ -207,15 +207,15 @@ def _render_place(record: RunRecord) -> Iterator[str]:
         yield f"{'lease':<{_NAME}}{-(place.lease_left_s or 0):.0f} s over"
     elif place.lease_left_s is not None:
         yield f"{'lease':<{_NAME}}{place.lease_left_s:.0f} s left"
-    waited_s = arrived.get("waited_s") if place.waited_s is None else place.waited_s
+    waited_s = imported.get("waited_s") if place.waited_s is None else place.waited_s
     if isinstance(waited_s, int | float):
         queue = f", in {escape(place.queue)}" if place.queue else ""
         yield f"{'waited':<{_NAME}}{format_duration(waited_s)}{queue}"
-    if arrived:
-        way = f"branch {arrived['branch']}" if arrived.get("branch") else "a parcel" if arrived.get("parcel") else ""
-        files = arrived.get("files")
+    if imported:
+        way = f"branch {imported['branch']}" if imported.get("branch") else "a bundle" if imported.get("bundle") else ""
+        files = imported.get("files")
         parts = [count(files, "file")] if isinstance(files, int) else []
-        yield f"{'arrived':<{_NAME}}{quote(', by '.join([*parts, *filter(None, (way,))]))}"
+        yield f"{'imported':<{_NAME}}{quote(', by '.join([*parts, *filter(None, (way,))]))}"
 
 
 def _render_times(snapshot: RunSnapshot) -> str:

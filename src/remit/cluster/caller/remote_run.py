@@ -87,7 +87,7 @@ class RemoteRun:
             if await retry_for(self._is_unknown_to_database, _RETRY_S):
                 return conclude(self.row, [Attempt("orphaned", reason=_UNKNOWN)])
             await retry_for(lambda: post(self.client, key, self.row), _RETRY_S)
-            self.supervisor.report(self.row.session_id, "sent", {})
+            self.supervisor.report(self.row.session_id, "submitted", {})
         except ClusterError:
             raise
         except RemitError as error:  # the order wasn't posted
@@ -105,7 +105,7 @@ class RemoteRun:
 
     async def _is_unknown_to_database(self) -> bool:
         """Return whether the run was posted and the database lost it: posted again, it could be executed twice."""
-        is_sent = load_last_event(self.home.ledger, self.row.session_id, "sent", "taken") is not None
+        is_sent = load_last_event(self.home.ledger, self.row.session_id, "submitted", "acquired") is not None
         return is_sent and await session_rows.load_row(self.client.db, self.row.session_id) is None
 
     # --- following ----------------------------------------------------------------------------------------------------
@@ -226,7 +226,8 @@ class RemoteRun:
         session_id = self.row.session_id
         if row.worker_id and row.worker_id != self._worker:
             self._worker = row.worker_id
-            self.supervisor.report(session_id, "taken", {"worker": row.worker_id, "host": row.host, "fence": row.fence})
+            details = {"worker": row.worker_id, "host": row.host, "fence": row.fence}
+            self.supervisor.report(session_id, "acquired", details)
         attempt = read_attempt(row)
         if attempt > self._attempt:
             self._attempt = attempt
@@ -277,8 +278,8 @@ class RemoteRun:
     def _report_import(self, packed: Packed, waited_s: float | None) -> None:
         """Report how the files were transferred."""
         source = packed.source
-        details = {"files": len(packed.files), "branch": source.branch, "parcel": source.parcel, "waited_s": waited_s}
-        self.supervisor.report(self.row.session_id, "arrived", details)
+        details = {"files": len(packed.files), "branch": source.branch, "bundle": source.parcel, "waited_s": waited_s}
+        self.supervisor.report(self.row.session_id, "imported", details)
 
 
 def _list_unsent_files(order: RunOrder) -> tuple[str, ...]:
