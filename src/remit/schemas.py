@@ -1077,7 +1077,7 @@ class HarnessHooksObject(TypedDict):
 
 
 class InstalledHooksObject(TypedDict):
-    """What `remit hooks install` or `remit hooks remove` writes."""
+    """What `remit hooks install` or `remit hooks uninstall` writes."""
 
     root: str
     harnesses: list[HarnessHooksObject]
@@ -1133,7 +1133,7 @@ class LeftProblemObject(TypedDict):
 
 
 class MigratedAgentObject(TypedDict):
-    """An agent file that `remit agent migrate` changed or left unchanged."""
+    """An agent file that `remit agent upgrade` changed or left unchanged."""
 
     filename: str
     done: list[str]
