@@ -6,17 +6,21 @@ import asyncio
 import os
 import subprocess
 import time
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
+from remit.attempts.folders import find_folder
+from remit.attempts.results import load_result
 from remit.evidence.take_tree import scan_again, take_tree
 from remit.evidence.tree_comparison import compare
+from remit.ledger.check_results import find_result
 from remit.ledger.home import Home
-from remit.runs.checks.accept import CheckedTree, CheckRound
+from remit.runs.checks.accept import CheckedTree, CheckRound, make_key
 from remit.runs.checks.definition import AcceptanceCheck, make_check_environment
 from remit.runs.checks.execute import CheckPlace
+from remit.runs.checks.weakened import find_weakening
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -213,6 +217,47 @@ def test_a_flaky_check_passes_and_says_so(project: Project) -> None:
     assert result.is_passed
 
 
+@pytest.mark.parametrize("change", ["touch formatted", "echo 'x = 2' > src/app.py"])
+def test_a_check_that_passes_after_it_repaired_the_tree_has_failed(project: Project, change: str) -> None:
+    """As a formatter does: the agent's tree isn't the one that passes, and a worktree is committed without the repair."""
+    command = f"test -f .git/repaired || {{ touch .git/repaired; {change}; exit 1; }}"
+    result = project.check(AcceptanceCheck("format", command))
+    assert (result.results[0].answer, result.results[0].is_flaky) == ("failed", False)
+    assert result.results[0].reason == "exit code 1, after it changed files"
+
+
+def test_a_baseline_that_a_dead_supervisor_started_is_waited_for(
+    project: Project, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Its worktree is in use: it is removed only after the check, and the check doesn't run again."""
+    clean = tmp_path_factory.mktemp("clean")
+    ran, checkouts = clean / "ran", []
+    check = AcceptanceCheck("tests", f"test -f ok || exit 1; echo x >> {ran}; sleep 1; test -f ok", baseline=True)
+    (clean / "ok").touch()
+    place = CheckPlace(project.home, "sess_base", str(project.root), make_check_environment(os.environ), bool)
+
+    @contextmanager
+    def check_out() -> Iterator[str]:
+        checkouts.append(ran.exists() and load_result(find_folder(project.home, "sess_base", 1003)) is not None)
+        yield str(clean)
+
+    async def run() -> CheckedTree:
+        after = scan_again(project.before)
+        return await CheckRound(place, attempt=1, after=after, baseline=check_out).run([check])
+
+    async def run_until_killed() -> None:
+        task = asyncio.ensure_future(run())
+        while not ran.exists():  # noqa: ASYNC110 - another process makes it
+            await asyncio.sleep(0.02)
+        task.cancel()
+        await asyncio.wait({task})
+
+    asyncio.run(run_until_killed())
+    assert asyncio.run(run()).results[0].before == "passed"
+    assert checkouts == [False, True]
+    assert ran.read_text() == "x\n"
+
+
 # --- when a check is needed ------------------------------------------------------------------------------------------
 
 
@@ -230,6 +275,19 @@ def test_nothing_is_checked_while_another_agent_changes_the_tree(project: Projec
     assert found.results[0].answer == "not run"
     assert "builder (sess_2) is changing the tree" in found.results[0].reason
     assert not found.is_passed
+
+
+def test_an_agent_that_begins_during_a_check_makes_it_worthless(project: Project) -> None:
+    writers = iter(["", "builder (sess_2)"])
+    found = project.check(AcceptanceCheck("tests", COUNTED), find_writer=lambda: next(writers))
+    assert count_runs(project) == 1
+    assert found.results[0].answer == "not run"
+    assert not project.answer(COUNTED).is_cached
+
+
+def test_a_cancelled_run_starts_no_check(project: Project) -> None:
+    found = project.check(AcceptanceCheck("tests", COUNTED), is_cancelled=lambda: True)
+    assert (found.results[0].reason, count_runs(project)) == ("it was cancelled", 0)
 
 
 # --- weakened checks -------------------------------------------------------------------------------------------------
@@ -259,6 +317,14 @@ def test_a_change_of_what_decides_the_check_lowers_the_result(project: Project) 
     assert list_codes(found) == ["CHK005"]
     assert found.is_weakened
     assert not found.is_passed
+
+
+def test_a_change_of_what_decides_the_check_is_seen_beside_a_part_that_cannot_be_compared(project: Project) -> None:
+    project.write("pytest.ini", "[pytest]\n")
+    comparison = compare(project.before, scan_again(project.before))._replace(unclear={"nested/": "it is gone"})
+    found = find_weakening([AcceptanceCheck("tests", "true", protect=("pytest.ini",))], comparison, {}, {})
+    assert [each.code for each in found.diagnostics] == ["CHK005"]
+    assert found.is_lowering
 
 
 CASES: tuple[tuple[str, str, list[str]], ...] = (
@@ -294,6 +360,13 @@ def test_a_report_that_cannot_be_read_is_a_note(project: Project, text: str, rea
     assert list_codes(found) == ["CHK008"]
     assert reason in found.diagnostics[0].message
     assert found.is_passed
+
+
+def test_a_known_result_without_a_report_has_no_second_note(project: Project) -> None:
+    check = AcceptanceCheck("tests", "true", junit="report.xml")
+    assert list_codes(project.check(check)) == ["CHK008"]
+    again = project.check(check)
+    assert (again.results[0].is_cached, list_codes(again)) == (True, [])
 
 
 def test_an_old_report_does_not_count(project: Project) -> None:
@@ -339,3 +412,35 @@ def test_an_execution_is_found_again_after_its_supervisor_died(project: Project)
     first, second = run(), run()
     assert first.results == second.results
     assert count_runs(project) == 2  # once, and once repeated; not again for the second supervisor
+
+
+@pytest.mark.parametrize("command", ["true", "false"])
+def test_a_result_from_before_a_crash_says_nothing_about_the_tree_of_today(project: Project, command: str) -> None:
+    """The user has edited files since: the answer counts for the run, but isn't kept for the tree with the edits."""
+    place = CheckPlace(project.home, "sess_edit", str(project.root), make_check_environment(os.environ), bool)
+
+    def run() -> CheckedTree:
+        round_ = CheckRound(place, attempt=1, after=scan_again(project.before))
+        return asyncio.run(round_.run([AcceptanceCheck("tests", command)]))
+
+    first = run()
+    project.write("src/app.py", "broken\n")
+    second = run()
+    assert [each.answer for each in second.results] == [each.answer for each in first.results]
+    key = make_key(AcceptanceCheck("tests", command), scan_again(project.before), place)
+    assert key
+    assert find_result(project.home.ledger, key) is None
+
+
+def test_another_environment_than_that_of_admission_takes_what_has_run(project: Project) -> None:
+    """A supervisor in another shell takes over: it starts nothing, but reads the results that are there."""
+    place = CheckPlace(project.home, "sess_shell", str(project.root), make_check_environment(os.environ), bool)
+    checks = [AcceptanceCheck("tests", f"{COUNTED}; exit 1"), AcceptanceCheck("lint", f"{COUNTED}; true")]
+
+    def run(count: int, refusal: str) -> list[tuple[str, str]]:
+        round_ = CheckRound(place, attempt=1, after=scan_again(project.before), refusal=refusal, uses_cache=False)
+        return [(each.answer, each.reason) for each in asyncio.run(round_.run(checks[:count])).results]
+
+    run(1, "")
+    assert run(2, "another environment") == [("failed", "exit code 1"), ("not run", "another environment")]
+    assert count_runs(project) == 2

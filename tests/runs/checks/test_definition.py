@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from remit.agents.lint import matches_path
 from remit.config.checks import CheckSettings
 from remit.errors import UsageError
 from remit.runs.checks.definition import (
@@ -26,14 +27,22 @@ SETTINGS = {"tests": CheckSettings("pytest -q"), "lint": CheckSettings("ruff che
         ("python -m pytest tests/unit", ("pytest.ini", ".pytest.ini", "tox.ini")),
         ("uv run --frozen pytest tests", ("pytest.ini", ".pytest.ini", "tox.ini")),
         ("make test", ("Makefile", "makefile", "GNUmakefile")),
-        ("sh check.sh", ("./check.sh",)),
-        ("./ci/check --fast", ("./ci/check",)),
-        ("python3 tools/check.py src", ("./tools/check.py",)),
+        ("sh check.sh", ("/check.sh",)),
+        ("./ci/check --fast", ("/ci/check",)),
+        ("python3 tools/check.py src", ("/tools/check.py",)),
+        ("bash -e check.sh", ("/check.sh",)),
+        ("python3.12 -u check.py", ("/check.py",)),
+        ("CI=1 sh check.sh", ("/check.sh",)),
+        ("env CI=1 timeout 60 ./check.sh", ("/check.sh",)),
+        ("true && ./a.sh; sh b.sh\nc/d.sh | tee log/all", ("/a.sh", "/b.sh", "/c/d.sh")),
+        ("cd api && ./check.sh", ("**/check.sh",)),
+        ("node -e 'process.exit(1)' x/y.js", ()),
+        ("cat a/b.txt > c/d.txt", ()),
         ("grep -q complete report.md", ()),
         ("python -c 'print(1)'", ()),
         ("/usr/bin/true", ()),
         ("../check.sh", ()),
-        ("sh 'unclosed", ("./'unclosed",)),
+        ("sh 'unclosed", ("/'unclosed",)),
         ("", ()),
     ],
 )
@@ -41,10 +50,20 @@ def test_the_files_that_decide_a_command(command: str, files: tuple[str, ...]) -
     assert find_configuration(command) == files
 
 
+def test_a_script_is_below_the_folder_of_the_check() -> None:
+    """The pattern names this script only: one of the same name in another folder decides nothing."""
+    assert find_configuration("sh tools/check.sh", "api") == ("/api/tools/check.sh",)
+    (pattern,) = find_configuration("sh check.sh")
+    assert matches_path(pattern, "check.sh")
+    assert not matches_path(pattern, "samples/check.sh")
+    (after_cd,) = find_configuration("cd api && ./check.sh")
+    assert matches_path(after_cd, "api/check.sh")
+
+
 def test_names_and_commands() -> None:
     chosen = choose_checks(["lint", "make test", "lint"], SETTINGS, may_be_commands=True)
     assert [(each.name, each.run) for each in chosen] == [("lint", "ruff check"), ("make test", "make test")]
-    assert chosen[0].protect == ("ruff.toml", "remit.toml")
+    assert chosen[0].protect == ("ruff.toml", "/remit.toml")
 
 
 def test_an_unknown_name_is_refused_with_what_is_meant() -> None:

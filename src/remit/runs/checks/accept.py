@@ -18,7 +18,7 @@ from remit.light_hash import take_sha256
 from remit.light_namedtuple import NamedTuple
 from remit.result import CheckResult
 from remit.runs.checks.diagnostics import check_failed, check_flaky, check_not_run, report_unreadable
-from remit.runs.checks.execute import Execution, execute, load_execution, lock_tree
+from remit.runs.checks.execute import Execution, execute, has_started, load_execution, lock_tree
 from remit.runs.checks.weakened import find_weakening, is_needed, list_changed
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class CheckRound:
                 diagnostics.append(check_not_run(check.name, result.reason))
             elif result.is_flaky:
                 diagnostics.append(check_flaky(check.name))
-            if check.junit and result.answer == "passed" and result.tests is None:
+            if check.junit and result.answer == "passed" and result.tests is None and not result.is_cached:
                 diagnostics.append(report_unreadable(check.name, check.junit, result.reason))
         weakening = find_weakening(checks, self.comparison, results, known_before)
         return CheckedTree(
@@ -155,23 +155,28 @@ class CheckRound:
             return result._replace(
                 answer="passed", duration_ms=known.duration_ms, is_cached=True, tests=known.tests, skipped=known.skipped
             )
-        if self.refusal:
-            return result._replace(reason=self.refusal)
-        if self.place.is_cancelled():
-            return result._replace(reason="it was cancelled")
+        number = _number_execution(self.attempt, index)
+        refusal = "it was cancelled" if self.place.is_cancelled() else self.refusal
+        if refusal and not has_started(self.place, number):
+            return result._replace(reason=refusal)
         writer = self.find_writer()
         if writer:
-            return result._replace(
-                reason=f"{writer} is changing the tree; to check each agent by itself, use --worktree"
-            )
+            return result._replace(reason=_describe_writer(writer))
         self.report({"check": check.name, "state": "started", "attempt": self.attempt})
-        number = _number_execution(self.attempt, index)
         first = execution = await execute(check, self.place, number=number, limit_ms=self.limit_ms)
-        if first.answer == "failed":
-            again = await execute(check, self.place, number=number + 1, limit_ms=self.limit_ms)
-            execution = again if again.answer == "passed" else first
-        is_flaky = execution is not first
-        if execution.answer != "not run" and not is_flaky:
+        is_fresh = first.is_fresh
+        if first.answer == "failed" and not (refusal and not has_started(self.place, number + 1)):
+            if await asyncio.to_thread(self._list_made):  # then it would run on another tree
+                execution = first._replace(reason=f"{first.reason}, after it changed files")
+            else:
+                again = await execute(check, self.place, number=number + 1, limit_ms=self.limit_ms)
+                execution = again if again.answer == "passed" else first
+                is_fresh = is_fresh and again.is_fresh
+        writer = self.find_writer()
+        if writer and is_fresh:  # an agent that began meanwhile may have broken the tree, or repaired it
+            execution = execution._replace(answer="not run", reason=_describe_writer(writer))
+        is_flaky = execution.answer == "passed" and first.answer == "failed"
+        if execution.answer != "not run" and not is_flaky and is_fresh:
             self._executed.append(check.name)
         before = await self._find_before(check, number + 2) if execution.answer == "failed" else ""
         self.report({
@@ -193,10 +198,19 @@ class CheckRound:
         if not check.baseline or self.baseline is None or self.place.is_confined:
             return "unknown"
         execution = Execution("not run")
-        with suppress(RemitError), self.baseline() as folder:  # without a worktree it stays unknown
-            if folder:
-                place = self.place._replace(root=folder)
-                execution = await execute(check, place, number=number, limit_ms=self.limit_ms)
+        if has_started(self.place, number):  # by a supervisor that died: its worktree is still in use
+            execution = await execute(check, self.place, number=number, limit_ms=self.limit_ms)
+        elif self.refusal:
+            return "unknown"
+        checkout = self.baseline()
+        with suppress(RemitError):  # without a worktree it stays unknown
+            folder = await asyncio.to_thread(checkout.__enter__)  # git would stop all other runs of this process
+            try:
+                if folder and not execution.folder:
+                    place = self.place._replace(root=folder)
+                    execution = await execute(check, place, number=number, limit_ms=self.limit_ms)
+            finally:
+                await asyncio.to_thread(checkout.__exit__, None, None, None)
         if execution.answer == "not run":
             return "unknown"
         if key:
@@ -212,6 +226,10 @@ class CheckRound:
         with suppress(RemitError):
             return list_changed(compare(self.after, scan_again(self.after)))
         return None
+
+
+def _describe_writer(writer: str) -> str:
+    return f"{writer} is changing the tree; to check each agent by itself, use --worktree"
 
 
 def _number_execution(attempt: int, index: int) -> int:
@@ -243,7 +261,7 @@ def scan_for_checks(
     """
     with suppress(RemitError):
         if before is None:
-            return take_tree(home, root), None
+            return after or take_tree(home, root), None
         after = after or scan_again(before)
         return after, compare(before, after)
     return after, None

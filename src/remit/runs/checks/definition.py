@@ -12,7 +12,7 @@ from remit.light_namedtuple import NamedTuple
 from remit.spelling import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from remit.config.checks import CheckSettings
 
@@ -36,8 +36,12 @@ _CONFIGURATION = {
     "phpunit": ("phpunit.xml*",),
 }
 """The files that do nothing but configure a program, by the program's name."""
-_INTERPRETERS = ("sh", "bash", "python", "python3", "node", "ruby", "perl")
+_INTERPRETERS = ("sh", "bash", "dash", "zsh", "python", "node", "ruby", "perl")
+_WRAPPERS = ("env", "exec", "nice", "time", "timeout")
+"""Programs that execute the program that follows their options and numbers."""
 SETTINGS_FILE = "remit.toml"
+OWN_SETTINGS = f"/{SETTINGS_FILE}"
+"""The pattern for the workspace's own settings: a sample of the same name in another folder decides nothing."""
 _VOLATILE = frozenset((
     "_", "OLDPWD", "PWD", "SHLVL", "COLUMNS", "LINES", "TERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION",
     "TERM_SESSION_ID", "COLORTERM", "WINDOWID", "WINDOW", "STY", "TMUX", "TMUX_PANE", "SSH_CLIENT", "SSH_CONNECTION",
@@ -83,34 +87,63 @@ def read_check(details: Mapping[str, Any]) -> AcceptanceCheck:
 
 def make_check(name: str, settings: CheckSettings) -> AcceptanceCheck:
     """Return a check of the workspace."""
-    protect = find_configuration(settings.run) if settings.protect is None else settings.protect
+    cwd = settings.cwd or ""
+    protect = find_configuration(settings.run, cwd) if settings.protect is None else settings.protect
     return AcceptanceCheck(
-        name, settings.run, settings.timeout, settings.when, settings.cwd or "", (*protect, SETTINGS_FILE),
+        name, settings.run, settings.timeout, settings.when, cwd, (*protect, OWN_SETTINGS),
         settings.baseline, settings.junit or "", "partial" if settings.weakened == "partial" else "warn",
     )  # fmt: skip
 
 
 def make_typed_check(command: str) -> AcceptanceCheck:
     """Return a check for a command that a user typed. Its name is the command."""
-    return AcceptanceCheck(command, command, protect=(*find_configuration(command), SETTINGS_FILE))
+    return AcceptanceCheck(command, command, protect=(*find_configuration(command), OWN_SETTINGS))
 
 
-def find_configuration(command: str) -> tuple[str, ...]:
-    """Return the files that decide a command: the script that it runs, and the configuration of its programs.
+def find_configuration(command: str, cwd: str = "") -> tuple[str, ...]:
+    """Return the files that decide a command: the scripts that it runs, and the configuration of its programs.
 
     Other files that it names don't count: a test that the agent is to write is one of them.
     """
+    lexer = shlex.shlex(command, posix=True, punctuation_chars=";()|&<>\n")
+    lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t\r", True, ""
     try:
-        words = shlex.split(command)
+        words = [*lexer]
     except ValueError:
         words = command.split()
     found = [name for word in words for name in _CONFIGURATION.get(os.path.basename(word), ())]
-    script = words[1] if len(words) > 1 and words[0] in _INTERPRETERS else words[0] if words else ""
-    path = script.removeprefix("./")
-    is_path = "/" in script or script != (words[0] if words else "")
-    if is_path and path and not path.startswith(("/", "-", "~")) and ".." not in path.split("/"):
-        found.append(f"./{path}")
+    folder = "**/" if "cd" in words else f"/{cwd}/" if cwd else "/"  # after `cd`, a path may start in any folder
+    for script in _list_scripts(words):
+        path = os.path.normpath(script)
+        if path != "." and not path.startswith(("/", "-", "~", "$")) and ".." not in path.split("/"):
+            found.append(f"{folder}{path}")
     return tuple(dict.fromkeys(found))
+
+
+def _list_scripts(words: Iterable[str]) -> Iterator[str]:
+    """Yield the files that the words of a command execute, directly or by an interpreter."""
+    state: str = "program"
+    codes: tuple[str, ...] = ()
+    for word in words:
+        is_value = word.startswith("-") or word.rstrip("smhd").isdecimal()
+        if word and not word.strip(";()|&\n"):
+            state = "program"
+        elif state == "done" or "=" in word.partition("/")[0] or (state == "wrapped" and is_value):
+            continue  # an argument, or an assignment before the program
+        elif state == "script":
+            if word in codes:  # its program is an argument
+                state = "done"
+            elif not word.startswith(("-", "<", ">")):
+                yield word
+                state = "done"
+        elif word in _WRAPPERS:
+            state = "wrapped"
+        elif (name := os.path.basename(word).rstrip("0123456789.")) in _INTERPRETERS:
+            state, codes = "script", ("-c",) if name.endswith("sh") else ("-c", "-m", "-e")
+        else:
+            if "/" in word:
+                yield word
+            state = "done"
 
 
 def choose_checks(

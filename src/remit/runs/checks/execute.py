@@ -71,6 +71,8 @@ class Execution(NamedTuple):
     """The last lines of its output, without secrets."""
     counts: JUnitCounts = JUnitCounts()
     folder: str = ""
+    is_fresh: bool = False
+    """Whether this call started it, so that it ran on the tree as it is now."""
 
 
 async def execute(check: AcceptanceCheck, place: CheckPlace, *, number: int, limit_ms: int | None = None) -> Execution:
@@ -114,10 +116,17 @@ async def execute(check: AcceptanceCheck, place: CheckPlace, *, number: int, lim
     answer, reason = judge_exit(result, timeout_s=timeout_s)
     counts = JUnitCounts()
     if check.junit and answer != "not run":
-        counts = count_tests(f"{cwd}/{check.junit}", since_ns=result.started_ms * 1_000_000)
+        # In a thread: all other runs of this process would wait while a large report is parsed.
+        counts = await asyncio.to_thread(count_tests, f"{cwd}/{check.junit}", since_ns=result.started_ms * 1_000_000)
     return Execution(
-        answer, reason, result.ended_ms - result.started_ms, read_end(attempt.folder), counts, attempt.folder
-    )
+        answer, reason, result.ended_ms - result.started_ms, read_end(attempt.folder), counts, attempt.folder,
+        started is not None,
+    )  # fmt: skip
+
+
+def has_started(place: CheckPlace, number: int) -> bool:
+    """Return whether an execution has begun, also if it has ended."""
+    return find_state(find_folder(place.home, place.session_id, number)) != "none"
 
 
 def load_execution(home: Home, session_id: str, check: AcceptanceCheck, number: int) -> Execution | None:

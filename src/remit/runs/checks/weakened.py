@@ -62,7 +62,7 @@ def find_weakening(
     if deleted:
         diagnostics.append(tests_deleted(deleted))
         is_lowering = is_strict
-    changed = list_changed(comparison) or ()
+    changed = () if comparison is None else list_changed(comparison._replace(unclear={})) or ()
     for check in checks:
         touched = sorted(path for path in changed if any(matches_path(each, path) for each in check.protect))
         if touched:

@@ -64,6 +64,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+CHECKED = "checked"
+"""The kind of the stored tree on which the checks of an attempt run, with the attempt's number."""
 _MIN_LEFT_S = 1.0
 """With less time left, no attempt starts."""
 _NOTICEABLE_MS = 200
@@ -320,8 +322,11 @@ class RunLoop:
         from remit.runs.checks.execute import CheckPlace  # noqa: PLC0415
 
         before, session_id, home = self._before.tree, self.run.session_id, self.home
-        scan = partial(scan_for_checks, home, self.config.root, before, verdict.after)
-        after, comparison = await asyncio.to_thread(scan)
+        scanned = self._load_text(f"{CHECKED}-{attempt.number}")  # before a supervisor died; the checks may have run
+        known = read_before(scanned).tree if scanned else verdict.after
+        after, comparison = await asyncio.to_thread(scan_for_checks, home, self.config.root, before, known)
+        if after is not None and not scanned:
+            store_texts(home, session_id, {f"{CHECKED}-{attempt.number}": after.as_json().encode()}, durable=False)
         environ = make_check_environment(self.supervisor.environ)
         confinement = None
         if self.config.confine:
