@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from remit.agent_files.discovery import AgentFile, find_agent_files, load_agent_file
-from remit.agent_files.lint import check_file, check_files, count_jobs
+from remit.agent_files.lint import LintRequest, check_file, check_files, count_jobs, lint
 from remit.agent_files.lint_cache import measure_files
 from tests.support.agent_samples import CLAUDE, STANDARD
 from tests.support.paths import SOURCE
@@ -290,3 +290,38 @@ def test_judging_ten_files_takes_no_second(tmp_path: Path) -> None:
     before = time.process_time()
     check(tmp_path)
     assert time.process_time() - before < 1
+
+
+@pytest.mark.parametrize(
+    ("value", "written", "told"),
+    [
+        ("schemas/plan.json", '{"type": "object"}', None),
+        ("schemas/plan.json", '{"type": "nope"}', "'schemas/plan.json' isn't a JSON Schema that Remit can check"),
+        ("schemas/plan.json", None, "the schema 'schemas/plan.json' isn't a file below the workspace's root"),
+        ("../plan.json", None, "the schema '../plan.json' isn't a file below the workspace's root"),
+        ("schemas", None, "the schema 'schemas' isn't a file below the workspace's root"),
+        ('{"type": "object"}', None, None),
+        ('{"type": 3}', None, "data_schema: the schema of 'data' isn't a JSON Schema: 3 is not valid under any of the"),
+    ],
+)
+def test_a_schema_of_data_is_checked_and_the_cache_notices_its_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: str, written: str | None, told: str | None
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "schemas").mkdir()
+    if written is not None:
+        (tmp_path / "schemas/plan.json").write_text(written)
+    file = tmp_path / ".opencode/agent/planner.md"
+    file.parent.mkdir(parents=True)
+    file.write_text(STANDARD.replace("agent_type: planning\n", f"agent_type: planning\ndata_schema: {value}\n"))
+
+    def find() -> list[str]:
+        linted = lint(LintRequest(select=("AGT161",)))
+        return [each.message for found in linted.diagnostics.values() for each in found]
+
+    found = find()
+    assert [each[: len(told)] for each in found] == ([told] if told else []) if told else found == []
+    if written is not None:
+        (tmp_path / "schemas/plan.json").write_text("[]" if told is None else "{}")
+        assert bool(find()) is (told is None)

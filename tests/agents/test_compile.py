@@ -394,6 +394,7 @@ WHOLE: dict[str, Any] = {
     "retry": {"attempts": 2},
     "return": "standard",
     "checks": ["tests"],
+    "data_schema": "schemas/plan.json",
     "model": "claude-opus-4-1",
     "colour": "red",
 }  # fmt: skip

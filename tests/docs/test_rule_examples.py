@@ -20,7 +20,7 @@ from tests.support.return_rule_samples import PLAIN
 from tests.support.return_rule_samples import SAMPLES as RETURNS
 from tests.support.return_samples import ISSUED
 
-LEAST = {"AGT Bad": 179, "AGT Good": 155, "RET Bad": 35, "RET Good": 25, "SYN Bad": 11, "SYN Good": 7}
+LEAST = {"AGT Bad": 180, "AGT Good": 156, "RET Bad": 35, "RET Good": 25, "SYN Bad": 11, "SYN Good": 7}
 """How many rules show an example that is run. A rule that is new, or told better, raises it; none lowers it."""
 SIZES = {"core/fromat.md": None, "core/format.md": 900}
 """Context files that examples name: one that is not there, and one that is."""

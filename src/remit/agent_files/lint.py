@@ -170,14 +170,14 @@ def render_graph(graph: Graph, form: str) -> str:
 
 def check_file(source: AgentFile, content: bytes | str, root: str) -> FileCheck:
     """Check the content of one file, which is text if it can't be read."""
-    from remit.agents.context import find_context_files  # noqa: PLC0415 - an unchanged file needs none of this
+    from remit.agents.context import find_context_files, find_schema_file  # noqa: PLC0415 - an unchanged file needs none of this
     from remit.agents.document import make_unreadable, parse_document  # noqa: PLC0415
     from remit.agents.lint import check_document  # noqa: PLC0415
 
     if isinstance(content, str):
         return FileCheck(check_document(make_unreadable(source.path, content)), None, {}, {})
     document = parse_document(source.path, content)
-    wanted = find_context_files(document)
+    wanted = find_context_files(document) | find_schema_file(document)
     sizes = measure_files(wanted, root)
     return FileCheck(check_document(document, sizes), hash_content(content), wanted, sizes)
 

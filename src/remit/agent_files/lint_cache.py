@@ -150,8 +150,25 @@ def hash_content(content: bytes) -> str:
 
 
 def measure_files(wanted: Mapping[str, Iterable[str]], root: str) -> dict[str, int | None]:
-    """Return the size of each context file at the first of its possible paths; -1 for a folder, None if missing."""
-    return {path: _measure_file(candidates, root) for path, candidates in wanted.items()}
+    """Return the size of each context file at the first of its possible paths; -1 for a folder, None if missing.
+
+    For the schema of `data`, -2 says that the file isn't a JSON Schema.
+    """
+    sizes = {path: _measure_file(candidates, root) for path, candidates in wanted.items()}
+    schema = next((path for path in wanted if path.startswith(":")), None)
+    if schema is not None and sizes[schema] is not None and not _is_schema(wanted[schema], root):
+        sizes[schema] = -2
+    return sizes
+
+
+def _is_schema(candidates: Iterable[str], root: str) -> bool:
+    from remit.storage.schema_files import load_schema_below  # noqa: PLC0415 - only for an agent with a schema
+
+    try:
+        load_schema_below(root, next(iter(candidates)))
+    except InputError:
+        return False
+    return True
 
 
 def _measure_file(candidates: Iterable[str], root: str) -> int | None:

@@ -98,6 +98,18 @@ def find_context_files(document: AgentDocument) -> dict[str, tuple[str, ...]]:
     return found
 
 
+SCHEMA = ":data_schema"
+"""Stands for the file of `data_schema` among the files that an agent file names."""
+NO_SCHEMA = -2
+"""The size that stands for a file that isn't a JSON Schema."""
+
+
+def find_schema_file(document: AgentDocument) -> dict[str, tuple[str, ...]]:
+    """Return the possible paths of the schema that an agent file names; none if it names no file."""
+    path = document.get("data_schema")
+    return {SCHEMA: find_places(path, "")} if isinstance(path, str) else {}
+
+
 def find_places(path: str, folder: str) -> tuple[str, ...]:
     """Return the possible locations of a path: below the folder of the index, or below the root."""
     path = path.strip()

@@ -32,7 +32,8 @@ CONTEXT_BUDGETS = {"lazy": 50_000, "eager": 100_000, "minimal": 10_000}
 
 STANDARD_KEYS = (
     "name", "version", "description", "mode", "agent_type", "temperature", "max_tokens", "timeout", "tools",
-    "permissions", "context_loading", "delegation", "lifecycle", "owner", "retry", "return", "checks", "model",
+    "permissions", "context_loading", "delegation", "lifecycle", "owner", "retry", "return", "checks",
+    "data_schema", "model",
 )  # fmt: skip
 """The keys of the standard, and Remit's own: `owner` (C19), `retry` and `return`."""
 COMMAND_KEYS = (

@@ -18,9 +18,10 @@ from remit.spelling import did_you_mean
 from remit.storage.settings import load_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from remit.data_schema import DataSchema
     from remit.model import Diagnostic
 
 AGENT_FILE = "agent-file"
@@ -39,9 +40,11 @@ def check(
     agent: str | None = None,
     root: Path | None = None,
     manifest: Path | None = None,
+    schema: Mapping[str, Any] | None = None,
 ) -> Verdict:
     """The verdict on the final message of an agent, or on a result of Remit; `root` has its artifacts checked on disk.
 
+    `schema` is a JSON Schema for `data`; references to files in it are checked below `root`.
     A `manifest` result is an entry and not a sentence (D4): it is judged as the entry that the sentence speaks of.
     """
     is_manifest = format in (None, MANIFEST.name) and manifest is None and session_id is None
@@ -49,15 +52,16 @@ def check(
     if entry is not None:
         format, text = MANIFEST.name, SENTENCES[entry["status"]]
     tail = None if entry is None else json.dumps(entry)
+    expectation = Expectation(session_id, agent, data=None if schema is None else _make_data_schema(schema, root))
     if root is None and manifest is None:
-        verdict = returns.check(text, return_format=format, session_id=session_id, agent=agent, manifest_tail=tail)
+        verdict = returns.check(text, return_format=format, expectation=expectation, manifest_tail=tail)
         return _name_encoding(verdict, text)
     from remit.evidence.return_facts import find_facts, follow_to_file, load_findings  # noqa: PLC0415 - only here
     from remit.evidence.workspace_root import find_workspace_root  # noqa: PLC0415
 
     words = load_settings(root).returns.status_words if root is not None else {}
     roots = () if root is None else (os.path.abspath(root), os.path.realpath(root))
-    expectation = Expectation(session_id, agent, roots=roots)
+    expectation = expectation._replace(roots=roots)
     reading = returns.read_message(text, return_format=format, expectation=expectation, words=words)
     if reading.payload is None and root is not None:
         reading = follow_to_file(reading, root, format) or reading
@@ -69,6 +73,14 @@ def check(
     evidence = find_facts(reading, root, manifest, workspace_root)
     verdict = returns.judge(reading, evidence=evidence, findings_text=load_findings(evidence, root, manifest))
     return _name_encoding(verdict, text)
+
+
+def _make_data_schema(schema: Mapping[str, Any], root: Path | None) -> DataSchema:
+    from remit.data_schema import DataSchema, check_schema  # noqa: PLC0415 - only with a schema
+    from remit.evidence.references import make_format_checks  # noqa: PLC0415
+
+    formats = {} if root is None else make_format_checks(os.fspath(root))
+    return DataSchema(check_schema(schema), formats=formats)
 
 
 def _read_manifest_result(text: str | bytes) -> dict[str, Any] | None:

@@ -491,3 +491,31 @@ def test_the_interpreter_is_the_one_under_test(remit: Remit) -> None:
     """What the other tests here rest on: the process runs this source, not an installed copy."""
     ended = remit("-c", "import remit.cli; print(remit.cli.__file__)", prelude=())
     assert ended.text.startswith(remit.env["PYTHONPATH"])
+
+
+# --- data --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_schema_checks_the_data_of_a_message_outside_of_a_run(remit: Remit) -> None:
+    schema = {"type": "object", "required": ["place"], "properties": {"place": {"format": "file-line"}}}
+    file = remit.write("review.json", json.dumps(schema))
+    remit.write("src.py", "a = 1\n")
+    good = GOOD.replace('"status"', '"data": {"place": "src.py:1"}, "status"', 1)
+    wrong = good.replace("src.py:1", "src.py:9")
+    assert remit("check", remit.write("good.md", good), "--schema", file).code == 0
+    assert remit("check", remit.write("wrong.md", wrong), "--schema", file).code == 0  # no folder to look it up in
+    root = str(remit.folder)
+    refused = remit("check", "wrong.md", "--schema", file, "--root", root, "--output-format", "json")
+    (item,) = json.loads(refused.out)["items"]
+    assert [each["pointer"] for each in item["diagnostics"] if each["code"] == "RET111"] == ["/data/place"]
+    missing = remit("check", remit.write("none.md", GOOD), "--schema", file)
+    assert (missing.code, "RET110" in missing.text) == (1, True)
+
+
+def test_a_schema_that_is_none_is_refused(remit: Remit) -> None:
+    message, file = remit.write("a.md", GOOD), remit.write("review.json", '{"type": "nope"}')
+    ended = remit("check", message, "--schema", file)
+    assert ended.code == 2
+    assert b"isn't a JSON Schema" in ended.err
+    assert b"hint: " in ended.err
+    assert remit("check", message, "--schema", "nowhere.json").code == 2

@@ -155,10 +155,10 @@ def make_diagnostic(rule: AgentRule, report: AgentViolation, document: AgentDocu
 _MARKDOWN = ("parsing", "yaml_values", "tokens")
 MODULES: dict[Profile, tuple[str, ...]] = {
     "standard": (
-        *_MARKDOWN, "body", "context", "delegation", "error_handling", "outputs", "permissions", "sections",
+        *_MARKDOWN, "body", "context", "data", "delegation", "error_handling", "outputs", "permissions", "sections",
         "standard_fields", "steps", "tools",
     ),
-    "claude": (*_MARKDOWN, "claude", "permissions", "tools"),
+    "claude": (*_MARKDOWN, "claude", "data", "permissions", "tools"),
     "opencode": (*_MARKDOWN, "opencode", "permissions", "tools"),
     "codex": ("parsing", "codex"),
     "command": (*_MARKDOWN, "command"),

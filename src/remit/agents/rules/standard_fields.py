@@ -452,6 +452,7 @@ FIELDS = (
     FieldSpec("model", "text", wrong_type=_NO_TEXT, about="The model. Default: the harness's own."),
     FieldSpec("retry", "text", ("safe", "never"), about="Whether a lost run may be started again."),
     FieldSpec("checks", "list", about="The acceptance checks of its work, by their names in remit.toml."),
+    FieldSpec("data_schema", about="The JSON Schema of `data` in its return: a file of the workspace, or the schema."),
     FieldSpec("return", "text", ("standard", "hyper", "manifest"), about="The format of the return."),
     FieldSpec(
         "temperature",

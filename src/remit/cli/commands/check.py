@@ -40,6 +40,12 @@ if TYPE_CHECKING:
     help="Project folder in which reported files are looked up.",
 )
 @options.manifest
+@click.option(
+    "--schema",
+    type=options.parse_path,
+    metavar="FILE",
+    help="JSON Schema that the return's data has to fit.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Show only returns that aren't accepted.")
 @options.output_format("full", "concise", "json", "github")
 def check(files: tuple[str, ...], *, quiet: bool, output_format: str, **asked: Any) -> int:  # noqa: ANN401 - options
@@ -48,8 +54,10 @@ def check(files: tuple[str, ...], *, quiet: bool, output_format: str, **asked: A
     Without FILE, or with -, the message is read from standard input. Exit code 0: all accepted, 1: at least one not
     accepted, 2: at least one could not be read.
     """
+    from remit.cli.run_options import load_schema
     from remit.runs import check_message
 
+    asked["schema"] = load_schema(asked["schema"])
     show = VERDICT_OUTPUTS[output_format](quiet=quiet)
     complaints: set[str] = set()
     verdicts: list[VerdictName | None] = []
