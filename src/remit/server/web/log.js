@@ -12,7 +12,7 @@ import { followLines } from "./lines.js";
 
 const MOST_LINES = 5000;
 const NEAR = 40; // pixels from the end that still count as the end
-const KINDS = { activity: "says", text: "", final: "answers", trouble: "trouble" };
+const KINDS = { activity: "says", text: "", final: "answers", trouble: "trouble", check: "checks" };
 
 export function stamp(node) {
   return String(node.run.started_ms !== null); // the stream itself brings what is new

@@ -2,6 +2,7 @@
  * Overview: the result of a run, and its configuration.
  */
 
+import { describeAttempt as describeChecks, leaveOut, renderChecks, renderRunning } from "./checks.js";
 import { h } from "./dom.js";
 import { bytes, clock, cost, count, duration, icon, since, tokens, when } from "./format.js";
 import { describeAttempt, renderDiagnostics, section } from "./parts.js";
@@ -9,7 +10,7 @@ import { describeAttempt, renderDiagnostics, section } from "./parts.js";
 export function stamp(node) {
   const { run } = node;
   return JSON.stringify([run.state, run.status, run.activity, run.waits_for, run.supervised, node.result,
-    node.attempts, node.children, run.tokens, run.worker, run.machine?.state]);
+    node.attempts, node.checks, run.check, node.children, run.tokens, run.worker, run.machine?.state]);
 }
 
 /** @param {HTMLElement} place @param {any} node */
@@ -17,8 +18,9 @@ export function draw(place, node, { choose }) {
   const { result, run } = node;
   place.append(...[
     result ? renderResult(result, choose) : renderOpen(run),
-    section("Diagnostics", renderDiagnostics(result?.remit.diagnostics?.length ? result.remit.diagnostics
-      : node.attempts.at(-1)?.diagnostics)),
+    section("Acceptance checks", renderChecks(node.checks)),
+    section("Diagnostics", renderDiagnostics(leaveOut(result?.remit.diagnostics?.length ? result.remit.diagnostics
+      : node.attempts.at(-1)?.diagnostics, node.checks))),
     section("Attempts", renderTries(node.attempts)),
     section("Terms", renderFacts(listFacts(node))),
   ].filter(Boolean));
@@ -28,7 +30,8 @@ export function draw(place, node, { choose }) {
 
 function renderOpen(run) {
   return h("div", { class: "part" },
-    run.activity ? h("p", { class: "foreign said" }, run.activity) : h("p", { class: "soft" }, tellOpen(run)),
+    run.check ? h("p", { class: "said" }, renderRunning(run))
+      : run.activity ? h("p", { class: "foreign said" }, run.activity) : h("p", { class: "soft" }, tellOpen(run)),
     run.waits_for.length > 0 && h("p", { class: "soft" }, "Waits for ", run.waits_for.join(", "), "."),
     run.activity_ms !== null && h("p", { class: "faint" }, "Last heard of: ", since(run.activity_ms)));
 }
@@ -84,7 +87,9 @@ function renderTries(attempts) {
       each.repairs.length && count(each.repairs.length, "repair")];
     return h("li", null, icon(mark, tone), `${each.number}. `,
       h("strong", null, each.verdict ?? each.stop_reason ?? "at work"),
-      h("span", { class: "soft num" }, facts.filter(Boolean).join(" · ")));
+      h("span", { class: "soft num" }, facts.filter(Boolean).join(" · ")),
+      each !== attempts.at(-1) && each.checks.length > 0 &&
+        h("span", { class: "foreign soft" }, describeChecks(each.checks)));
   }));
 }
 

@@ -7,6 +7,7 @@
 
 import { renderActs } from "./acts.js";
 import { follow, get, isAborted, part } from "./api.js";
+import { renderRunning, renderUnmet } from "./checks.js";
 import { escape, h, replace, throttle, tick } from "./dom.js";
 import {
   badge, cost, count, describe, duration, empty, icon, problem, since, tokens, took, when, whole,
@@ -220,9 +221,10 @@ function sum(items, name) {
 }
 
 function stampHead(items) {
-  const { state, status, verdict, stop_reason, ended_ms, started_ms, deadline_ms, supervised, waits_for } = items[0];
+  const { state, status, verdict, stop_reason, ended_ms, started_ms, deadline_ms, supervised, waits_for,
+    check, unmet_checks } = items[0];
   return JSON.stringify([state, status, verdict, stop_reason, ended_ms, started_ms, deadline_ms, supervised, waits_for,
-    findSilence(items[0]),    sum(items, "tokens"), sum(items, "cost_usd"), items.length]);
+    check, unmet_checks, findSilence(items[0]), sum(items, "tokens"), sum(items, "cost_usd"), items.length]);
 }
 
 function tellSummary(items, isCut) {
@@ -238,11 +240,13 @@ function renderHead(items, acts) {
       h("a", { class: "button plain", href: getList(), title: "Back to the runs (Esc)",
         "aria-label": "Back to the runs" }, icon("back")),
       h("h1", { class: "clip" }, first.agent), badge(first), why && h("span", { class: "soft" }, why),
+      renderUnmet(first),
       first.task_number !== null && h("a", { class: "pill", href: `/tasks?task=${first.task_number}` },
         `task ${first.task_number}`),
       first.task_number === null && first.task_id &&
         h("span", { class: "pill foreign" }, `task ${first.task_id}`), acts),
     h("p", { class: "run-work foreign soft" }, first.work),
+    first.check && h("p", { class: "soft", role: "status" }, renderRunning(first)),
     h("dl", { class: "facts" }, listFacts(items).map(([name, value]) =>
       h("div", null, h("dt", null, name), h("dd", { class: "num" }, value)))),
     listWarnings(first).map((told) => h("p", { class: "warning tone-warn" }, icon("alert"), told)),

@@ -6,6 +6,7 @@
  */
 
 import { follow, get, isAborted, part, post } from "./api.js";
+import { renderRunning, renderUnmet } from "./checks.js";
 import { ask, notify } from "./dialogs.js";
 import { debounce, h, pick, replace, throttle } from "./dom.js";
 import { ago, badge, cost, count, describe, empty, icon, problem, shortId, tokens, took, whole } from "./format.js";
@@ -285,7 +286,7 @@ function pathOf({ session_id }) {
 function stampRow(run) {
   if (!run) return "";
   return [run.session_id, run.state, run.status, run.verdict, run.started_ms, run.ended_ms, run.tree_tokens,
-    run.tree_cost_usd, run.children, run.open_below, run.work, run.worker].join("|");
+    run.tree_cost_usd, run.children, run.open_below, run.work, run.worker, run.check?.name, run.unmet_checks].join("|");
 }
 
 function renderRow(run) {
@@ -298,7 +299,7 @@ function renderRow(run) {
     cell("work clip foreign",
       (run.task_number ?? run.task_id) && h("span", { class: "pill" }, `task ${run.task_number ?? run.task_id}`),
       run.worker && h("span", { class: "pill", title: "The worker that has it" }, run.worker),
-      run.work || shortId(run.session_id)),
+      renderUnmet(run), run.check ? renderRunning(run) : run.work || shortId(run.session_id)),
     cell("below num", renderBelow(run)),
     cell("took num", took(run)),
     cell("tokens num", tokens(run.tree_tokens ?? run.tokens)),

@@ -5,6 +5,7 @@
  * they are drawn.
  */
 
+import { renderRunning, renderUnmet } from "./checks.js";
 import { h } from "./dom.js";
 import { badge, cost, icon, took } from "./format.js";
 import { makeList } from "./list.js";
@@ -61,7 +62,8 @@ export function makeTree(options) {
       item.worker && h("span", { class: "pill foreign", title: "The worker that has it" }, item.worker),
       isFolded && h("span", { class: "pill" }, `+${many}`),
       h("span", { class: "tree-work clip foreign faint" },
-        item.state === "finished" ? item.work : item.activity || item.work)),
+        item.state === "finished" ? item.work : renderRunning(item) ?? (item.activity || item.work)),
+      renderUnmet(item)),
     h("span", { class: "num soft" }, cost(item.cost_usd)),
     h("span", { class: "num soft" }, took(item)));
   }
@@ -77,6 +79,7 @@ export function makeTree(options) {
 
   function stamp(item) {
     return [item.session_id, item.state, item.status, item.verdict, item.stop_reason, item.cost_usd, item.activity,
+      item.check?.name, item.unmet_checks,
       item.ended_ms,
       item.started_ms, item.worker, below.get(item.session_id), folded.has(item.session_id)].join("|");
   }
