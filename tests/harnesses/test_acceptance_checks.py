@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from remit.confine import find_level
 from remit.testing import call, say
 from tests.support import codex_subagents
 from tests.support.harness_hooks import (
     TRUSTING,
     ask,
+    compile_agents,
     converse,
     find_results,
     get_report,
@@ -171,3 +173,52 @@ def test_of_two_at_once_only_the_last_is_checked(
         reasons = [reason for _, answers in list_answers(stage) for _, reason in answers if reason]
         assert len(reasons) == 1
         assert "is changing the tree" in reasons[0]
+
+
+# --- the user's own session ------------------------------------------------------------------------------------------
+
+MAIN = '[hooks]\nmain = "checks"\n'
+
+
+@pytest.mark.parametrize("name", ["claude", "codex"])
+def test_a_session_of_the_user_is_sent_back_twice_and_then_stops(
+    name: CliName, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scripts = {"main": [run("echo no > broken"), say("All is done.")]}
+    with make(name, scripts, MAIN + CHECK, tmp_path, monkeypatch) as stage:
+        play(stage)
+        assert [len(stage.asked("main", step)) for step in (1, 2, 3, 4)] == [1, 1, 1, 0]
+        for step in (2, 3):
+            (told,) = stage.asked("main", step)
+            assert "acceptance checks failed" in told
+            assert "looked for broken" in told
+
+
+@pytest.mark.parametrize("name", ["claude", "codex"])
+def test_a_session_of_the_user_that_corrects_its_work_stops(
+    name: CliName, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scripts = {"main": [run("echo no > broken"), say("Done."), run("rm broken; echo x > new"), say("Done now.")]}
+    with make(name, scripts, MAIN + CHECK, tmp_path, monkeypatch) as stage:
+        play(stage)
+        assert [len(stage.asked("main", step)) for step in (2, 3, 4)] == [1, 1, 0]
+
+
+# --- confined agents -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_check_has_the_limits_of_the_agents_commands(
+    name: CliName, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not find_level().has_files:
+        pytest.skip("this kernel can't limit commands")
+    check = "echo yes > made; echo no >> remit.toml && exit 3; test -e one.md"
+    settings = f'{SCRIBE}[checks.tests]\nrun = "{check}"\n'
+    scripts = {**WORK, "main": make_main(name, "honest")}
+    with make(name, scripts, settings, tmp_path, monkeypatch) as stage:
+        compile_agents(stage, scribe="nobody")
+        play(stage)
+        assert list_answers(stage) == [("completed", [("passed", "")])]
+        assert (stage.root / "made").exists()
+        assert (stage.root / "remit.toml").read_text() == settings

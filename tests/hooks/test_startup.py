@@ -110,6 +110,17 @@ def test_a_return_is_judged_without_the_finish_steps(child: Child, is_accepted: 
     assert ("remit.runs.instructions" in loaded) is not is_accepted
 
 
+@pytest.mark.parametrize("kind", ["SubagentStop", "Stop"])
+def test_without_acceptance_checks_nothing_of_them_is_loaded(child: Child, kind: str) -> None:
+    event = child.event(kind, last_assistant_message=child.report("plan.md"), stop_hook_active=False)
+    if kind == "Stop":
+        event = Stage(child.stage.root, session="another").event(kind, stop_hook_active=False)
+    loaded, answer = send(child.stage, event)
+    assert answer == {}
+    assert not pick(loaded, "remit.runs.checks", "remit.hooks.acceptance_checks", "remit.hooks.check_time")
+    assert not pick(loaded, "remit.hooks.session_checks", "remit.attempts", "asyncio")
+
+
 def test_a_result_is_delivered_without_judging_again(child: Child) -> None:
     said = child.report("plan.md")
     child.stop(said)

@@ -114,6 +114,7 @@ observe = ["Explore"]
 blocks = 2
 ask = "deny"
 result = true
+main = "checks"
 """),
     Table("tasks", config.TaskSettings, """\
 [tasks]

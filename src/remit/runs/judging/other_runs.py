@@ -10,7 +10,6 @@ from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from remit.attempts.folders import FIRST_CHECK, list_living
 from remit.ledger.events import list_acts
 from remit.ledger.home import Home
 from remit.ledger.hook_runs import GRACE_MS, has_command, list_layers, list_tool_uses
@@ -157,6 +156,8 @@ def find_active_writer(home: Home, sessions: Iterable[str], calling: Collection[
     An agent that has ended changes nothing, even if its run is still being checked. `calling`: the runs whose agents
     are functions of this process that haven't returned.
     """
+    from remit.attempts.folders import FIRST_CHECK, list_living  # noqa: PLC0415 - only for acceptance checks
+
     working = {each.session_id for each in list_living(home) if each.number < FIRST_CHECK}
     for session_id in sessions:
         row = load_run(home.ledger, session_id)
