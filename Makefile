@@ -6,7 +6,7 @@ UV           ?= uv
 JOBS         ?= 2
 REMIT_AGENTS ?= .agents
 FUZZ_SECONDS ?= 20
-FUZZERS      := extractor dialects frontmatter tags manifest bash_policy hook http_api
+FUZZERS      := extractor formats frontmatter tags manifest bash_policy hook http_api
 
 BIN     := .venv/bin
 

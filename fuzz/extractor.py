@@ -1,4 +1,4 @@
-"""The extractor as a target: any message, any dialect, any session id; the laws of `fuzz/laws.py` hold."""
+"""The extractor as a target: any message, any format, any session id; the laws of `fuzz/laws.py` hold."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ UNTIMED = 100 * MAX_SECONDS
 
 
 def read_trial(data: bytes) -> laws.Trial:
-    """The first byte says how to ask: two bits for the dialect, two for the session, two for the spelling."""
+    """The first byte says how to ask: two bits for the format, two for the session, two for the spelling."""
     if not data:
         return laws.Trial("")
     way, rest = data[0], data[1:]
@@ -30,7 +30,7 @@ def read_trial(data: bytes) -> laws.Trial:
 
 
 def list_seeds() -> Iterator[bytes]:
-    """The sample messages, as text, as bytes, and asked about in each dialect."""
+    """The sample messages, as text, as bytes, and asked about in each format."""
     for text in laws.load_seeds():
         for way in (0x00, 0x01, 0x02, 0x03, 0x04, 0x10, 0x20):
             yield bytes([way]) + text.encode()

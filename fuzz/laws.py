@@ -48,14 +48,14 @@ class Trial(NamedTuple):
     """One message and the way it is asked about."""
 
     message: str | bytes
-    dialect: str | None = None
+    return_format: str | None = None
     session_id: str | None = None
 
 
 def check_laws(trial: Trial, *, max_seconds: float = MAX_SECONDS) -> Verdict:
     """Judge the message and assert all that must hold, whatever it is."""
     start = time.process_time()
-    verdict = remit.check(trial.message, format=trial.dialect, session_id=trial.session_id)
+    verdict = remit.check(trial.message, format=trial.return_format, session_id=trial.session_id)
     errors = [diagnostic for diagnostic in verdict.diagnostics if diagnostic.severity == "error"]
     repairs = verdict.repairs
     spent = time.process_time() - start
@@ -73,15 +73,15 @@ def _check_accepted(verdict: Verdict, trial: Trial) -> None:
     assert payload is not None
     assert returned is not None
     assert verdict.format is not None
-    dialect = get_format(verdict.format)
-    assert trial.dialect in (None, dialect.name), "another dialect than the one that was asked for"
-    assert set(dialect.shape.required) <= set(payload), "a required field is missing"
-    assert dialect.word(payload) in dialect.statuses, "the status is no word of the dialect"
-    assert returned.status == dialect.statuses[str(dialect.word(payload))]
-    if dialect.name == "standard" and trial.session_id is not None:
+    return_format = get_format(verdict.format)
+    assert trial.return_format in (None, return_format.name), "another dialect than the one that was asked for"
+    assert set(return_format.shape.required) <= set(payload), "a required field is missing"
+    assert return_format.word(payload) in return_format.statuses, "the status is no word of the dialect"
+    assert returned.status == return_format.statuses[str(return_format.word(payload))]
+    if return_format.name == "standard" and trial.session_id is not None:
         assert returned.session_id == trial.session_id, "another session"
     text = json.dumps(payload)
-    again = remit.check(text, format=dialect.name, session_id=trial.session_id)
+    again = remit.check(text, format=return_format.name, session_id=trial.session_id)
     assert again.name == "accepted", f"written down again, it is {again.name}: {again.diagnostics}"
     assert json.dumps(again.payload) == text, "written down again, it reads otherwise"
     assert json.dumps(payload, ensure_ascii=False).encode(), "what was accepted can be sent on"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from fuzz.dialects import SAMPLES
+from fuzz.formats import SAMPLES
 from fuzz.target import Target, need_nothing, spell
 from remit.manifest.entries import ManifestEntry, explain_bad_line, list_columns, list_words, read_entry
 from remit.model import ArtifactFacts

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from types import FrameType
 
-TARGETS: Final = ("extractor", "dialects", "frontmatter", "tags", "manifest", "bash_policy", "hook", "http_api")
+TARGETS: Final = ("extractor", "formats", "frontmatter", "tags", "manifest", "bash_policy", "hook", "http_api")
 MAX_SECONDS: Final = 0.25
 """What one case may take, in processor time: a busy machine breaks no law."""
 HANGS_AFTER: Final = 10

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.hook_lies import lie
 from tests.support.hook_session import also_by_program
+from tests.support.lying_subagent import lie
 
 if TYPE_CHECKING:
     from tests.support.hook_session import Child, Stage

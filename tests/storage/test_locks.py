@@ -15,7 +15,7 @@ import pytest
 from remit.errors import BusyError, StorageError
 from remit.storage import locks
 from remit.storage.locks import find_lock_holder, hold_lock, try_lock
-from tests.support.lock_holder import end, start_holder
+from tests.support.locked_process import end, start_holder
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -27,7 +27,7 @@ from tests.support.commands import Ended, Inside, put
 from tests.support.git_command import git
 from tests.support.initialized_workspace import MANIFEST
 from tests.support.kill_points import run_and_die
-from tests.support.lock_holder import end, start_holder
+from tests.support.locked_process import end, start_holder
 from tests.support.task_files import STATE, TODO
 
 NAMES = (

@@ -1,4 +1,4 @@
-"""Who moves a task while an agent is at work on it: the user, and the agent as far as its return confirms it."""
+"""Changes of a task while an agent works on it: by the user, and by the agent as far as its return confirms them."""
 
 from __future__ import annotations
 

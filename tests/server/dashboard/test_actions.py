@@ -1,4 +1,4 @@
-"""Working with the dashboard: what runs is started, watched, ended and looked into in a real browser."""
+"""The dashboard in a browser: runs are started, watched, ended and inspected."""
 
 from __future__ import annotations
 

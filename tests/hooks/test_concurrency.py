@@ -1,4 +1,4 @@
-"""Many hooks at once, each a process of its own, as harnesses start them; and harnesses beside one another."""
+"""Many hooks at once, each in its own process, as harnesses start them; and several harnesses in one workspace."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""How it looks and reads: dark and light, on narrow screens, by keyboard alone, and to who does not see it."""
+"""The appearance of the dashboard: dark and light, narrow screens, keyboard use and screen readers."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The dialects as a target: objects that nearly fit, in each dialect; what is accepted is converted to the others.
+"""The formats as a target: objects that nearly fit, in each format; accepted ones are converted to the other formats.
 
-Bytes choose a sample of a dialect and change its values: what the extractor's cases, which are mostly no JSON any
-more, seldom come to.
+Bytes choose a sample of a format and change its values. The cases of the extractor are mostly invalid JSON, so they
+seldom get that far.
 """
 
 from __future__ import annotations
@@ -91,16 +91,16 @@ def _set(payload: dict[str, Any], where: int, value: object, *, is_dropped: bool
 
 
 def check_payload(name: str, payload: dict[str, Any], way: int) -> None:
-    """The laws of messages; and what is accepted comes through to every dialect, or says what is missing."""
+    """The laws of messages hold; accepted messages are converted to every format, or diagnostics say what is missing."""
     text = json.dumps(payload)
     trial = laws.Trial(text, None if way & 1 else name, laws.SESSIONS[way >> 1 & 3])
     verdict = laws.check_laws(trial, max_seconds=UNTIMED)
     if verdict.returned is None:
         return
     for target in FORMATS:
-        dialect = get_format(target)
-        converted, findings = convert_return(verdict.returned, dialect, KNOWN)
-        message = render_message(converted, dialect)
+        return_format = get_format(target)
+        converted, findings = convert_return(verdict.returned, return_format, KNOWN)
+        message = render_message(converted, return_format)
         assert message.encode("utf-8", "surrogatepass")
         if target != "manifest" and not any(finding.severity == "error" for finding in findings):
             again = check(message, return_format=target)
@@ -122,4 +122,4 @@ def list_seeds() -> Iterator[bytes]:
                 yield bytes([way, which, where, (where * 7 + way) % 256])
 
 
-TARGET = Target("dialects", ("remit.returns",), laws.FRAGMENTS, list_seeds, need_nothing(check_case), max_bytes=512)
+TARGET = Target("formats", ("remit.returns",), laws.FRAGMENTS, list_seeds, need_nothing(check_case), max_bytes=512)

@@ -1,4 +1,4 @@
-"""Events that come twice, because a plugin and the settings both have the hooks: the second changes nothing."""
+"""Duplicate events, because a plugin and the settings both have the hooks: the second event changes nothing."""
 
 from concurrent.futures import ThreadPoolExecutor
 

@@ -1,4 +1,4 @@
-"""Agents that a harness has started, on the command line: shown, waited for, cancelled, read, resumed."""
+"""Agents that a harness has started, on the command line: list, wait, cancel, logs, resume."""
 
 import json
 import threading
