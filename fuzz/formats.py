@@ -91,7 +91,7 @@ def _set(payload: dict[str, Any], where: int, value: object, *, is_dropped: bool
 
 
 def check_payload(name: str, payload: dict[str, Any], way: int) -> None:
-    """The laws of messages hold; accepted messages are converted to every format, or diagnostics say what is missing."""
+    """The laws of messages hold; accepted ones convert to every format, or diagnostics say what is missing."""
     text = json.dumps(payload)
     trial = laws.Trial(text, None if way & 1 else name, laws.SESSIONS[way >> 1 & 3])
     verdict = laws.check_laws(trial, max_seconds=UNTIMED)

@@ -31,7 +31,7 @@ WHOLE = Result(
     usage=ResultUsage(12_345, 0.5, 3, 75.4),
     attempts=2,
     failed_steps=(FailedStep("git", "nothing to commit to", "GIT_COMMIT_FAILED", "Commit it."),),
-    notes=("worktree: git merge x brings it in",),
+    notes=("worktree: to merge the work: git merge x",),
     left_out=("summary 10/400 characters",),
 )  # fmt: skip
 
@@ -48,7 +48,7 @@ def test_every_part_has_its_line() -> None:
             "  warning[RET011]: a field is missing",
             "  error[GIT_COMMIT_FAILED]: finish step git: nothing to commit to",
             "  hint: Commit it.",
-            "  note: worktree: git merge x brings it in",
+            "  note: worktree: to merge the work: git merge x",
             "  next: Wait.",
             "  next: Resume it.",
             "  see: remit show sess_1_abc --full",

@@ -138,7 +138,7 @@ def test_what_an_agent_commits_itself_gets_a_branch(root: Path, agent: ScriptedA
     command = f"{agent.obeys({'ok.md': 'Done.'}).command} && {how}git add -A && git commit -qm own"
     told = run(root, f"sh -c {shlex.quote(command)}")
     assert (told.status, told.diagnostics, told.failed_steps) == ("completed", (), ())
-    assert told.notes == (f"worktree: git merge remit/{told.session_id} brings it in",)
+    assert told.notes == (f"worktree: to merge the work: git merge remit/{told.session_id}",)
     assert list_branch(root, told) == ["ok.md"]
     assert git(root, "log", "--format=%s", f"main..remit/{told.session_id}") == "own\n"
 
@@ -155,7 +155,7 @@ def test_what_an_agent_commits_has_a_branch_where_the_rest_is_refused(root: Path
     told = run(root, f"sh -c {shlex.quote(command)}")
     assert list_branch(root, told) == ["a.md"]
     (step,) = told.failed_steps
-    assert f"git merge remit/{told.session_id} brings in what the agent has committed" in step.message
+    assert f"git merge remit/{told.session_id} merges the commits of the agent" in step.message
     assert [each.code for each in told.diagnostics] == ["GIT003"]
 
 

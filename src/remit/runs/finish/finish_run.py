@@ -238,15 +238,15 @@ def _keep_worktree(home: Home, row: Run, conclusion: Conclusion, config: RunConf
         diagnostics = _report_uncommitted(committed, [artifact.path for artifact in conclusion.artifacts])
         head = find_head(root, config.worktree)
         if head is None or is_merged(root, head):
-            return (FinishStep("worktree", "failed", f"the work {stays}", diagnostics),) if diagnostics else ()
+            return (FinishStep("worktree", "failed", stays, diagnostics),) if diagnostics else ()
         name_branch(config.root, branch, head)
     except RemitError as error:
-        return (FinishStep("worktree", "failed", f"the work {stays}: {error}"),)
+        return (FinishStep("worktree", "failed", f"{stays}: {error}"),)
     if any(diagnostic.code != "GIT006" for diagnostic in diagnostics):
-        message = f"the work {stays}; git merge {branch} brings in what the agent has committed"
+        message = f"{stays}; git merge {branch} merges the commits of the agent"
         return (FinishStep("worktree", "failed", message, diagnostics),)
-    message = f"git merge {branch} brings it in"
-    message = f"{message}; what git ignores of it {stays}" if diagnostics else message
+    message = f"to merge the work: git merge {branch}"
+    message = f"{message}; ignored files stay in {config.root}" if diagnostics else message
     return (FinishStep("worktree", "done", message, diagnostics, edited),)
 
 
