@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from remit.runs.request import Request
+from remit.runs.resume_retry import make_retry
 from remit.runs.workspace import Workspace
 from tests.support.sample_sizes import choose
 
@@ -89,6 +90,16 @@ class Project:
             async with Workspace.open(self.root, environ=self.environ) as ws:
                 request = Request(None, "Change the value.", runner="agent", **{"checks": ("tests",)} | options)
                 return await ws.run(request)
+
+        return asyncio.run(run())
+
+    def retry(self, earlier: Result, work: str) -> Result:
+        """A retry of a run."""
+        self.work.write_text(work)
+
+        async def run() -> Result:
+            async with Workspace.open(self.root, environ=self.environ) as ws:
+                return await ws.run(make_retry(ws, earlier.session_id, {"reasks": 0}))
 
         return asyncio.run(run())
 
@@ -319,6 +330,51 @@ def test_a_supervisor_that_is_killed_during_a_check_loses_nothing(project: Proje
     assert (result["remit"]["status"], result["remit"]["verified_by"][-1]["answer"]) == ("partial", "failed")
     assert ran.read_text().count("ran") == 2  # once, and once repeated; not again for the second supervisor
     assert len(project.prompts) == 1
+
+
+def test_a_retry_checks_what_the_failed_run_has_left(project: Project) -> None:
+    """The first run breaks `src`; its retry changes only a document, and its tree still has what is broken."""
+    project.settings('[checks.tests]\nrun = "sh check.sh"\nwhen = "src/**"\n')
+    broken = project.run(BREAKS, reasks=0)
+    assert list_answers(broken) == [("tests", "failed")]
+    document = "open('README.md', 'w').write(f'x {number}')\nchanged = 'README.md'\n"
+    assert project.run(document).checks[0].is_needed is False  # a run of its own isn't about `src`
+    retried = project.retry(broken, document)
+    assert (retried.status, list_answers(retried)) == ("partial", [("tests", "failed")])
+    fixed = project.retry(retried, WORKS)
+    assert (fixed.status, list_answers(fixed)) == ("completed", [("tests", "passed")])
+    again = project.retry(fixed, document)
+    assert (again.status, again.checks[0].is_needed) == ("completed", False)
+
+
+def test_a_check_that_runs_remit_checks_does_not_wait_for_itself(project: Project) -> None:
+    result = project.run(WORKS, checks=(f"timeout 20 {sys.executable} -m remit checks tests",))
+    assert (result.status, result.checks[0].answer, result.checks[0].is_flaky) == ("completed", "passed", False)
+
+
+def test_a_supervisor_that_takes_over_judges_the_tree_that_was_checked(project: Project) -> None:
+    """The check changes the tree and fails; a second supervisor doesn't take its changes for the agent's."""
+    project.settings('[checks.tests]\nrun = "echo made > made.txt; echo ran >> ../ran; sleep 2; exit 1"\n')
+    project.work.write_text(WORKS)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "remit", "run", "Change it.", "--command", f"{sys.executable} {project.agent}",
+         "--check", "tests"],
+        cwd=project.root, env=project.environ, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    ran = project.root.parent / "ran"
+    last = time.monotonic() + 60
+    while not ran.exists() and time.monotonic() < last:
+        time.sleep(0.02)
+    assert ran.exists()  # the check is running, and has changed the tree
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    assert process.stderr is not None
+    with process.stderr as stream:
+        session_id = stream.read().split(":")[0]
+    result = json.loads(project.remit("wait", session_id, "--json", code=1))
+    assert result["remit"]["verified_by"][-1]["reason"] == "exit code 1, after it changed files"
+    assert "made.txt" not in result["remit"].get("unclaimed", {}).get("paths", [])
+    assert ran.read_text().count("ran") == 1
 
 
 def test_the_time_of_checks_is_not_the_agents(project: Project) -> None:

@@ -12,7 +12,7 @@ from remit.agents.inputs import Inputs, read_inputs
 from remit.attempts.results import load_boot_id
 from remit.config import NETWORKS
 from remit.config.runs import RunnerSettings, find_agent_settings
-from remit.errors import InputError, RefusedError, UsageError
+from remit.errors import InputError, RefusedError, RemitError, UsageError
 from remit.git.head import find_commit
 from remit.model import NOTHING
 from remit.result import MIN_TOKENS
@@ -397,6 +397,17 @@ def _read_definition(draft: Draft) -> RunConfig:
     )
 
 
+def _list_passed(home: Home, session_id: str) -> frozenset[str]:
+    """Return the checks that passed, or weren't needed, in a run; none if its result is gone."""
+    from remit.runs.results.full_result import load_report  # noqa: PLC0415 - only for retries with checks
+
+    try:
+        report, _ = load_report(home, session_id)
+    except RemitError:
+        return frozenset()
+    return frozenset(each.name for each in report.checks if each.answer == "passed" or not each.is_needed)
+
+
 def _choose_checks(draft: Draft, own: AgentSettings, ctx: AdmissionContext) -> dict[str, Any]:
     """Return the acceptance checks of a run and the seal of their environment, as fields of its configuration.
 
@@ -419,6 +430,9 @@ def _choose_checks(draft: Draft, own: AgentSettings, ctx: AdmissionContext) -> d
         for names, origin, is_typed in named
         for check in choose_checks(names, settings.checks, may_be_commands=is_typed, origin=origin)
     }
+    if request.retry_of and not request.worktree:  # the tree has the changes of that run, which this one doesn't name
+        unneeded = _list_passed(ctx.home, request.retry_of)
+        chosen = {name: each if name in unneeded else each._replace(when=()) for name, each in chosen.items()}
     if not chosen.keys().isdisjoint(settings.checks):
         check_trust(ctx.home.root, settings)
     is_remote = ctx.remote and request.function is None

@@ -35,6 +35,8 @@ Answer = Literal["passed", "failed", "not run"]
 OUT_CAP_BYTES = 4 << 20
 _TAIL_LINES, _TAIL_CHARS, _END_BYTES = 30, 3000, 16_384
 _POLL_S = 0.1
+CHECKED_TREE = "REMIT_CHECKED_TREE"
+"""The variable that names the tree of a check to the processes in it."""
 _NOT_STARTED = {126: "a program can't be executed", 127: "a program isn't installed"}
 """The exit codes of a shell for a command that it can't start."""
 _FROM_OUTSIDE = {Signals.SIGKILL, Signals.SIGTERM, Signals.SIGINT, Signals.SIGHUP}
@@ -95,7 +97,8 @@ async def execute(check: AcceptanceCheck, place: CheckPlace, *, number: int, lim
         started = None
         if state == "none":
             order = ShimOrder(
-                (*place.launcher, "/bin/sh", "-c", f"exec 2>&1\n{check.run}"), cwd, deadline_ms, place.environ,
+                (*place.launcher, "/bin/sh", "-c", f"exec 2>&1\n{check.run}"), cwd, deadline_ms,
+                {**place.environ, CHECKED_TREE: place.root},
                 out_cap=OUT_CAP_BYTES, contain=place.contain, confinement=place.confinement,
             )  # fmt: skip
             started = start_shim(place.home, attempt, order)
@@ -176,7 +179,13 @@ def read_end(folder: str) -> str:
 async def lock_tree(
     home: Home, root: str, *, is_cancelled: Callable[[], bool], on_wait: Callable[[], object]
 ) -> AsyncIterator[None]:
-    """Let one process at a time check a tree. `on_wait` is called once if another one does."""
+    """Let one process at a time check a tree. `on_wait` is called once if another one does.
+
+    A check that runs `remit checks` in its own tree has the lock already, and would wait for itself.
+    """
+    if os.environ.get(CHECKED_TREE) == root:
+        yield
+        return
     file = f"{home.make_folder('locks')}/checks-{take_sha256(os.fsencode(root))[:16]}.lock"
     has_waited = False
     while True:
