@@ -67,6 +67,10 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
                 .obeys()
                 .command,
                 "hangs": ScriptedAgent(folder, "hangs").hangs().command,
+                "counts": ScriptedAgent(folder, "counts")
+                .writes("report.md", "# 2\n")
+                .returns("report.md", changes={"data": {"count": 2}})
+                .command,
                 "inside": f"{sys.executable} {' '.join(told)} {folder / 'told.json'}",
             }
             (folder / "inside.py").write_text(INSIDE)
@@ -114,6 +118,21 @@ def test_work_is_handed_on_once_and_followed_to_its_end(place: Place) -> None:
     retried = served.post(f"/runs/{session_id}/retry", {"timeout": 60})
     assert retried.status == 201
     assert wait_for_end(served, retried.value["session_id"]) in ("completed", "failed")
+
+
+def test_a_request_has_a_schema_of_its_data(place: Place) -> None:
+    served = place.served
+    schema = {"type": "object", "properties": {"count": {"type": "integer"}}, "required": ["count"]}
+    (served.root / "report.md").unlink(missing_ok=True)
+    begun = served.post("/runs", {"prompt": "Count.", "runner": "counts", "schema": schema})
+    assert begun.status == 201, begun.body
+    session_id = begun.value["session_id"]
+    assert wait_for_end(served, session_id) == "completed"
+    assert served.get(f"/runs/{session_id}").value["result"]["data"] == {"count": 2}
+    wrong = served.post("/runs", {"prompt": "Count.", "runner": "counts", "schema": {"type": "nope"}})
+    assert 400 <= wrong.status < 500
+    assert "isn't a JSON Schema" in wrong.body.decode()
+    assert served.post("/runs", {"prompt": "Count.", "runner": "counts", "schema": "x.json"}).status == 400
 
 
 @pytest.mark.skipif(not find_level().has_files, reason="the kernel confines nothing here")

@@ -156,7 +156,7 @@ def measure_files(wanted: Mapping[str, Iterable[str]], root: str) -> dict[str, i
     """
     sizes = {path: _measure_file(candidates, root) for path, candidates in wanted.items()}
     schema = next((path for path in wanted if path.startswith(":")), None)
-    if schema is not None and sizes[schema] is not None and not _is_schema(wanted[schema], root):
+    if schema is not None and (sizes[schema] or 0) > 0 and not _is_schema(wanted[schema], root):
         sizes[schema] = -2
     return sizes
 

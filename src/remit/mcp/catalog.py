@@ -202,8 +202,12 @@ BY_NAME = {tool.name: tool for tool in TOOLS}
 
 
 def list_tools() -> list[dict[str, Any]]:
-    """The descriptions of all tools for clients."""
-    return [tool.describe() for tool in TOOLS]
+    """The descriptions of all tools for clients. That of `delegate` has the schemas of `data` of the agents here."""
+    from remit.mcp.typed_agents import add_schemas, load_schemas
+
+    described = [tool.describe() for tool in TOOLS]
+    delegate = described[0]
+    return [delegate | {"outputSchema": add_schemas(delegate["outputSchema"], load_schemas())}, *described[1:]]
 
 
 def _template(uri: str, name: str, title: str, about: str, kind: str) -> dict[str, Any]:

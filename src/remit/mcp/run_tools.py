@@ -50,6 +50,8 @@ async def delegate(call: Call) -> RunAnswerObject:
     answer: RunAnswerObject = {
         "session_id": prepared.row.session_id, "agent": prepared.row.agent, "finished": result is not None,
     }  # fmt: skip
+    if "schema" in given:  # the output schema describes the data of a named agent by that agent's own schema
+        del answer["agent"]
     if prepared.diagnostics:
         answer["request_diagnostics"] = build_request_diagnostics(prepared.diagnostics)
     if result is None:

@@ -106,7 +106,8 @@ def fit_result(result: Result, max_tokens: int = DEFAULT_TOKENS, *, keeps_data: 
     cut = [] if data[DATA] == result.returned[DATA] else [f"secrets in {DATA}"]
     rest = result._replace(returned={key: value for key, value in result.returned.items() if key != DATA})
     text = render_text(data)
-    if not keeps_data and len(text) <= max_tokens * _CHARS_PER_TOKEN:
+    # Redacted data may break the schema, which an agent relies on.
+    if not keeps_data and not cut and len(text) <= max_tokens * _CHARS_PER_TOKEN:
         fitted, fits = _fit(rest, max_tokens, data, cut)
         if fits:
             return fitted
