@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
+from remit.cli.commands import findings
 from tests.support.commands import Ended, Inside, Remit
 from tests.support.manifest_entries import ENTRY, make_entry
 from tests.support.screen_text import smooth
@@ -20,8 +21,9 @@ GIVEN = ("--title", "Upload limits", *FINDINGS)
 
 
 @pytest.fixture
-def workspace(inside: Inside, tmp_path: Path) -> Inside:
-    """An empty workspace."""
+def workspace(inside: Inside, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Inside:
+    """An empty workspace. The day stays the same, even if the tests run across midnight."""
+    monkeypatch.setattr(findings, "_today", lambda: TODAY)
     (tmp_path / ".git").mkdir()
     return inside
 
@@ -34,6 +36,13 @@ def add(remit: Remit, *options: str) -> Ended:
 def load(remit: Remit, name: str = f"{DEFAULT}/MANIFEST.jsonl") -> list[dict[str, Any]]:
     """The lines of a manifest."""
     return [json.loads(line) for line in (remit.folder / name).read_text().splitlines()]
+
+
+def test_an_entry_has_the_day_of_the_local_clock(inside: Inside) -> None:
+    (inside.folder / ".git").mkdir()
+    before = datetime.now().astimezone().date().isoformat()
+    assert add(inside).code == 0
+    assert before <= load(inside)[0]["date"] <= datetime.now().astimezone().date().isoformat()
 
 
 def test_the_first_entry_makes_the_manifest_and_its_file(workspace: Inside) -> None:
