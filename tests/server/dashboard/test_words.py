@@ -54,7 +54,7 @@ def test_where_nothing_is_kept_of_an_answer_that_is_said(place: Place) -> None:
     place.seen.open(f"/runs/{name(0)}")
     assert "drives" not in place.seen.see_text(".node-body", "Nothing is kept of what it sent back.")
     place.seen.open(f"/runs/{name(1)}")
-    place.seen.see_text(".node-body", "Nobody drives it any more.")
+    place.seen.see_text(".node-body", "No process supervises this run any more.")
     place.seen.check()
 
 

@@ -65,7 +65,7 @@ function askResume(node) {
   const { agent, session_id } = node.run;
   ask({
     title: `Resume ${agent}`,
-    text: "The agent goes on in its own session, with all that it knows.",
+    text: "The agent continues in its own session, with its context.",
     fields: h("label", null, "Prompt",
       h("textarea", { name: "prompt", rows: "5", required: true, placeholder: "What it is to do now" })),
     action: "Resume",

@@ -168,7 +168,7 @@ function renderGraph(told, chosen, change) {
     h("div", { class: "graph-main" },
       graph.edges.length ? [drawn.element, renderLegend(graph, read)]
         : h("p", { class: "soft" }, "No agent may call another one."),
-      drawn.alone.length > 0 && h("section", { class: "part" }, h("h3", null, "Call nobody, called by no agent"),
+      drawn.alone.length > 0 && h("section", { class: "part" }, h("h3", null, "Call no agent, called by no agent"),
         h("div", { class: "chips" }, drawn.alone.map((name) => h("button", { class: "chip foreign", type: "button",
           "data-key": `alone-${name}`, onclick: () => pick(name) }, name))))),
     side);
@@ -176,7 +176,7 @@ function renderGraph(told, chosen, change) {
 
 function renderLegend(graph, read) {
   const told = [
-    graph.cycles.length > 0 && ["↻", "is-round", `in a circle: ${count(graph.cycles.length, "circle")}`],
+    graph.cycles.length > 0 && ["↻", "is-round", `${count(graph.cycles.length, "cycle")}`],
     [...read.vertices.values()].some((each) => each.isDeep) && ["⤓", "is-deep", `deeper than ${graph.max_depth}`],
     graph.unknown.length > 0 && ["?", "is-unknown", "does not exist"],
   ].filter(Boolean);

@@ -17,7 +17,7 @@ const PARTS = [
   { key: "rejected", name: "rejected", why: "No answer was accepted." },
   { key: "timed_out", name: "timed out", why: "Its time was up." },
   { key: "false_claim", name: "false claim", why: "It reported files that were not created or changed." },
-  { key: "cancelled", name: "cancelled", why: "Somebody ended it." },
+  { key: "cancelled", name: "cancelled", why: "A user or a caller cancelled it." },
   { key: "other", name: "other", why: "It crashed, was refused, was lost or ran out of its budget." },
 ];
 const SPANS = { 7: "7 days", 30: "30 days", 90: "90 days", 366: "A year" };
@@ -89,7 +89,7 @@ function renderHead(told, query, days) {
 function renderNone(query) {
   return query.get("agent") || query.get("days")
     ? h("div", { class: "empty" }, h("h2", null, "Nothing was settled in this time"),
-      h("a", { href: withQuery({ agent: null, days: "366" }) }, "Look at a year"))
+      h("a", { href: withQuery({ agent: null, days: "366" }) }, "Show a year"))
     : empty("There are no finished runs yet", "Results of agents are counted here when a run is finished:",
       'remit run AGENT "PROMPT"');
 }

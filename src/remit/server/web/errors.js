@@ -84,7 +84,7 @@ function renderGroup(group, unfolded) {
     h("div", { class: "entry-body" },
       section("Errors", renderRecords(group)),
       section("Runs", renderSessions(group.sessions)),
-      h("p", { class: "soft" }, group.open ? "Put right? " : "Come back? ", h("code", { class: "command" },
+      h("p", { class: "soft" }, group.open ? "Mark it as fixed: " : "Open it again: ", h("code", { class: "command" },
         `remit errors resolve ${group.id} ${group.open ? "--fixed" : "--open"}`))));
   details.addEventListener("toggle", () => (details.open ? unfolded.add(group.id) : unfolded.delete(group.id)));
   return h("li", { class: "card" }, details, h("div", { class: "entry-foot" },

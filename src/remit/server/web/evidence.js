@@ -150,7 +150,7 @@ function renderDiff(diff) {
   const base = diff.base && ` (against ${String(diff.base).slice(0, 12)})`;
   return h("div", { class: "diff" }, told && h("p", { class: "faint" }, told, base),
     diff.hunks.map(renderHunk),
-    diff.truncated && h("p", { class: "faint" }, "It goes on; the rest is not shown."));
+    diff.truncated && h("p", { class: "faint" }, "The diff is longer; the rest isn't shown."));
 }
 
 function renderHunk(hunk) {

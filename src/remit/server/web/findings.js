@@ -74,7 +74,7 @@ export function page(root, params) {
     keepFocus(filters, () => replace(filters, renderFilters(told, query, change)));
     if (!told.items.length) {
       replace(body, isNarrowed ? renderNoMatch(clear) : empty("Nothing was found out yet",
-        "Research leaves its findings here. Have something looked up, or add an entry:",
+        "Research adds its findings here. Start research, or add a finding:",
         'remit run RESEARCHER "QUESTION"\nremit findings add --help'));
       return;
     }

@@ -75,11 +75,11 @@ function setLevels(vertices, calls) {
 /** What is said of a vertex, in words. */
 export function describeVertex(vertex, maxDepth) {
   if (vertex.kind === "unknown") return ["does not exist"];
-  if (vertex.kind === "other") return [vertex.name === "*" ? "whoever it likes" : "no file of this project"];
+  if (vertex.kind === "other") return [vertex.name === "*" ? "any agent" : "no file of this project"];
   return [
-    vertex.depth === null ? "reached by nobody" : `depth ${vertex.depth}`,
+    vertex.depth === null ? "called by no agent" : `depth ${vertex.depth}`,
     vertex.isDeep && `deeper than ${maxDepth}`,
-    vertex.isRound && "in a circle",
+    vertex.isRound && "in a cycle",
   ].filter(Boolean);
 }
 

@@ -167,7 +167,7 @@ function showSignedOut() {
   replace(banner);
   root.className = "";
   replace(root, h("div", { class: "empty" }, h("h2", null, "This browser is not signed in any more"),
-    h("p", null, "The server was started anew, or twelve hours are over. In the project's folder, run:"),
+    h("p", null, "The server was restarted, or your session has expired. In the project's folder, run:"),
     h("pre", { class: "command" }, "remit serve --open"),
     h("button", { class: "button", type: "button", onclick: () => location.reload() }, "Try again")));
 }

@@ -33,14 +33,14 @@ function renderOpen(run) {
     run.check ? h("p", { class: "said" }, renderRunning(run))
       : run.activity ? h("p", { class: "foreign said" }, run.activity) : h("p", { class: "soft" }, tellOpen(run)),
     run.waits_for.length > 0 && h("p", { class: "soft" }, "Waits for ", run.waits_for.join(", "), "."),
-    run.activity_ms !== null && h("p", { class: "faint" }, "Last heard of: ", since(run.activity_ms)));
+    run.activity_ms !== null && h("p", { class: "faint" }, "Last activity: ", since(run.activity_ms)));
 }
 
 function tellOpen(run) {
   if (run.state === "finished") return "Nothing is kept of what it sent back.";
-  if (run.machine && !run.supervised) return "Nobody here follows it: remit wait takes in what comes of it.";
+  if (run.machine && !run.supervised) return "No process here follows this run. To fetch its result, run: remit wait";
   if (run.started_ms === null) return run.machine ? "It waits for a worker." : "It has not begun yet.";
-  return run.supervised ? "It is at work. The log shows what it does." : "Nobody drives it any more.";
+  return run.supervised ? "The agent runs. The log shows its output." : "No process supervises this run any more.";
 }
 
 function renderResult(result, choose) {

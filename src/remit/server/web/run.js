@@ -282,10 +282,10 @@ function tellLeft(deadline_ms) {
 function listWarnings(first) {
   if (first.state === "finished") return [];
   const told = [];
-  if (!first.supervised) told.push(h("span", null, "Nobody drives it any more. ",
+  if (!first.supervised) told.push(h("span", null, "No process supervises this run any more. ",
     h("code", null, `remit wait ${first.session_id}`), " takes it over."));
   const activity_ms = findSilence(first);
-  if (activity_ms) told.push(tick(() => `Nothing was heard for ${duration(Date.now() - activity_ms)}.`));
+  if (activity_ms) told.push(tick(() => `No activity for ${duration(Date.now() - activity_ms)}.`));
   return told;
 }
 

@@ -446,7 +446,7 @@ function readForm(form) {
 function readInputs(text) {
   const pairs = text.split("\n").map((line) => line.trim()).filter(Boolean).map((line) => {
     const at = line.indexOf("=");
-    if (at < 1) throw new Error(`'${line}' is no name=value`);
+    if (at < 1) throw new Error(`'${line}' isn't of the form name=value`);
     return [line.slice(0, at).trim(), line.slice(at + 1).trim()];
   });
   return Object.fromEntries(pairs);

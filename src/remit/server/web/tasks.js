@@ -116,8 +116,8 @@ function renderDrift(drift) {
     h("ul", { class: "drift-list" }, drift.map((each) => h("li", null,
       h("code", { class: "foreign faint" }, each.location ? `${each.filename}:${each.location.row}` : each.filename),
       renderDiagnostics([each])))),
-    h("p", { class: "soft" }, "What is clear is put right by ", h("code", { class: "command" }, "remit task sync"),
-      ", the rest by ", h("code", { class: "command" }, "remit task sync --repair"), "."));
+    h("p", { class: "soft" }, "Unambiguous edits are picked up by ", h("code", { class: "command" }, "remit task sync"),
+      "; other differences are repaired by ", h("code", { class: "command" }, "remit task sync --repair"), "."));
 }
 
 /** The markers that tasks have, in the order of work. @returns {[string, any[]][]} */

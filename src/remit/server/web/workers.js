@@ -40,7 +40,7 @@ function renderPage(told) {
       h("p", { class: "soft" }, told.lag_s === null ? "Nothing waits."
         : `The oldest waits for ${seconds(told.lag_s)}.`))),
     told.trouble && h("div", { class: "problem", role: "alert" },
-      h("strong", null, "The database does not tell"), h("p", { class: "foreign" }, told.trouble)),
+      h("strong", null, "The database doesn't answer"), h("p", { class: "foreign" }, told.trouble)),
     !told.trouble && !told.has_active_worker && h("div", { class: "problem" },
       h("strong", null, live ? "All workers drain" : "No worker is there"),
       h("p", null, "Runs are queued until a worker starts: ", h("code", { class: "command" }, "remit worker start"))),
