@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from remit.ledger.events import add_event
+from remit.ledger.home import Home
 from remit.runs.workspace_trust import TrustRequest, get_executing, grant_trust
 from remit.storage.settings import load_settings
 from tests.support.hook_session import STANDARD, Child, Stage, add_agent, make_workspace
@@ -233,3 +236,82 @@ def test_a_table_of_settings_names_checks_of_an_agent_without_a_file(project: Pr
     settings = f'[hooks]\nenforce = "all"\n[agents.general-purpose]\nchecks = ["tests"]\n[checks.tests]\n{FLAG}'
     child = begin(project.set_up(settings), "bad\n", "general-purpose")
     assert "grep -q good plan.md" in child.stop(child.report("plan.md"))["reason"]
+
+
+def test_an_agent_that_was_seen_late_is_checked_whatever_it_changed(project: Project) -> None:
+    """Remit first sees it when it stops: the tree before it isn't known, so `when` excludes nothing."""
+    stage = project.set_up(f'[checks.tests]\n{FLAG}when = "src/**"\n')
+    child = Child(stage, "maker", "toolu_7", "a7", "Make the plan.", None, {})
+    (project.root / "plan.md").write_text("bad\n")
+    told = {"last_assistant_message": '{"status": "completed", "summary": "Done."}', "stop_hook_active": False}
+    stage.send(child.event("SubagentStop", **told))
+    (row,) = stage.rows()
+    identity = {"session_id": row.session_id, "agent_type": "maker", "delegation_depth": row.depth,
+                "delegation_path": list(row.path), "duration_seconds": 1}  # fmt: skip
+    returned = {"status": "completed", "summary": "Looked at it. Wrote it down.", "artifacts": [], "errors": [],
+                "metadata": identity}  # fmt: skip
+    told = {"last_assistant_message": json.dumps(returned), "stop_hook_active": True}
+    assert "grep -q good plan.md" in stage.send(child.event("SubagentStop", **told))["reason"]
+
+
+def test_the_time_of_checks_is_not_the_agents(project: Project) -> None:
+    child = begin(project.set_up(f"[checks.tests]\n{FLAG.replace('cat', 'sleep 2; cat', 1)}"), "bad\n")
+    before = child.row.deadline_ms or 0
+    assert child.stop(child.report("plan.md"))["decision"] == "block"
+    assert (child.row.deadline_ms or 0) >= before + 2000
+    query = "SELECT deadline_ms FROM hook_runs WHERE session_id = ?"
+    assert child.stage.ask(query, child.session_id) == [(child.row.deadline_ms,)]
+
+
+def test_another_environment_than_at_the_start_is_not_that_of_the_check(project: Project) -> None:
+    """Variables that the harness sets for one hook don't count."""
+    stage = project.set_up()
+    for changed, status in ((("CLAUDE_EFFORT", "low"), "completed"), (("PYTEST_ADDOPTS", "--co"), "partial")):
+        child = begin(stage, f"good {status}\n")
+        payload = child.event("SubagentStop", last_assistant_message=child.report("plan.md"), stop_hook_active=False)
+        assert stage.send(payload, {changed[0]: changed[1]}) == {}
+        result = child.hand_over(child.report("plan.md"))
+        assert result["status"] == status
+    assert "the environment isn't the one" in find_reason(result)
+
+
+def test_a_run_that_is_cancelled_during_a_check_is_cancelled(project: Project) -> None:
+    child = begin(project.set_up('[checks.tests]\nrun = "touch .git/began; sleep 60"\n'), "good\n")
+
+    def cancel() -> None:
+        while not (project.root / ".git" / "began").exists():
+            time.sleep(0.05)
+        home = Home(str(project.root))
+        with home.ledger.transaction() as db:
+            add_event(db, "cancel", {}, session_id=child.session_id)
+        home.close()
+
+    thread = threading.Thread(target=cancel)
+    thread.start()
+    began = time.monotonic()
+    assert child.stop(child.report("plan.md")) == {}
+    thread.join()
+    assert time.monotonic() - began < 30
+    assert child.row.stop_reason == "cancelled"
+    assert child.row.status != "completed"
+
+
+def test_a_caller_that_is_an_agent_is_told_though_it_stopped_waiting_during_the_check(project: Project) -> None:
+    """Claude Code moves an agent that takes long to the background."""
+    add_agent(project.root, "lead", "maker")
+    stage = project.set_up('[hooks]\nblocks = 0\n[checks.tests]\nrun = "touch .git/began; sleep 3; false"\n')
+    lead = stage.call("lead")
+    lead.start()
+    child = begin(stage, "bad\n", by=lead)
+
+    def launch() -> None:
+        while not (project.root / ".git" / "began").exists():
+            time.sleep(0.05)
+        other = Stage(project.root)
+        other.send(child.make_call("PostToolUse", tool_response={"isAsync": True, "agentId": child.agent_id}))
+
+    thread = threading.Thread(target=launch)
+    thread.start()
+    assert child.stop(child.report("plan.md")) == {}
+    thread.join()
+    assert "is partial, not completed" in lead.stop(lead.report(status="partial"))["reason"]

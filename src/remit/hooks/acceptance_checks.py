@@ -19,7 +19,7 @@ from remit.hooks.main import extend
 from remit.hooks.resume_subagent import list_resumed
 from remit.hooks.shell_limits import find_launcher
 from remit.ledger.events import add_event, load_last_event, read_clock_ms
-from remit.ledger.hook_runs import find_by_session
+from remit.ledger.hook_runs import extend_deadline, find_by_session
 from remit.ledger.runs import count_attempts
 from remit.ledger.texts import load_text
 from remit.result import CheckResult
@@ -65,7 +65,7 @@ def choose_checks(
     if unknown is not None:
         hint = did_you_mean(unknown, tuple(known)) if known else "there is none"
         refusal = f"{origin} names the check {unknown!r}, which isn't in remit.toml ({hint})"
-    seal = seal_environment(environ, os.urandom(SALT_LETTERS // 2).hex())
+    seal = seal_environment(drop_session_variables(environ), os.urandom(SALT_LETTERS // 2).hex())
     return {"checks": tuple(chosen), "check_seal": seal, "check_refusal": refusal}
 
 
@@ -79,6 +79,11 @@ def _find_distrust(root: str) -> str:
     except RemitError:
         return "the user hasn't trusted the commands in remit.toml; to trust them: remit config trust"
     return ""
+
+
+def drop_session_variables(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment without the variables that Claude Code sets differently for each hook and each agent."""
+    return {name: value for name, value in environ.items() if not name.startswith("CLAUDE_")}
 
 
 # --- running them ----------------------------------------------------------------------------------------------------
@@ -101,12 +106,14 @@ def check_work(
     if event is None or not seconds:
         return refuse_checks(checks, _LATE), verdict
     kept = (load_text(home, row.session_id, BEFORE) or b"").decode("utf-8", "replace")
-    before = read_before(kept).tree if config.evidence else None
+    # An agent that was seen late had changed files before, so any check may be about its work.
+    before = read_before(kept).tree if config.evidence and not config.is_late else None
     extend(event, seconds)
-    limit_ms = read_clock_ms() + round(seconds * 1000)
+    began_ms = read_clock_ms()
+    limit_ms = began_ms + round(seconds * 1000)
     after, comparison = scan_for_checks(home, config.root, before, verdict.after)
-    own = find_by_session(home.ledger.db, row.session_id)
-    launcher, unconfined = find_launcher(event, own, home.root, environ)
+    launcher, unconfined = find_launcher(event, find_by_session(home.ledger.db, row.session_id), home.root, environ)
+    environ = drop_session_variables(environ)
     place = CheckPlace(
         home, row.session_id, config.root, make_check_environment(environ),
         lambda: load_last_event(home.ledger, row.session_id, "cancel") is not None, launcher=launcher,
@@ -122,6 +129,8 @@ def check_work(
         checked = asyncio.run(round_.run(checks))
     except RemitError as error:
         checked = refuse_checks(checks, f"they can't be started: {error.message}")
+    with home.ledger.transaction() as db:  # the time limit is for the agent's own work
+        extend_deadline(db, row.session_id, read_clock_ms() - began_ms)
     # What the checks changed isn't the agent's, so the trees are compared as they were before.
     return checked, verdict._replace(after=after)
 

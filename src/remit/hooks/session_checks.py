@@ -18,7 +18,7 @@ from remit.errors import RemitError
 from remit.evidence.take_tree import take_tree
 from remit.evidence.tree import WorkTree, parse_tree
 from remit.hooks import replies
-from remit.hooks.acceptance_checks import choose_checks, find_seconds
+from remit.hooks.acceptance_checks import choose_checks, drop_session_variables, find_seconds
 from remit.hooks.main import extend
 from remit.hooks.roster import load_roster
 from remit.ledger.events import read_clock_ms
@@ -126,8 +126,9 @@ def _run_checks(event: HookEvent, home: Home, state: dict[str, Any], environ: Ma
     extend(event, seconds)
     session_id = f"{NO_AGENT}{os.urandom(6).hex()}"
     place = CheckPlace(
-        home, session_id, home.root, make_check_environment(environ), is_cancelled=bool, contain="subreaper"
-    )
+        home, session_id, home.root, make_check_environment(drop_session_variables(environ)), is_cancelled=bool,
+        contain="subreaper",
+    )  # fmt: skip
     round_ = CheckRound(
         place, attempt=1, after=after, before=before, comparison=comparison, find_writer=lambda: _find_writer(home),
         limit_ms=read_clock_ms() + round(seconds * 1000), refusal=state["refusal"],

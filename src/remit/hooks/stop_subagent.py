@@ -28,6 +28,7 @@ from remit.ledger.hook_runs import (
     count_tokens_before,
     find_by_agent,
     find_by_call,
+    find_by_session,
     find_calling_agent,
     has_message,
     leave_message,
@@ -114,8 +115,12 @@ def _let_stop(
         return _ask_to_shorten(home, own, row, answer, verdict)
     else:
         checked, verdict = run_checks(home, row, event, verdict, environ)
+        if checked is not None and (now := find_by_session(home.ledger.db, own.session_id)) is not None:
+            own.waited = now.waited  # the caller may have stopped waiting while the checks ran
         is_final = Attempt("exited", verdict=verdict, checks=checked).is_final
-        if not is_final and own.blocks < read_run_config(row.details).reasks:
+        if checked is not None and is_cancelled(home, row):
+            conclude_return(home, row, answer, verdict, stop_reason="cancelled")
+        elif not is_final and own.blocks < read_run_config(row.details).reasks:
             message = _render_failed(row, verdict, checked) if checked is not None else ""
             if row.state == "finishing":  # the earlier, accepted return no longer counts
                 conclude_return(home, row, answer, verdict, checked=checked)
@@ -125,7 +130,8 @@ def _let_stop(
                 _keep_message(home, row, message)
             _count_block(home, own)
             return replies.block(message or _render_reask(row, verdict))
-        conclude_return(home, row, answer, verdict, checked=checked, event=event, environ=environ)
+        else:
+            conclude_return(home, row, answer, verdict, checked=checked, event=event, environ=environ)
     if not own.waited:  # else the caller's hook finishes the run when the answer arrives
         _warn_caller(home, own, row)
         run_finish_steps(home, row)

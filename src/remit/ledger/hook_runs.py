@@ -199,6 +199,19 @@ def count_block(db: Connection, session_id: str, known: int) -> bool:
     return db.execute(statement, (session_id, known)).rowcount > 0
 
 
+def extend_deadline(db: Connection, session_id: str, more_ms: int) -> None:
+    """Give an agent more time, but not more than its caller has."""
+    query = """
+        SELECT min(own.deadline_ms + ?, coalesce(caller.deadline_ms, own.deadline_ms + ?))
+        FROM runs AS own LEFT JOIN runs AS caller ON caller.session_id = own.parent_id WHERE own.session_id = ?
+    """
+    row = db.execute(query, (more_ms, more_ms, session_id)).fetchone()
+    if row is not None and row[0] is not None:
+        for table in ("runs", "hook_runs"):
+            statement = f"UPDATE {table} SET deadline_ms = max(deadline_ms, ?) WHERE session_id = ?"  # noqa: S608 - fixed names
+            db.execute(statement, (row[0], session_id))
+
+
 def add_tool_use(db: Connection, session_id: str, tool: str, path: str | None, *, failed: bool) -> None:
     """Record that an agent used a tool."""
     db.execute(
