@@ -245,7 +245,7 @@ def test_whoever_is_over_starts_nobody(stage: Stage) -> None:
     planner = chain(stage, "planner")
     planner.stop(planner.report(status="partial"))
     planner.hand_over(planner.report(status="partial"))
-    assert "is over" in refuse(stage, "reviewer", by=planner)
+    assert "is finished" in refuse(stage, "reviewer", by=planner)
 
 
 def test_whoever_is_late_starts_nobody(stage: Stage) -> None:
@@ -299,7 +299,7 @@ def test_a_forged_ticket_opens_nothing(stage: Stage, token: str) -> None:
 def test_a_ticket_ends_with_its_session(stage: Stage, change: str) -> None:
     token, _ = enter_ticket(stage)
     stage.change(change)
-    with pytest.raises(Refused, match=r"is over|past its deadline"):
+    with pytest.raises(Refused, match=r"is finished|past its deadline"):
         stage.call("reviewer", env={"REMIT_TICKET": token})
 
 
