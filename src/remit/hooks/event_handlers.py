@@ -173,7 +173,7 @@ def _after_failed_tool(event: HookEvent, root: str, environ: Mapping[str, str]) 
 
 
 def _at_agent_start(event: HookEvent, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
-    """Answer when a subagent starts. If its previous run is over, it gets a new run."""
+    """Answer when a subagent starts. If its previous run is finished, it gets a new run."""
     if not event.agent_id or not event.agent:
         return {}
     from remit.ledger.hook_runs import find_by_agent, is_over, open_quickly

@@ -1,6 +1,6 @@
 """Harness sessions: ends and recovers runs when a session of a harness starts or ends.
 
-An agent of a session that is over sends no more events.
+An agent of an ended session sends no more events.
 """
 
 from __future__ import annotations

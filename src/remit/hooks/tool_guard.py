@@ -323,7 +323,7 @@ def _find_end(db: Connection, own: HookRun) -> str:
     if is_cancelled:
         return "this run was cancelled; stop now, and return what you have as `partial`"
     if state == "finished" and own.enforced and own.agent_id != MAIN:  # it continues without having been admitted again
-        return "this run is over; use no more tools, and say what is left to do"
+        return "this run has ended; use no more tools, and say what is left to do"
     if 0 < own.deadline_ms < time.time_ns() // 1_000_000:
         return "your time is up; use no more tools, and return what you have as `partial`"
     return ""

@@ -114,7 +114,7 @@ def test_an_agent_that_outlives_its_delegation_is_told_and_ended(remit: Remit, a
     assert list_living(home)
     ended = remit("doctor", "--json")
     assert ended.code == 1
-    told = f"the agent of {session} is alive, but its run is over"
+    told = f"the agent of {session} is alive, but its run is finished"
     assert read(ended)["abandoned"] == [("problem", told, f"end it: remit cancel {session}")]
     remit("cancel", session)
     assert list_living(home) == []

@@ -132,7 +132,9 @@ def test_a_task_goes_its_way(workspace: Inside) -> None:
     shown = workspace("task", "show", "1").text
     assert shown.startswith("1. Export button  [COMPLETED]\n- **Status**: [COMPLETED]\n")
     assert shown.endswith("It is archived and can't change.\n")
-    assert workspace("task", "start", "1").complaint == snapshot("task 1 is over; remit task list shows what is open")
+    assert workspace("task", "start", "1").complaint == snapshot(
+        "task 1 is closed; list the open tasks: remit task list"
+    )
     assert workspace("task", "sync", "--check").code == 0
 
 

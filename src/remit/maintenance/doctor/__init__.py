@@ -75,7 +75,7 @@ def check_health(*, seconds: float = LIMIT_SECONDS) -> DoctorReport:
 
 
 class _CheckThread:
-    """A check in a thread of its own, which is left alone once its time is over."""
+    """A check in a thread of its own, which isn't awaited after its time limit."""
 
     def __init__(self, name: str, check: CheckFunction, context: DoctorContext) -> None:
         self.name = name

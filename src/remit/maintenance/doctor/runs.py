@@ -85,7 +85,7 @@ def _find_hangs(runs: Iterable[RunSnapshot]) -> Iterator[HealthCheck]:
 
 
 def _find_abandoned(home: Home, runs: Iterable[RunSnapshot]) -> Iterator[HealthCheck]:
-    """Report open runs without a supervisor, and agents that are alive although their run is over."""
+    """Report open runs without a supervisor, and agents that are alive although their run is finished."""
     from remit.attempts.folders import list_living
 
     known = set()
@@ -104,7 +104,7 @@ def _find_abandoned(home: Home, runs: Iterable[RunSnapshot]) -> Iterator[HealthC
             yield HealthCheck("abandoned", "warning", message, f"take over: remit wait {session_id}")
     for attempt in list_living(home):
         if attempt.session_id not in known:
-            message = f"the agent of {attempt.session_id} is alive, but its run is over"
+            message = f"the agent of {attempt.session_id} is alive, but its run is finished"
             yield HealthCheck("abandoned", "problem", message, f"end it: remit cancel {attempt.session_id}")
 
 

@@ -253,7 +253,7 @@ def _finish_task(home: Home, given: FinishInput, stores: FinishStores, *, is_lef
         return FinishStep("task", "failed", f"the tasks of this workspace are gone, so task {number} was not moved")
     task = stores.tasks.get(number)
     if task.closed:
-        return FinishStep("task", "there", f"task {number} is over and put away")
+        return FinishStep("task", "there", f"task {number} is closed and archived")
     reasons = (given.reason, *(agent_error.message for agent_error in given.errors), given.summary)
     reason = next((each for each in reasons if each.strip()), "the agent gave no reason")
     moved = stores.tasks.conclude(

@@ -41,7 +41,7 @@ def load_task_facts(home: Home, settings: Settings, number: int) -> TaskFacts:
     store = TaskStore(home, folder)
     task = store.get(number)
     if task.is_over:
-        raise UsageError(f"task {number} is over", hint="remit task list shows what is open")
+        raise UsageError(f"task {number} is closed", hint="list the open tasks: remit task list")
     return describe_task(store, task)
 
 

@@ -137,7 +137,7 @@ class Tasks:
         self._check_begun()
         facts = self.store.get(number)
         if facts.is_over:
-            raise UsageError(f"task {number} is over", hint="remit task list shows what is open")
+            raise UsageError(f"task {number} is closed", hint="list the open tasks: remit task list")
         may = facts.marker != "IN PROGRESS" and "IN PROGRESS" in list_moves(facts.marker or "")
         fresh = facts.marker in {"NOT STARTED", "BLOCKED"}
         moved = self.store.move(number, "IN PROGRESS") if may and fresh else None
