@@ -369,6 +369,19 @@ def test_a_known_result_without_a_report_has_no_second_note(project: Project) ->
     assert (again.results[0].is_cached, list_codes(again)) == (True, [])
 
 
+def test_a_check_that_no_longer_writes_its_report_proves_no_test(project: Project) -> None:
+    project.write("suite.xml", "<testsuites><testcase/></testsuites>")
+    project.before = take_tree(project.home, str(project.root))
+    check = AcceptanceCheck(
+        "tests", "rm -f report.xml; cp suite.xml report.xml || true", junit="report.xml", weakened="partial"
+    )
+    assert project.check(check).is_passed
+    (project.root / "suite.xml").unlink()
+    found = project.check(check)
+    assert list_codes(found) == ["CHK008", "CHK006"]
+    assert not found.is_passed
+
+
 def test_an_old_report_does_not_count(project: Project) -> None:
     project.write("report.xml", "<testsuites><testcase/></testsuites>")
     os.utime(project.root / "report.xml", (1, 1))

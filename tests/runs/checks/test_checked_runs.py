@@ -214,6 +214,16 @@ def test_a_check_on_the_command_line_needs_no_settings(project: Project) -> None
     }  # fmt: skip
 
 
+@pytest.mark.parametrize(("command", "advice"), [
+    ("no-such-program", "Run them: no-such-program"),
+    ("exit 3", "Fix it, then run exit 3; or run the agent again: remit retry "),
+])  # fmt: skip
+def test_the_next_command_for_a_typed_check_is_that_check(project: Project, command: str, advice: str) -> None:
+    """`remit checks` doesn't know it: it isn't in the settings."""
+    result = project.run(WORKS, checks=(command,), reasks=0)
+    assert result.errors[0].recommendation.startswith(advice)
+
+
 def test_a_check_of_the_settings_needs_trust(project: Project) -> None:
     project.write("remit.toml", (project.root / "remit.toml").read_text().replace("sh check.sh", "sh other.sh"))
     with pytest.raises(Exception, match="name other programs"):

@@ -69,9 +69,10 @@ def find_weakening(
             diagnostics.append(protected_changed(check.name, touched))
             is_lowering = True
         known, now = before.get(check.name), results.get(check.name)
-        if known is None or now is None or known.tests is None or now.tests is None:
+        if known is None or now is None or known.tests is None or (now.tests is None and now.answer != "passed"):
             continue
-        found = [fewer_tests(check.name, known.tests, now.tests)] if now.tests < known.tests else []
+        tests = now.tests or 0  # a check that passes without its report proves no test
+        found = [fewer_tests(check.name, known.tests, tests)] if tests < known.tests else []
         if (now.skipped or 0) > (known.skipped or 0):
             found.append(more_skipped(check.name, known.skipped or 0, now.skipped or 0))
         diagnostics += found

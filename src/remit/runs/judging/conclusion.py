@@ -275,6 +275,9 @@ def _accept(
 def _name_unmet_checks(run: Run, checked: CheckedTree, *, can_resume: bool) -> tuple[AgentError, ...]:
     """The checks that keep a result from being `completed`, each with the command that comes next."""
     errors = []
+    # `remit checks` knows the checks of the workspace; one that the user typed has its command as its name.
+    commands = [each.command for each in checked.results if each.name == each.command]
+    rerun = commands[0] if len(commands) == len(checked.results) > 0 else "remit checks"
     if checked.failed:
         names = ", ".join(each.name for each in checked.failed)
         message = f"{names}: {checked.failed[0].reason}" if len(checked.failed) == 1 else names
@@ -287,16 +290,16 @@ def _name_unmet_checks(run: Run, checked: CheckedTree, *, can_resume: bool) -> t
         elif can_resume:
             what = f'let the agent continue: remit resume {session_id} "Fix the failing check"'
         errors.append(_make_error("check_failed", f"acceptance checks failed: {message}",
-                                  f"{how}, then run remit checks; or {what}",
+                                  f"{how}, then run {rerun}; or {what}",
                                   recoverable=True))  # fmt: skip
     if checked.not_run:
         reasons = "; ".join(f"{each.name}: {each.reason}" for each in checked.not_run[:_BEGINS])
         errors.append(_make_error("check_not_run", f"acceptance checks were not run: {reasons}",
-                                  "Run them: remit checks", recoverable=True))  # fmt: skip
+                                  f"Run them: {rerun}", recoverable=True))  # fmt: skip
     if checked.is_weakened:
         messages = [each for each in checked.diagnostics if each.code in _WEAKENING]
         errors.append(_make_error("check_weakened", f"the checks prove less than before: {_join_messages(messages)}",
-                                  f"Review the change: remit show {run.session_id}; then run remit checks",
+                                  f"Review the change: remit show {run.session_id}; then run {rerun}",
                                   recoverable=True))  # fmt: skip
     return tuple(errors)
 
