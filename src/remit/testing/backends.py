@@ -72,7 +72,7 @@ class BackendSuite:
         _check(result.status == "completed", result)
         _check(len(agent.did("began")) == 1, agent.acts)
 
-    def test_two_that_wait_are_told_the_same(self, tmp_path: Path) -> None:
+    def test_two_waiting_callers_get_the_same_result(self, tmp_path: Path) -> None:
         """Wait from two waiters, one of which gives up and comes back."""
         agent = make_agent(tmp_path).waits_for(str(tmp_path / "gate")).obeys()
 
@@ -89,7 +89,7 @@ class BackendSuite:
         _check(one == other == late and one.status == "completed", (one, other, late))
         _check(len(agent.did("began")) == 1, agent.acts)
 
-    def test_who_asks_later_is_told_what_came_of_it(self, tmp_path: Path) -> None:
+    def test_a_later_caller_gets_the_result(self, tmp_path: Path) -> None:
         """Results are kept; unknown runs are refused."""
         agent = make_agent(tmp_path).obeys()
         first = self._run(tmp_path, lambda ws: ws.run(_ask(agent)))
@@ -114,7 +114,7 @@ class BackendSuite:
         _check([artifact.path for artifact in result.artifacts] == ["part.md"], result.artifacts)
         _check(bool(agent.did("hung")) and not agent.list_living(), agent.acts)
 
-    def test_a_crash_is_told(self, tmp_path: Path) -> None:
+    def test_a_crash_is_reported(self, tmp_path: Path) -> None:
         """A program that fails gives no result and isn't retried."""
         agent = make_agent(tmp_path).crashes(3)
         result = self._run(tmp_path, lambda ws: ws.run(_ask(agent)))

@@ -79,7 +79,7 @@ class FormatSuite:
 
     # --- what is not one ----------------------------------------------------------------------------------------------
 
-    def test_its_own_is_told_from_anything_else(self) -> None:
+    def test_its_objects_are_distinguished_from_others(self) -> None:
         """A sample looks like a return; an object without its keys doesn't."""
         for sample in self.samples:
             _check(self.return_format.is_like(sample), sample)
