@@ -104,7 +104,7 @@ def render_check(
     yield f"{paint(style, mark)} {escape(result.name):<{width}} {quote(describe_answer(result, in_full=in_full))}"
     if result.answer != "passed" or in_full:
         lines = result.output.splitlines()
-        yield from (f"    {quote(line)}" for line in (lines if most_lines is None else lines[-most_lines:]))
+        yield from (f"    {quote(line)}".rstrip() for line in (lines if most_lines is None else lines[-most_lines:]))
 
 
 def render_remarks(result: Result, paint: Paint) -> Iterator[str]:
