@@ -116,7 +116,7 @@ def test_an_edit_of_an_ignored_file_is_unproven(project: Path) -> None:
     told = work(project, ".venv/lib/1.bin", lambda: file.write_bytes(PIECE[:-1] + b"y"))
     assert (told.status, told.verdict, told.artifacts[0].grade) == ("partial", "unproven", "unknown")
     assert (told.errors[0].code, told.diagnostics[0].code) == ("UNPROVEN", "EVD008")
-    assert told.next_steps[0] == "Check .venv/lib/1.bin before you use it"
+    assert told.next_steps[0].startswith("Check .venv/lib/1.bin before you use it: remit show sess_")
 
 
 def test_without_git_a_run_works_and_its_claims_are_unproven(

@@ -181,6 +181,43 @@ def test_settings_that_cannot_be_followed_are_told(workspace: Inside, text: str,
     assert found[2]
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[checks.types]\nrun = "no-such-program --strict"\n',
+         "the check 'types' needs the program 'no-such-program', which isn't installed"),
+        ('[checks.types]\nrun = "true"\ncwd = "backend"\n',
+         "the check 'types' runs in the folder 'backend', which doesn't exist"),
+        ('[checks.types]\nrun = "true"\n[task.implement]\nchecks = ["typs"]\n',
+         "[task.implement] names the check 'typs', which doesn't exist"),
+        ('[agents.scribe]\nchecks = ["types"]\n', "[agents.scribe] names the check 'types', which doesn't exist"),
+    ],
+)  # fmt: skip
+def test_checks_that_can_not_run_are_a_problem(workspace: Inside, text: str, message: str) -> None:
+    workspace.write("remit.toml", text)
+    state, said, hint = find(workspace, "checks")
+    assert (state, said) == ("problem", message)
+    assert hint
+
+
+def test_checks_that_can_run_are_well_and_must_be_trusted(workspace: Inside) -> None:
+    text = "".join(
+        f"[checks.{name}]\nrun = '{run}'\n"
+        for name, run in {
+            "a": "cd . && true",
+            "b": "X=1 none",
+            "c": "(none)",
+            "d": "[ -e . ]",
+            "e": "test -e .",
+        }.items()
+    )
+    workspace.write("remit.toml", text)
+    assert find(workspace, "checks") == ("ok", "a, b, c, d, e", "")
+    assert find(workspace, "trust")[0] == "warning"
+    workspace.write("remit.toml", "")
+    assert "checks" not in load(workspace("doctor", "--json"))
+
+
 def test_settings_that_can_be_followed_are_well(workspace: Inside) -> None:
     put(workspace, ".claude/agents/scribe.md", "---\nname: scribe\ndescription: Writes.\n---\nWrite it down.\n")
     name = "scribe"

@@ -51,7 +51,9 @@ def test_yes_writes_what_was_shown_and_a_second_run_finds_nothing_to_do(reposito
     planned = load(repository("init", "--json"))
     assert (planned["written"], [each["action"] for each in planned["writes"]]) == (False, ["create"] * 3)
     ended = repository("init", "--yes")
-    assert (ended.code, ended.text.split("\n")[-2]) == (0, snapshot("✓ written; next: remit doctor, remit lint"))
+    assert (ended.code, ended.text.split("\n")[-2]) == (
+        0, snapshot("✓ written; next: remit doctor, remit lint, and your tests as [checks.tests] in remit.toml"),
+    )  # fmt: skip
     for each in planned["writes"]:
         assert (repository.folder / each["path"]).read_text() == each["added"]
     before = list_files(repository.folder)

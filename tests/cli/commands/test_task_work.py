@@ -765,6 +765,33 @@ print("Research " + status + ". See MANIFEST.jsonl for " + tail + ".")
 FINDINGS_FILE = "claudedocs/agent-outputs/2026-11-16_uploads.md"
 
 
+@pytest.mark.parametrize(("passes", "marker"), [(False, "PARTIAL"), (True, "COMPLETED")])
+def test_a_task_is_completed_only_if_its_checks_pass(
+    inside: Inside, worker: Worker, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch, *, passes: bool, marker: str,
+) -> None:  # fmt: skip
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
+    command = "test -e specs/1_cache_the_uploads/summaries/implementation-summary.md -o -e stray.txt"
+    put(inside, "remit.toml", f"""
+[checks.tests]
+run = "{command if passes else "echo wrong; exit 1"}"
+[task.implement]
+checks = ["tests"]
+""")  # fmt: skip
+    assert inside("config", "trust", "--yes").code == 0
+    give_plan(inside)
+    told = load(inside("task", "implement", "1", *worker(), "--json"))
+    assert told["remit"]["status"] == marker.lower()
+    assert {each["answer"] for each in told["remit"]["verified_by"] if each["kind"] == "check"} == {
+        "passed" if passes else "failed"
+    }
+    assert get_marker(tmp_path) == marker
+    if not passes:
+        assert told["errors"][0]["code"] == "CHECK_FAILED"
+        shown = inside("task", "show", "1").text
+        assert "PARTIAL" in shown
+
+
 @pytest.fixture
 def recorder(tmp_path_factory: pytest.TempPathFactory) -> Worker:
     """An agent of the manifest protocol."""

@@ -1,5 +1,6 @@
 """Endings: each is told apart, what is on disk is saved, and nothing becomes completed that was not."""
 
+import re
 from itertools import product
 from typing import Any, get_args
 
@@ -10,8 +11,11 @@ from remit.evidence.artifact_grades import ArtifactGrade
 from remit.evidence.tree import Comparison, TreeChange
 from remit.ledger.runs import Run
 from remit.model import Artifact, ArtifactFacts, Diagnostic, Return, VerdictName
+from remit.result import CheckResult
 from remit.runners import RunOutput, Usage
 from remit.runners.protocol import Cause
+from remit.runs.checks.accept import CheckedTree
+from remit.runs.checks.diagnostics import protected_changed
 from remit.runs.judging.attempt import HANDBACK, Attempt
 from remit.runs.judging.conclusion import MAX_SALVAGED, Conclusion, RunEvidence, add_usage, conclude
 from remit.runs.judging.judge import AttemptVerdict, author_unknown
@@ -268,6 +272,51 @@ def test_only_an_accepted_return_that_ended_well_is_ever_completed() -> None:
         else:
             assert told.errors
     assert tried == 6 * 9 * 7 * 4
+
+
+def list_lowered() -> dict[str, Conclusion]:
+    """A conclusion for each way in which Remit makes a result partial."""
+    left, good = make_changes("notes.md"), judge(DONE)
+    failed = CheckResult("tests", "failed", "exit code 1", "pytest -q", before="passed")
+    typed, missing = (
+        CheckResult("make test", "failed", "exit code 2", "make test"),
+        CheckResult("lint", "not run", "why"),
+    )
+    weakened = CheckedTree(diagnostics=(protected_changed("tests", ["pytest.ini"]),), is_weakened=True)
+    places: dict[str, dict[str, Any]] = {"": {}, "resumable ": {"can_resume": True}, "function ": {"in_process": True}}
+    found = {}
+    for place, how in places.items():
+        for stop_reason in ("timeout", "cancelled", "budget", "orphaned"):
+            found[f"{place}{stop_reason}"] = end(stop_reason, comparison=left, **how)
+        found[f"{place}handed back"] = end(handed_back=True, verdict=judge(PART), exit_code=0, **how)
+        found[f"{place}turns"] = end(output=RunOutput(cause="turns", trouble="no turns left"), comparison=left, **how)
+        found[f"{place}unproven"] = end(verdict=make_unproven(), exit_code=0, **how)
+        found[f"{place}unproven work"] = end(verdict=make_unproven(unproven=()), exit_code=0, **how)
+        for name, checked in (
+            ("failed", CheckedTree((failed,))), ("typed", CheckedTree((typed,))), ("both", CheckedTree((failed, typed))),
+            ("not run", CheckedTree((missing,))), ("weakened", weakened),
+        ):  # fmt: skip
+            found[f"{place}check {name}"] = end(verdict=good, exit_code=0, checks=checked, **how)
+    return found
+
+
+def test_whatever_remit_lowers_to_partial_names_the_next_command() -> None:
+    """The first next step names a command, and so does the recommendation of the first error."""
+    lowered = list_lowered()
+    assert {each.status for each in lowered.values()} == {"partial"}
+    command = re.compile(r"remit (?:show|resume|retry) sess_1|remit checks|make test")
+    without = {
+        name for name, each in lowered.items()
+        if not command.search(each.next_steps[0]) or each.next_steps[0] != each.errors[0].recommendation
+        if not (name.endswith("handed back") and command.search(each.errors[0].recommendation))
+    }  # fmt: skip
+    assert without == set()
+    assert "run remit checks" in lowered["check both"].next_steps[0]
+    assert lowered["check typed"].next_steps[0].startswith("Fix it, then run make test; or run the agent again: remit")
+    assert "remit retry" not in "".join(lowered["function check failed"].next_steps)
+    codes = {each.errors[0].code for each in lowered.values()}
+    assert codes == {"TIMEOUT", "CANCELLED", "BUDGET_EXCEEDED", "ORPHANED", "UNPROVEN", "CHECK_FAILED", "CHECK_NOT_RUN",
+                     "CHECK_WEAKENED"}  # fmt: skip
 
 
 def test_usage_adds_up_and_what_nobody_tells_stays_unknown() -> None:

@@ -52,7 +52,11 @@ def _set_up(*, yes: bool, may_ask: bool, output_format: str) -> int:
         return _report_undone(setup)
     init.write_setup(setup)
     print_lines("")
-    return _end(setup, "written; next: remit doctor, remit lint", "only a part was written")
+    return _end(
+        setup,
+        "written; next: remit doctor, remit lint, and your tests as [checks.tests] in remit.toml",
+        "only a part was written",
+    )
 
 
 def _end(setup: InitPlan, success: str, problem: str) -> int:

@@ -259,7 +259,7 @@ def _accept(
             status, entry = "partial", None
             next_steps = (errors[0].recommendation, *next_steps)
     if verdict.name == "unproven":
-        agent_error = _name_unproven(verdict)
+        agent_error = _name_unproven(run, verdict)
         errors, next_steps, entry = (agent_error, *errors), (agent_error.recommendation, *next_steps), None
     if returned.status != "completed":
         errors = (*errors, *_name_missing(verdict))
@@ -285,7 +285,7 @@ def _name_unmet_checks(run: Run, checked: CheckedTree, *, can_resume: bool) -> t
         how = "Fix what failed before the run, too" if is_old else "Fix it"
         session_id = run.session_id
         what = f"run the agent again: remit retry {session_id}"
-        if read_run_config(run.details).is_harness_run:
+        if _is_called_elsewhere(run):
             what = "call the agent again"
         elif can_resume:
             what = f'let the agent continue: remit resume {session_id} "Fix the failing check"'
@@ -304,13 +304,20 @@ def _name_unmet_checks(run: Run, checked: CheckedTree, *, can_resume: bool) -> t
     return tuple(errors)
 
 
-def _name_unproven(verdict: AttemptVerdict) -> AgentError:
+def _is_called_elsewhere(run: Run) -> bool:
+    """Whether only its program or its harness can call the agent again."""
+    config = read_run_config(run.details)
+    return bool(config.settings.get("in_process") or config.is_harness_run)
+
+
+def _name_unproven(run: Run, verdict: AttemptVerdict) -> AgentError:
     """What could not be verified, and what the caller can do about it."""
     shown = ", ".join(verdict.unproven[:_BEGINS])
     more = f" and {len(verdict.unproven) - _BEGINS} more" if len(verdict.unproven) > _BEGINS else ""
     advice = f"Check {shown}{more} before you use {'it' if len(verdict.unproven) == 1 else 'them'}"
     if not verdict.unproven:
         advice = "Check what the agent did before you use it"
+    advice = f"{advice}: remit show {run.session_id}"
     if any(diagnostic.code in _TOGETHER for diagnostic in verdict.doubts):
         advice = f"{advice}; to have it verified, run each agent in its own worktree: --worktree"
     return _make_error("unproven", _join_messages(verdict.doubts), advice, recoverable=True)
@@ -470,11 +477,11 @@ def _save_partial(run: Run, attempt: Attempt, evidence: RunEvidence, *, can_resu
 
 def _advise(run: Run, stop_reason: str, status: Status, *, can_resume: bool) -> str:
     """What the caller can do now (R0.14): resume partial work if the harness can do it, otherwise retry the run."""
-    config, change = read_run_config(run.details), _SAVED[stop_reason][2]
+    change = _SAVED[stop_reason][2]
     if status == "partial" and can_resume:
         what = f"resume it{change}: remit resume {run.session_id}"
-    elif config.settings.get("in_process") or config.is_harness_run:  # only its program or its harness can call it
-        what = f"let its program ask again{change}"
+    elif _is_called_elsewhere(run):
+        what = f"let its program ask again{change}; to see what is there: remit show {run.session_id}"
     else:
         what = f"retry it{change}: remit retry {run.session_id}"
     if stop_reason == "orphaned":
