@@ -228,7 +228,7 @@ def test_logs_of_a_program_are_what_it_printed_without_secrets(inside: Inside, a
     first = json.loads(inside("logs", "--json").out.splitlines()[0])
     assert first == {"number": 1, "attempt": 1, "kind": "text", "text": "\x1b[2Jtoken [redacted github]"}
     assert smooth(inside("logs", "--attempt", "2").complaint) == snapshot(
-        "there is no attempt 2 of <session>; it has 1"
+        "there is no attempt 2 of <session>; the run has 1"
     )
     assert inside("logs", "--attempt", "1").out == ended.out
 

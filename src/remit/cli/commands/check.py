@@ -54,10 +54,12 @@ def check(files: tuple[str, ...], *, quiet: bool, output_format: str, **asked: A
     Without FILE, or with -, the message is read from standard input. Exit code 0: all accepted, 1: at least one not
     accepted, 2: at least one could not be read.
     """
-    from remit.cli.run_options import load_schema
     from remit.runs import check_message
 
-    asked["schema"] = load_schema(asked["schema"])
+    if asked["schema"] is not None:
+        from remit.storage.schema_files import load_schema
+
+        asked["schema"] = load_schema(str(asked["schema"]))
     show = VERDICT_OUTPUTS[output_format](quiet=quiet)
     complaints: set[str] = set()
     verdicts: list[VerdictName | None] = []
