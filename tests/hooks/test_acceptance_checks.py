@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -315,3 +316,23 @@ def test_a_caller_that_is_an_agent_is_told_though_it_stopped_waiting_during_the_
     assert child.stop(child.report("plan.md")) == {}
     thread.join()
     assert "is partial, not completed" in lead.stop(lead.report(status="partial"))["reason"]
+
+
+def test_a_check_that_cannot_be_limited_like_the_agents_commands_is_not_run(project: Project) -> None:
+    child = begin(project.set_up(f'[confine]\nmode = "require"\n[checks.tests]\n{FLAG}'), "good\n")
+    assert child.stop(child.report("plan.md")) == {}
+    reason = find_reason(child.hand_over(child.report("plan.md")))
+    assert reason.startswith("the kernel can't limit it as it limits the agent's commands")
+
+
+@pytest.mark.slow
+def test_two_hooks_of_one_event_at_once_send_it_back_once(project: Project) -> None:
+    """Remit's plugin and its settings, by the program: the checks run one after the other."""
+    check = 'run = "mkdir .git/busy || exit 9; sleep 1; rmdir .git/busy; false"\nprotect = []\n'
+    child = begin(project.set_up(f"[checks.tests]\n{check}"), "bad\n")
+    event = child.event("SubagentStop", last_assistant_message=child.report("plan.md"), stop_hook_active=False)
+    with ThreadPoolExecutor(2) as pool:
+        said = list(pool.map(Stage(project.root).send, (event, event)))
+    assert [each["decision"] for each in said] == ["block", "block"]
+    assert not any("exit code 9" in each["reason"] for each in said)
+    assert child.stage.kinds(child.session_id).count("sent_back") == 1
