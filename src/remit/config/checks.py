@@ -55,7 +55,12 @@ def _read_check(values: Any, name: str) -> CheckSettings:  # noqa: ANN401 - what
 
 def _read_patterns(value: object, name: str) -> tuple[str, ...]:
     """Read one pattern or a list of patterns."""
-    return read_texts([value] if isinstance(value, str) else value, name, "src/**")
+    patterns = read_texts([value] if isinstance(value, str) else value, name, "src/**")
+    for each in patterns:
+        if not each.strip("/ ") or ".." in each.split("/"):  # it matches nothing, so the check would never run
+            raise ConfigError(f"{name} has the pattern {each!r}, which matches no file below the root",
+                              hint=f'write it as {name.rpartition(".")[2]} = ["src/**"]')  # fmt: skip
+    return patterns
 
 
 def _read_below(value: object, name: str) -> str:

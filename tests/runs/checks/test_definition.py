@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from remit.agents.lint import matches_path
-from remit.config.checks import CheckSettings
-from remit.errors import UsageError
+from remit.config.checks import CheckSettings, read_checks
+from remit.errors import ConfigError, UsageError
 from remit.runs.checks.definition import (
     AcceptanceCheck,
     check_seal,
@@ -70,6 +70,20 @@ def test_an_unknown_name_is_refused_with_what_is_meant() -> None:
     with pytest.raises(UsageError, match=r"the agent x names the check 'test', which isn't in remit\.toml") as caught:
         choose_checks(["test"], SETTINGS, may_be_commands=False, origin="the agent x")
     assert caught.value.hint == "did you mean 'tests'?"
+
+
+@pytest.mark.parametrize("text", ["", "  ", "\n"])
+def test_an_empty_check_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="neither a name nor a command"):
+        choose_checks([text], SETTINGS, may_be_commands=True)
+
+
+@pytest.mark.parametrize("setting", ["when", "protect"])
+@pytest.mark.parametrize("pattern", ["", " ", "/", "../src/**"])
+def test_a_pattern_that_matches_nothing_is_refused(setting: str, pattern: str) -> None:
+    """A check with such a `when` would never run, and so never speak against `completed`."""
+    with pytest.raises(ConfigError, match="which matches no file below the root"):
+        read_checks({"tests": {"run": "pytest", setting: [pattern]}})
 
 
 def test_too_many_checks_are_refused() -> None:

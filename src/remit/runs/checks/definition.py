@@ -158,7 +158,9 @@ def choose_checks(
     for each in named:
         if each in settings:
             chosen.setdefault(each, make_check(each, settings[each]))
-        elif may_be_commands and each.strip() and "\0" not in each:
+        elif not each.strip():
+            raise UsageError("a check has neither a name nor a command", hint='write it like "make test"')
+        elif may_be_commands and "\0" not in each:
             chosen.setdefault(each, make_typed_check(each))
         else:
             where = f"{origin} names the check {each!r}, which" if origin else f"the check {each!r}"
