@@ -184,7 +184,7 @@ def test_a_schema_that_is_missing_or_invalid_is_refused_at_admission(
         (project / "schemas/other.json").write_text(written)
     with pytest.raises(RefusedError, match=what) as caught:
         run(project, ask(GOOD, agent="reviewer", schema=None))
-    assert "data_schema of reviewer" in caught.value.message
+    assert "its schema of data" in caught.value.message
     assert caught.value.hint
 
 

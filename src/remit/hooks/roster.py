@@ -20,13 +20,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from remit.config import Settings
+    from remit.config.runs import AgentSettings
     from remit.ledger.home import Home
     from remit.runs.agent_lookup import ChosenAgent
 
 DEFAULT_AGENTS = {"claude": claude.DEFAULT_AGENT, "codex": codex.DEFAULT_AGENT, "opencode": opencode.DEFAULT_AGENT}
 """The agent that each harness starts if the call names none."""
 _NOTE = "roster"
-_FORMAT = 8
+_FORMAT = 9
 
 
 class RosterEntry(NamedTuple):
@@ -52,6 +53,8 @@ class RosterEntry(NamedTuple):
     """Where the harness runs the agent, if that isn't the workspace."""
     checks: tuple[str, ...] = ()
     """The names of its acceptance checks."""
+    data_schema: Any = None
+    """The schema of `data` in its returns: a path, or the schema itself."""
 
     @property
     def layers(self) -> list[dict[str, Any]]:
@@ -110,6 +113,7 @@ class Roster(NamedTuple):
         return RosterEntry(
             name, format=declared.format, timeout_s=own.timeout, may_call=("*",), owner=own.owner or "remit",
             checks=tuple(own.checks or ()),
+            data_schema=own.schema,
         )  # fmt: skip
 
     def _rank(self, harness: str) -> list[Mapping[str, RosterEntry]]:
@@ -243,7 +247,7 @@ def _describe(agent: ChosenAgent, settings: Settings, root: str) -> RosterEntry:
     own, definition = find_agent_settings(settings.runs.agents, agent.name), agent.definition
     declared = find_format(agent.name, agent, settings, root=root)
     if definition is None:
-        return RosterEntry(agent.name, format=declared.format, checks=tuple(own.checks or ()))
+        return RosterEntry(agent.name, format=declared.format, checks=tuple(own.checks or ()), data_schema=own.schema)
     return RosterEntry(
         agent.name,
         definition.kind or "",
@@ -258,7 +262,14 @@ def _describe(agent: ChosenAgent, settings: Settings, root: str) -> RosterEntry:
         timeout_max_s=definition.timeout_max_s,
         isolation=agent.get_word("isolation"),
         checks=(*agent.list_words("checks"), *(own.checks or ())),
+        data_schema=_read_schema(agent, own),
     )
+
+
+def _read_schema(agent: ChosenAgent, own: AgentSettings) -> Any:  # noqa: ANN401 - any YAML value
+    """Return the schema that the settings or the agent's file name, as plain JSON."""
+    named = own.schema or (None if agent.document is None else agent.document.get("data_schema"))
+    return named if named is None or isinstance(named, str) else json.loads(json.dumps(named, default=str))
 
 
 def _read(values: dict[str, Any]) -> Roster:

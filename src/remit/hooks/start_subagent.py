@@ -37,12 +37,12 @@ from remit.ledger.hook_runs import (
 )
 from remit.ledger.runs import Run, add_run
 from remit.ledger.slots import Slots, take_slot
-from remit.ledger.texts import load_text, store_texts
+from remit.ledger.texts import SCHEMA, load_text, store_texts
 from remit.light_namedtuple import NamedTuple
 from remit.model import MAX_DEPTH
 from remit.runs.admission.guard import admit, make_session_id
 from remit.runs.admission.limits import Budget, find_timeout
-from remit.runs.admission.run_config import RunConfig, name_work
+from remit.runs.admission.run_config import GIVEN, RunConfig, name_work
 from remit.runs.admission.tickets import describe_session, find_caller
 from remit.runs.admission.trace_context import find_incoming
 from remit.runs.instructions import (
@@ -365,6 +365,7 @@ def _admit(
     budget = Budget(**roster.budget)
     session_id = make_session_id(read_clock_ms(), os.urandom(6))
     task = _find_task(start, home)
+    schema_name, schema = _load_schema(start, home.root)
     _adopt_caller(start, home, environ)
     start = start._replace(process=find_harness())
     keep_confine_rules(home, roster)
@@ -379,7 +380,9 @@ def _admit(
                 default_timeout_s=usual_s, budget=budget, command=command,
             )  # fmt: skip
             trace = find_incoming(environ) if caller is None else ""
-            made = _make_run(start, roster, admitted, home.root, task=task, environ=environ, trace=trace)
+            made = _make_run(
+                start, roster, admitted, home.root, task=task, environ=environ, trace=trace, schema_name=schema_name
+            )
             row = add_run(home.ledger, made)
             slots = Slots() if start.agent_id else Slots(**roster.limits)  # a running agent takes no slot
             _require_slot(take_slot(db, row, slots, deadline_ms=admitted.deadline_ms))
@@ -392,8 +395,11 @@ def _admit(
         facts = InstructionFacts(
             start.prompt, session_id, start.agent, admitted.depth, MAX_DEPTH, admitted.path, admitted.timeout_s,
             admitted.deadline_ms, roster.list_targets(entry), entry.format or "standard",
-            date=time.strftime("%Y-%m-%d"), owner=entry.owner,
+            date=time.strftime("%Y-%m-%d"), owner=entry.owner, schema=schema,
+            schema_name="" if schema_name == GIVEN else schema_name,
         )  # fmt: skip
+        if schema is not None:
+            store_texts(home, session_id, {SCHEMA: json.dumps(schema, ensure_ascii=False).encode()}, db=db)
         if start.enforced and not start.agent_id:  # in this transaction: a second hook of the same call finds both
             text = f"{start.prompt.rstrip()}\n\n{render_instructions(facts)}"
             store_texts(home, session_id, {"prompt": text.encode("utf-8", "surrogatepass")}, db=db)
@@ -453,7 +459,7 @@ def _find_caller(start: _SubagentStart, home: Home, environ: Mapping[str, str], 
 
 def _make_run(
     start: _SubagentStart, roster: Roster, admitted: Admission, root: str, *, task: tuple[int | None, str],
-    environ: Mapping[str, str], trace: str,
+    environ: Mapping[str, str], trace: str, schema_name: str,
 ) -> Run:  # fmt: skip
     from remit.git.head import find_commit
     from remit.storage.checkouts import mark_checkout
@@ -491,6 +497,7 @@ def _make_run(
         task_path=start.task_path,
         is_harness_run=True,
         trace=trace,
+        data_schema=schema_name,
         **_choose_checks(start, roster, root, environ),
     )
     return Run(
@@ -499,6 +506,19 @@ def _make_run(
         owner=HOOKS_OWNER, awaited=not start.event.is_background and admitted.parent_id is not None,
         runner=start.event.harness, details=_add_places(config, root, environ).as_details(),
     )  # fmt: skip
+
+
+def _load_schema(start: _SubagentStart, root: str) -> tuple[str, dict[str, Any] | None]:
+    """Return the name and the schema of `data` in the agent's returns; raise RefusedError if it can't be checked."""
+    entry = start.entry
+    if entry.data_schema is None or not start.enforced:
+        return "", None
+    if entry.format == "manifest":
+        hint = "remove the schema, or let the agent return in another format"
+        raise RefusedError(f"{start.agent} returns a manifest entry, which has no data", hint=hint)
+    from remit.storage.schema_files import load_agent_schema
+
+    return load_agent_schema(root, start.agent, entry.data_schema)
 
 
 def _choose_checks(start: _SubagentStart, roster: Roster, root: str, environ: Mapping[str, str]) -> dict[str, Any]:

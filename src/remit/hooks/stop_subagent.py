@@ -218,7 +218,10 @@ def _render_reask(row: Run, verdict: AttemptVerdict | None) -> str:
 
     diagnostics = () if verdict is None else verdict.diagnostics
     used = None if verdict is None else verdict.format
-    return render_reask(diagnostics, format=used or read_run_config(row.details).format, session_id=row.session_id)
+    config = read_run_config(row.details)
+    return render_reask(
+        diagnostics, format=used or config.format, session_id=row.session_id, has_data=bool(config.data_schema)
+    )
 
 
 def _render_failed(row: Run, verdict: AttemptVerdict | None, checked: CheckedTree) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from remit.data_schema import MAX_BYTES, check_schema, parse_schema
-from remit.errors import InputError
+from remit.errors import InputError, RefusedError
 from remit.storage.files import load_bytes
 from remit.storage.safe_path import find_inside, open_target, read_target
 
@@ -30,6 +30,20 @@ def load_schema_below(root: str, path: str) -> dict[str, Any]:
     if content is None:
         raise InputError(f"the schema '{path[:200]}' doesn't exist", hint="correct its path, or write the file")
     return _parse(content, path)
+
+
+def load_agent_schema(root: str, agent: str, named: object) -> tuple[str, dict[str, Any]]:
+    """Return the name and the schema that an agent's file or settings name: a path, or the schema itself.
+
+    Raise `RefusedError` if there is none: the agent isn't started.
+    """
+    try:
+        if isinstance(named, str):
+            return named.strip(), load_schema_below(root, named.strip())
+        return "given", check_schema(named)
+    except InputError as error:
+        message = f"{agent} was not started: its schema of data: {error.message}"
+        raise RefusedError(message, code="VALIDATION_FAILED", hint=error.hint) from error
 
 
 def _parse(content: bytes, path: str) -> dict[str, Any]:

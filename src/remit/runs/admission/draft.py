@@ -12,7 +12,7 @@ from remit.agents.inputs import Inputs, read_inputs
 from remit.attempts.results import load_boot_id
 from remit.config import NETWORKS
 from remit.config.runs import RunnerSettings, find_agent_settings
-from remit.errors import InputError, RefusedError, RemitError, UsageError
+from remit.errors import RefusedError, RemitError, UsageError
 from remit.git.head import find_commit
 from remit.model import NOTHING
 from remit.result import MIN_TOKENS
@@ -22,7 +22,7 @@ from remit.runners.registry import get_runner
 from remit.runs.admission.guard import check_named
 from remit.runs.admission.inputs import check_inputs, check_tokens, list_token_values
 from remit.runs.admission.limits import Budget, clamp, find_timeout
-from remit.runs.admission.run_config import BUILT_IN, RunConfig, hide_values, name_work, read_run_config
+from remit.runs.admission.run_config import BUILT_IN, GIVEN, RunConfig, hide_values, name_work, read_run_config
 from remit.runs.admission.run_tree import load_tree
 from remit.runs.admission.tickets import CARRIED, TICKET, hash_ticket
 from remit.runs.agent_lookup import (
@@ -440,10 +440,6 @@ def _choose_checks(draft: Draft, own: AgentSettings, ctx: AdmissionContext) -> d
     return {"checks": tuple(check.as_details() for check in chosen.values()), "check_seal": seal}
 
 
-_GIVEN = "given"
-"""The name of a schema that isn't in a file of the workspace."""
-
-
 def _choose_schema(draft: Draft, own: AgentSettings, root: str) -> tuple[str, Mapping[str, Any] | None]:
     """Return the name and the schema of the return's `data`: by the request, the agent's settings or its file."""
     request, agent = draft.request, draft.agent
@@ -456,19 +452,13 @@ def _choose_schema(draft: Draft, own: AgentSettings, root: str) -> tuple[str, Ma
     chosen = by_file if own.schema is None else own.schema
     if given is None and chosen is None:
         return "", None
-    from remit.data_schema import check_schema  # noqa: PLC0415 - only with a schema
-    from remit.storage.schema_files import load_schema_below  # noqa: PLC0415
-
     if given is not None:
-        return _GIVEN, check_schema(given)
-    where = f"data_schema of {agent.name}" if own.schema is None else f"[agents.{agent.name}] schema"
-    try:
-        if isinstance(chosen, str):
-            return chosen.strip(), load_schema_below(root, chosen.strip())
-        return _GIVEN, check_schema(chosen)
-    except InputError as error:
-        message = f"{agent.name} was not started: {where}: {error.message}"
-        raise RefusedError(message, code="VALIDATION_FAILED", hint=error.hint) from error
+        from remit.data_schema import check_schema  # noqa: PLC0415 - only with a schema
+
+        return GIVEN, check_schema(given)
+    from remit.storage.schema_files import load_agent_schema  # noqa: PLC0415
+
+    return load_agent_schema(root, agent.name, chosen)
 
 
 def _check_schema_formats(config: RunConfig) -> None:
@@ -564,5 +554,5 @@ def make_instruction_facts(draft: Draft, config: RunConfig) -> InstructionFacts:
         tokens=draft.tokens,
         submit=submit,
         schema=draft.schema,
-        schema_name="" if config.data_schema == _GIVEN else config.data_schema,
+        schema_name="" if config.data_schema == GIVEN else config.data_schema,
     )

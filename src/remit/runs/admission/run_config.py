@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+GIVEN = "given"
+"""The name of a schema of `data` that isn't in a file of the workspace."""
 BUILT_IN = "built-in"
 """The runner of a utility agent that Remit answers itself."""
 _IDLE_SHARE, _IDLE_MIN_S = 0.25, 60.0
