@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from remit.errors import InputError
 from remit.light_namedtuple import NamedTuple
-from remit.model import NOTHING
+from remit.model import DATA, NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from jsonschema_rs import ValidationError
 
-KEY = "data"
 MAX_BYTES = 256 * 1024
 MAX_DEPTH = 64
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -77,12 +76,12 @@ class DataSchema:
         except ValidationError as error:
             errors = (error,)
         except ValueError:  # half a surrogate pair, which no JSON text in UTF-8 has
-            yield SchemaProblem(f"/{KEY}", "it has text that isn't valid Unicode")
+            yield SchemaProblem(f"/{DATA}", "it has text that isn't valid Unicode")
             return
         for found in errors:
             steps = "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in found.instance_path)
             message = found.message if len(found.message) <= _MAX_MESSAGE else f"{found.message[:_MAX_MESSAGE]}..."
-            yield SchemaProblem(f"/{KEY}{steps}", message)
+            yield SchemaProblem(f"/{DATA}{steps}", message)
 
 
 def parse_schema(text: str) -> dict[str, Any]:

@@ -27,6 +27,8 @@ ACCEPTABLE: tuple[VerdictName, ...] = ("accepted", "repaired")
 """The verdicts of a valid return."""
 
 STATUSES: tuple[Status, ...] = ("completed", "partial", "failed", "blocked")
+DATA = "data"
+"""The key of a return's payload, which a schema of the user describes."""
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 MAX_DEPTH = 3
 """The maximum depth of nested runs."""

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 DEFAULT_TOKENS = 400
 MIN_TOKENS = 320
 KEY = "remit"
-DATA = "data"
-"""The key of a return's payload."""
 HASH_DIGITS = 12
 PROVED = ("changed", "attributed")
 _ANSWERS = ("failed", "not run", "passed")

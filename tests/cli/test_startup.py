@@ -20,7 +20,18 @@ RETURN = """\
  "metadata": {"session_id": "sess_1735460684_a1b2c3", "duration_seconds": 12, "agent_type": "researcher",
  "delegation_depth": 1, "delegation_path": ["orchestrator", "researcher"]}}
 """
-SLOW = {"dbos", "psycopg", "rich", "shutil", "splintr", "starlette", "tomllib", "yaml"}
+SLOW = {
+    "dbos",
+    "jsonschema_rs",
+    "psycopg",
+    "remit.data_schema",
+    "rich",
+    "shutil",
+    "splintr",
+    "starlette",
+    "tomllib",
+    "yaml",
+}
 """What neither of them needs."""
 
 

@@ -10,8 +10,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from remit.data_schema import KEY
-from remit.model import NOTHING, Artifact, Diagnostic
+from remit.model import DATA, NOTHING, Artifact, Diagnostic
 from remit.returns.formats import HYPER, MANIFEST, STANDARD
 from remit.returns.formats.hyper import END_MARKER, START_MARKER
 from remit.returns.formats.manifest import is_task_id, write_reason
@@ -194,7 +193,7 @@ def _to_hyper(returned: Return, _known: KnownMetadata, diagnostics: list[Diagnos
             diagnostics.append(lost(pointer, pointer[1:]))
     if returned.format == "standard":
         diagnostics.append(lost("/summary", "the summary"))
-    data = {key: value for key, value in returned.extra.items() if key == KEY}
+    data = {key: value for key, value in returned.extra.items() if key == DATA}
     diagnostics += [lost(f"/{key}", key) for key in (*returned.metadata, *returned.extra) if key not in data]
     if returned.status == "blocked":
         diagnostics.append(changed("/meta/status", "blocked became error"))

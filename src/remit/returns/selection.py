@@ -12,8 +12,8 @@ from functools import cached_property, partial
 from posixpath import normpath
 from typing import TYPE_CHECKING, Any
 
-from remit.data_schema import KEY
 from remit.lazy_regex import lazy
+from remit.model import DATA
 from remit.returns.candidates import MessageScan, ReturnCandidate, find_incomplete, scan_message
 from remit.returns.conflicts import find_conflicts
 from remit.returns.formats import HYPER, MANIFEST, STANDARD
@@ -159,7 +159,7 @@ def _contradict(
         (None not in (status, _get_status(other)) and status != _get_status(other))
         or (None not in (agent, _get_agent(other)) and agent != _get_agent(other))
         or (are_whole() and _list_claims(parsed) != _list_claims(other))
-        or (parsed.expectation.data is not None and _differ(parsed.get(KEY), other.get(KEY)) and are_good())
+        or (parsed.expectation.data is not None and _differ(parsed.get(DATA), other.get(DATA)) and are_good())
     )
 
 
@@ -257,10 +257,10 @@ def _judge(candidate: ReturnCandidate, known: Expectation, words: Mapping[str, S
         what = "the return is inside another object that can't be parsed"
         issues.append(ParseIssue("unreadable", what, "Send one return.", source.start, source.start + 1))
     issues += find_blanks(source.value, return_format, known.session_id)
-    data = source.value.get(KEY)
-    if known.data is not None and isinstance(data, str) and is_placeholder(data, KEY):
-        issues.append(ParseIssue("template", f"{KEY} is a placeholder: {data[:60]}", "Replace it with a real value.",
-                                 pointer=f"/{KEY}"))  # fmt: skip
+    data = source.value.get(DATA)
+    if known.data is not None and isinstance(data, str) and is_placeholder(data, DATA):
+        issues.append(ParseIssue("template", f"{DATA} is a placeholder: {data[:60]}", "Replace it with a real value.",
+                                 pointer=f"/{DATA}"))  # fmt: skip
     issues += find_conflicts(source.value, return_format, words)
     parsed = ParsedMessage(
         candidate.text,

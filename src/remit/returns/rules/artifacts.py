@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from remit.data_schema import KEY
+from remit.model import DATA
 from remit.returns.rules.register import ReturnViolation, return_rule
 from remit.returns.shapes import find_escape
 
@@ -122,7 +122,7 @@ def completed_without_artifacts(parsed: ParsedMessage) -> Iterator[ReturnViolati
     """
     if parsed.has_format("standard") and parsed.status == "completed" and parsed.get("artifacts") == []:
         known = parsed.expectation.kind not in (None, "utility")
-        if parsed.expectation.data is not None and KEY in (parsed.payload or {}):
+        if parsed.expectation.data is not None and DATA in (parsed.payload or {}):
             known = known and parsed.expectation.kind not in ("review", "research")
         yield ReturnViolation(
             "the status is completed, but no file is claimed",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from remit.data_schema import KEY
+from remit.model import DATA
 from remit.returns.rules.register import ReturnViolation, return_rule
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ def data_missing(parsed: ParsedMessage) -> Iterator[ReturnViolation]:
     Good: `{"status": "completed", "data": {"verdict": "changes", "places": ["src/a.py:12"]}, …}`
     """
     payload = parsed.payload or {}
-    if parsed.expectation.data is not None and KEY not in payload and parsed.status in ("completed", None):
-        yield ReturnViolation(f"{KEY} is missing", f"Add {KEY} beside status: a value that fits its schema.", f"/{KEY}")
+    if parsed.expectation.data is not None and DATA not in payload and parsed.status in ("completed", None):
+        yield ReturnViolation(f"{DATA} is missing", f"Add {DATA}: a value that fits its schema.", f"/{DATA}")
 
 
 @return_rule("RET111")
@@ -41,8 +41,8 @@ def data_breaks_schema(parsed: ParsedMessage) -> Iterator[ReturnViolation]:
     Good: `"data": {"verdict": "approve"}`
     """
     payload, schema = parsed.payload or {}, parsed.expectation.data
-    for problem in schema.find_problems(payload[KEY]) if schema is not None and KEY in payload else ():
+    for problem in schema.find_problems(payload[DATA]) if schema is not None and DATA in payload else ():
         hint = "Change it to fit the schema."
         if parsed.status not in ("completed", None):
-            hint = f"Change it to fit the schema, or leave {KEY} out."
+            hint = f"Change it to fit the schema, or leave {DATA} out."
         yield ReturnViolation(f"{problem.pointer[1:]} breaks its schema: {problem.message}", hint, problem.pointer)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from remit.errors import UsageError
 from remit.lazy_regex import lazy
 from remit.light_namedtuple import NamedTuple
+from remit.model import DATA
 from remit.result import (
-    DATA,
     DEFAULT_TOKENS,
     HASH_DIGITS,
     KEY,

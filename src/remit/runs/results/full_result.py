@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from remit.errors import StateError
 from remit.ledger.texts import load_text
 from remit.light_hash import take_sha256
-from remit.model import ACCEPTABLE, AgentError, Artifact, Diagnostic
-from remit.result import DATA, CheckResult, FailedStep, Result, ResultArtifact, ResultUsage
+from remit.model import ACCEPTABLE, DATA, AgentError, Artifact, Diagnostic
+from remit.result import CheckResult, FailedStep, Result, ResultArtifact, ResultUsage
 from remit.runs.admission.run_config import read_run_config
 from remit.runs.judging.conclusion import Conclusion, WrittenFiles
 
