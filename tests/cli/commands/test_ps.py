@@ -108,11 +108,11 @@ def test_somebody_elses_agent_is_seen_at_work(remit: Remit, agent: ScriptedAgent
             "SUPERVISOR",
         ]
         assert table[1].startswith(f"{session}  agent  running  0:")
-        assert table[1].endswith(f"process {each['driver_pid']}")
+        assert table[1].endswith(f"process {each['supervisor_pid']}")
         assert "looking around" in remit("ps", "--tree").text
         shown = remit("show", session).text
         assert shown.startswith("· agent: running\n  looking around\n")
-        assert f"run by    process {each['driver_pid']}" in shown
+        assert f"run by    process {each['supervisor_pid']}" in shown
     finally:
         ended = remit("cancel", session, "--json")
     assert ended.code == 0, ended.err

@@ -206,7 +206,7 @@ def test_other_machines_are_let_in_only_with_a_flag_and_a_token(remit: Remit, in
         assert ask(said["url"], "/api/v1/openapi.json", "x" * 40) == 200
     nowhere = inside("serve", "--port", "0", "--host", "203.0.113.7", "--allow-remote", "--token-file", token)
     assert smooth(nowhere.complaint) == snapshot(
-        "can't listen on '203.0.113.7': cannot assign requested address; name an address of this machine with --host"
+        "can't listen on '203.0.113.7': cannot assign requested address; pass an address of this machine to --host"
     )
 
 

@@ -1,4 +1,4 @@
-// Installed by remit hooks install opencode, removed by remit hooks uninstall. sha256:5e4d30aa30ff279d3cadb24fb4ec417827d823e55cae5023ecea4e437ca44d76
+// Installed by remit hooks install opencode, removed by remit hooks uninstall. sha256:e6072eb02b2b7a095cedd5a2c0134adcdc254c2efa9f0cdc042f246a63ca4a5f
 // Remit in opencode: sends tool calls of sessions and returns of subagents to `remit hook opencode`.
 // Nothing is decided here. Without a clear answer, a call is refused with the reason; only tool calls of the user's own
 // session, which Remit only records, continue.
@@ -11,6 +11,8 @@ import { fileURLToPath } from "node:url"
 
 const COMMAND = ["remit", "hook", "opencode"] // `remit hooks install opencode` writes absolute paths here
 const WAIT_MS = 60000 // the program has a shorter time limit of its own
+const CHECK_SECONDS = 0 // how much longer it may take for acceptance checks; `remit hooks install opencode` sets it
+const CHECKING = ["SubagentStop", "PostToolUse"] // the events at which a return is judged
 const MAX_ANSWER = 4 * 1024 * 1024
 const REFUSED = 126 // the exit code of Remit's shell without a ticket
 const MAX_ROUNDS = 8 // a backstop: the program ends the rounds earlier
@@ -24,13 +26,16 @@ const shell = { started: "", own: "" } // the shell that opencode starts for com
 function callHook(event) {
   return new Promise((resolve, reject) => {
     const env = { ...process.env, REMIT_SHELL: shell.started }
-    const child = spawn(COMMAND[0], COMMAND.slice(1), { cwd: event.cwd, env, stdio: ["pipe", "pipe", "pipe"] })
+    const seconds = CHECKING.includes(event.hook_event_name) ? CHECK_SECONDS : 0
+    const waitMs = WAIT_MS + 1000 * seconds
+    const words = [...COMMAND.slice(1), ...(seconds ? [String(seconds)] : [])]
+    const child = spawn(COMMAND[0], words, { cwd: event.cwd, env, stdio: ["pipe", "pipe", "pipe"] })
     let stdout = ""
     let stderr = ""
     const timer = setTimeout(() => {
       child.kill("SIGKILL")
-      reject(new Error(`no answer within ${WAIT_MS / 1000} s`))
-    }, WAIT_MS)
+      reject(new Error(`no answer within ${waitMs / 1000} s`))
+    }, waitMs)
     child.stdout.setEncoding("utf8").on("data", (text) => {
       stdout += text
       if (stdout.length > MAX_ANSWER) child.kill("SIGKILL")
