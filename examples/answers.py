@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 Facts = dict[str, Any]
 """What an agent was told of itself: its session, its name, its depth and its path."""
 
-DIAGNOSTICS = re.compile(r'"metadata": (\{.*\})')
-"""In what an agent is told to send back its own facts are filled in already."""
+METADATA = re.compile(r'"metadata": (\{.*\})')
+"""The instructions contain the metadata of the return, with the session id filled in."""
+AGENT = re.compile(r"^You are ([\w-]+)\. Session ", re.MULTILINE)
 FLOOD_BYTES = 1_000_000
 BELOW = {"coordinator": "implementer", "implementer": "checker"}
 PARTS = ("parser", "cache", "importer", "scheduler", "export", "settings", "session store", "search index")
@@ -49,11 +50,12 @@ class Answer(NamedTuple):
 
 
 def read_facts(prompt: str) -> Facts:
-    """Who the agent is, as its prompt says."""
-    told = DIAGNOSTICS.findall(prompt)
-    if not told:
+    """Return the metadata for the return of this agent, from its prompt."""
+    metadata, agents = METADATA.findall(prompt), AGENT.findall(prompt)
+    if not metadata:
         sys.exit("this is an agent: give it a prompt with `remit run`")
-    return {**json.loads(told[-1]), "duration_seconds": 90}
+    named = {"agent_type": agents[-1]} if agents else {}
+    return {**named, **json.loads(metadata[-1]), "duration_seconds": 90}
 
 
 def render_return(facts: Facts, kind: str, path: str, summary: str, next_steps: str) -> str:
@@ -160,7 +162,9 @@ def make_flood(facts: Facts) -> Answer:
 def make_prose(facts: Facts) -> Answer:
     """A long answer without a return: nobody can say what came of it."""
     told = "\n\n".join(f"{fact} That is how it is in the {part} as well." for part in PARTS for fact in FACTS)
-    return Answer({"notes.md": told}, f"I am {facts['agent_type']}, and everything is done.\n\n{told}\n")
+    return Answer(
+        {"notes.md": told}, f"I am {facts.get('agent_type', 'an agent')}, and everything is done.\n\n{told}\n"
+    )
 
 
 KINDS = {
@@ -196,7 +200,7 @@ def main() -> None:
     """Do what the kind of agent does that the command line names."""
     kind = sys.argv[1] if len(sys.argv) > 1 else "short"
     facts = read_facts(sys.stdin.read())
-    agent = str(facts["agent_type"])
+    agent = str(facts.get("agent_type", ""))
     if kind == "nested" and agent in BELOW:
         hand_on(agent)
     answer = KINDS[kind](facts)
