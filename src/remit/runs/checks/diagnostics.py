@@ -40,7 +40,7 @@ def check_not_run(name: str, reason: str) -> Diagnostic:
 
     Good: install the program, or give the check more time: `timeout = 1200` in `[checks.NAME]`.
     """
-    return Diagnostic("CHK002", "warning", f"the check '{name}' was not run: {reason}", "Run it with: remit checks.")
+    return Diagnostic("CHK002", "warning", f"the check '{name}' was not run: {reason}", "Run its command yourself.")
 
 
 def check_flaky(name: str) -> Diagnostic:
