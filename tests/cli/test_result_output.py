@@ -190,3 +190,22 @@ def test_json_tells_of_the_request_only_where_there_is_something() -> None:
 )  # fmt: skip
 def test_durations(seconds: float, text: str) -> None:
     assert format_duration(seconds) == text
+
+
+def test_data_that_a_schema_describes_is_shown_without_secrets() -> None:
+    data = {"verdict": "good", "key": "AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY", "n": [*range(99)]}
+    result = Result(
+        "sess_1",
+        "reviewer",
+        "completed",
+        "Reviewed it.",
+        "accepted",
+        "exited",
+        has_schema=True,
+        returned={"data": data},
+    )
+    text = render_result(result, paint=Paint(on=False))
+    assert '    "verdict": "good",' in text
+    assert "wJalrXUtnFEMI" not in text
+    assert "more lines: add --json" in text
+    assert "data" not in render_result(result._replace(has_schema=False), paint=Paint(on=False))

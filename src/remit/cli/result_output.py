@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remit.cli.output import get_paint, print_lines
+from remit.model import DATA
 from remit.sentences import format_duration
+from remit.storage.secrets import redact_all
 from remit.terminal import escape, quote
 from remit.views.checks import COVERED, describe_answer
-from remit.views.render import ACCEPTED, COULD_NOT_RUN, NOT_ACCEPTED, count
+from remit.views.render import ACCEPTED, COULD_NOT_RUN, NOT_ACCEPTED, count, render_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,6 +23,7 @@ _MARKS = {"passed": ("✓", "good"), "failed": ("✗", "error"), "not run": ("!"
 _MAX_PATHS = 5
 _MAX_OUTPUT_LINES = 10
 """Of the output of a check, below its line in a result."""
+_MAX_DATA_LINES = 40
 _MAX_ARTIFACTS = 20
 
 
@@ -82,6 +85,11 @@ def _render_parts(result: Result, paint: Paint) -> Iterator[str]:
         yield f"  and {count(len(result.artifacts) - _MAX_ARTIFACTS, 'more file')}"
     if result.unclaimed_count:
         yield f"  {paint('warning', 'not named')}: {_render_unclaimed(result)}"
+    if result.has_schema and DATA in result.returned:
+        lines = render_json(redact_all(result.returned[DATA]), indent=2).splitlines()
+        more = [f"... {len(lines) - _MAX_DATA_LINES} more lines: add --json"] if len(lines) > _MAX_DATA_LINES else []
+        yield f"  {paint('strong', 'data')}:"
+        yield from (f"    {quote(line)}" for line in (*lines[:_MAX_DATA_LINES], *more))
     for check in result.checks:
         yield from (f"  {line}" for line in render_check(check, paint, most_lines=_MAX_OUTPUT_LINES))
     for error in result.errors:

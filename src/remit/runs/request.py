@@ -9,7 +9,7 @@ from remit.model import NOTHING
 from remit.runs.admission.limits import Budget, check_budget
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from remit.runs.instructions import TaskFacts
     from remit.runs.workspace import Workspace
@@ -27,7 +27,7 @@ class RequestOptions(TypedDict, total=False):
     budget: Budget
     worktree: bool
     confine: bool
-    checks: tuple[str, ...]
+    checks: Sequence[str]
     evidence: bool
     finishes: bool
     commits: bool | None
@@ -57,7 +57,7 @@ class Request(NamedTuple):
     """Whether the run gets a git worktree of its own."""
     confine: bool = False
     """Whether the kernel limits the agent to writing in its own folder, except protected files."""
-    checks: tuple[str, ...] = ()
+    checks: Sequence[str] = ()
     """Acceptance checks, by their names in remit.toml or as commands, in addition to those of the agent's file."""
     evidence: bool = True
     """Whether Remit takes a snapshot of the tree before the run. Without one, a `completed` that claims files is
