@@ -17,7 +17,7 @@ from urllib.parse import quote_from_bytes
 
 from fuzz.laws import FRAGMENTS
 from fuzz.target import Target
-from remit.server.application import make_application, make_desk
+from remit.server.application import make_application, make_context
 from remit.server.operations import BASE, OPERATIONS, Operation
 from remit.server.rate_limit import Rates
 from remit.server.security import Place
@@ -115,8 +115,8 @@ def open_target() -> Iterator[Callable[[bytes], None]]:
         Path(folder, "remit.toml").touch()
         kept = dict(os.environ)
         os.environ |= {"REMIT_ROOT": folder, "HOME": folder, "PATH": folder}
-        desk = make_desk(Place("127.0.0.1", 8765, frozenset({"127.0.0.1"})), Tokens(TOKEN))
-        app = make_application(desk, rates=Rates(per_second=10**9, burst=10**9))
+        context = make_context(Place("127.0.0.1", 8765, frozenset({"127.0.0.1"})), Tokens(TOKEN))
+        app = make_application(context, rates=Rates(per_second=10**9, burst=10**9))
 
         def check(data: bytes) -> None:
             check_laws(app, loop, data)

@@ -35,10 +35,10 @@ def check_laws(data: bytes, state: str) -> None:
     *whole, rest = data.split(b"\n")
     lines = [(line, True) for line in whole] + ([(rest, False)] if rest else [])
     for told in check_lines(lines, inspect=look, words={}):
-        place = told.finding.place
+        place = told.diagnostic.place
         if place is not None:
             assert told.first_line <= place.line <= place.end_line <= told.first_line + told.text.count("\n")
-        assert told.finding.message
+        assert told.diagnostic.message
     for line, _ in lines:
         fields = read_entry(line)
         if fields is None:

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 FUZZED: Final = {
     "extractor": "the extractor of returns",
-    "dialects": "the formats, and conversion between them",
+    "formats": "the formats, and conversion between them",
     "frontmatter": "the frontmatter of agent files, under every rule",
     "tags": "the scanner of tags, under every rule",
     "manifest": "the reader of manifests",

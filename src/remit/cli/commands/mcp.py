@@ -49,6 +49,5 @@ def _serve() -> int:
         dispatcher.refuse_all(f"Remit's server cannot run: {error}")
         return COULD_NOT_RUN
     loop = asyncio.new_event_loop()
-    loop.run_until_complete(serve(dispatcher))  # `asyncio.run` would wait for threads whose answers no client reads.
-    loop.run_until_complete(serve(dispatcher))
+    loop.run_until_complete(serve(dispatcher))  # `asyncio.run` would wait for threads whose answers no client reads
     return ACCEPTED
