@@ -86,6 +86,15 @@ def test_a_pattern_that_matches_nothing_is_refused(setting: str, pattern: str) -
         read_checks({"tests": {"run": "pytest", setting: [pattern]}})
 
 
+def test_a_word_that_is_nearly_a_name_is_no_command() -> None:
+    with pytest.raises(UsageError, match="the check 'test'") as caught:
+        choose_checks(["test"], SETTINGS, may_be_commands=True)
+    assert caught.value.hint == "did you mean 'tests'?"
+    assert [each.run for each in choose_checks(["test -f x", "true"], SETTINGS, may_be_commands=True)] == [
+        "test -f x", "true",
+    ]  # fmt: skip
+
+
 def test_too_many_checks_are_refused() -> None:
     with pytest.raises(UsageError, match="21 checks are too many"):
         choose_checks([f"echo {number}" for number in range(21)], {}, may_be_commands=True)

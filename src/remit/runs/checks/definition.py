@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from remit.errors import UsageError
 from remit.harnesses import SESSION_VARIABLES
 from remit.light_namedtuple import NamedTuple
-from remit.spelling import did_you_mean
+from remit.spelling import did_you_mean, find_similar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -151,8 +151,8 @@ def choose_checks(
 ) -> tuple[AcceptanceCheck, ...]:
     """Return the checks for names or commands, each once.
 
-    `may_be_commands`: a user typed them, so what names no check of the workspace is a command. `origin` says where the
-    names come from, for the error about an unknown one.
+    `may_be_commands`: a user typed them, so what names no check of the workspace is a command, unless it is a single
+    word that is nearly the name of one. `origin` says where the names come from, for the error about an unknown one.
     """
     chosen: dict[str, AcceptanceCheck] = {}
     for each in named:
@@ -160,7 +160,7 @@ def choose_checks(
             chosen.setdefault(each, make_check(each, settings[each]))
         elif not each.strip():
             raise UsageError("a check has neither a name nor a command", hint='write it like "make test"')
-        elif may_be_commands and "\0" not in each:
+        elif may_be_commands and "\0" not in each and not (each.isidentifier() and find_similar(each, settings)):
             chosen.setdefault(each, make_typed_check(each))
         else:
             where = f"{origin} names the check {each!r}, which" if origin else f"the check {each!r}"
