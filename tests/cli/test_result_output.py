@@ -12,7 +12,7 @@ from remit.runs.checks.diagnostics import check_failed, check_flaky, check_not_r
 from remit.runs.results.fit_budget import fit_result
 from remit.sentences import format_duration
 from remit.terminal import Paint
-from remit.views.json_objects import build_result
+from remit.views.json_builders import build_result
 
 PLAIN, COLOURED = Paint(on=False), Paint(on=True)
 DONE = Result("sess_1_abc", "writer", "completed", "It is written.", "accepted", "exited")

@@ -14,7 +14,7 @@ from remit.model import Diagnostic, Fix, Severity, TextEdit, TextSpan, VerdictNa
 from remit.runs import check_message
 from remit.terminal import Paint, is_visible
 from remit.views import render
-from remit.views.json_objects import build_checked_message, build_diagnostic, build_error
+from remit.views.json_builders import build_checked_message, build_diagnostic, build_error
 from tests.support.message_files import ESCAPING, GOOD, REPAIRED, UNSURE
 
 PLAIN = Paint(on=False)

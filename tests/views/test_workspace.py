@@ -12,7 +12,7 @@ from remit.errors import RemitError, UsageError
 from remit.runs.tasks.workspace_tasks import Tasks
 from remit.storage.settings import find_workspace, load_settings
 from remit.views import agents, findings, status, tasks
-from remit.views.json_objects import build_error_groups
+from remit.views.json_builders import build_error_groups
 from tests.support.ledger_rows import Kept, answer, insert, name, opened, run
 
 if TYPE_CHECKING:

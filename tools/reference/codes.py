@@ -15,7 +15,7 @@ from remit.model import ERROR_CODES, STATUSES, FileState, Severity, Transport, V
 from remit.tasks.task import MARKERS, NEED_REASON, list_moves
 from remit.views import render
 from remit.views.explanations import AGENT_ERRORS, CRASHES, PROBLEMS, REFUSALS, describe_exception, list_errors
-from remit.views.json_objects import build_error
+from remit.views.json_builders import build_error
 from tools.reference.markdown import code, join, table
 from tools.reference.source import find_comment, match, search
 from tools.reference.words import (

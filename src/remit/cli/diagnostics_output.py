@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remit.cli.output import get_paint, print_lines, print_verbatim
-from remit.views.json_objects import build_diagnostic
+from remit.views.json_builders import build_diagnostic
 from remit.views.render import SEVERITIES, count, render_github, render_json, render_line
 
 if TYPE_CHECKING:

@@ -88,7 +88,7 @@ def report_error(error: BaseException, *, as_json: bool = False) -> None:
     paint = get_paint(stderr=True)
     with suppress(RemitError):  # if standard error is closed, the exit code still reports the failure
         if as_json:
-            from remit.views.json_objects import build_error
+            from remit.views.json_builders import build_error
 
             write_bytes(f"{render_json({'error': build_error(error)})}\n".encode(), stream=sys.stderr)
             return

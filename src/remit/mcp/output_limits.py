@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from remit.storage.secrets import redact
-from remit.views.json_objects import build_diagnostic
+from remit.views.json_builders import build_diagnostic
 from remit.views.render import SEVERITIES
 
 if TYPE_CHECKING:

@@ -134,7 +134,7 @@ def _read_agent(name: str, page: int) -> tuple[str, str]:
 
 def _read_entry(entry_id: str, page: int) -> tuple[str, str]:
     from remit.runs.workspace_findings import Manifest
-    from remit.views.json_objects import build_finding_details
+    from remit.views.json_builders import build_finding_details
 
     _check_single(page)
     opened = Manifest()

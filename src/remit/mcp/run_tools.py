@@ -12,7 +12,7 @@ from remit.errors import UsageError
 from remit.ledger.events import read_clock_ms
 from remit.mcp.catalog import PAGE_CHARS
 from remit.mcp.output_limits import Bounds, fit_diagnostics
-from remit.views.json_objects import build_checked_return
+from remit.views.json_builders import build_checked_return
 from remit.views.render import count, render_json
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _MAX_OUTPUT_CHARS = 200
 async def delegate(call: Call) -> RunAnswerObject:
     """Start a run, and wait for its result unless it is detached."""
     from remit.runs.request import build_request
-    from remit.views.json_objects import build_request_diagnostics, build_result
+    from remit.views.json_builders import build_request_diagnostics, build_result
 
     given = call.given
     if given.get("detach") and "wait_seconds" in given:
@@ -62,7 +62,7 @@ async def delegate(call: Call) -> RunAnswerObject:
 
 
 def _load_run(session_id: str) -> RunObject:
-    from remit.views.json_objects import build_runs
+    from remit.views.json_builders import build_runs
     from remit.views.run_snapshots import open_home
     from remit.views.run_tree import list_subtree
 
@@ -77,7 +77,7 @@ def _load_run(session_id: str) -> RunObject:
 
 def status(call: Call) -> RunListObject:
     """List runs."""
-    from remit.views.json_objects import build_runs
+    from remit.views.json_builders import build_runs
     from remit.views.run_snapshots import find_session, list_snapshots, open_home
     from remit.views.run_tree import list_subtree
 
@@ -116,7 +116,7 @@ def _find_session(word: str) -> str:
 
 def _load_result(session_id: str, given: Mapping[str, Any]) -> ResultAnswerObject:
     from remit.runs.text_pages import load_answer
-    from remit.views.json_objects import build_result, build_text_page
+    from remit.views.json_builders import build_result, build_text_page
     from remit.views.run_details import load_record
     from remit.views.run_snapshots import open_home
 
@@ -161,7 +161,7 @@ def load_result(session_id: str) -> ResultAnswerObject:
 
 async def cancel(call: Call) -> RunAnswerObject:
     """Cancel a run and its nested runs."""
-    from remit.views.json_objects import build_result
+    from remit.views.json_builders import build_result
 
     session_id = await asyncio.to_thread(_find_session, call.given["session_id"])
     reason = " ".join(call.given.get("reason", "").split())

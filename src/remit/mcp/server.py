@@ -36,7 +36,7 @@ from remit.mcp.tools import Call, call_tool
 from remit.runs.hosted_runs import HostedRuns
 from remit.spelling import did_you_mean
 from remit.terminal import quote
-from remit.views.json_objects import build_error
+from remit.views.json_builders import build_error
 from remit.views.render import render_json
 
 if TYPE_CHECKING:

@@ -52,7 +52,7 @@ def add_finding(call: Call) -> AddedFindingObject:
 
     from remit.manifest import parse_day, parse_slug
     from remit.runs.workspace_findings import Manifest, make_page
-    from remit.views.json_objects import build_added_finding
+    from remit.views.json_builders import build_added_finding
 
     given = dict(call.given)
     if "date" in given:
@@ -102,7 +102,7 @@ def task_move(call: Call) -> MovedTaskObject:
     """Set the marker of a task."""
     from remit.runs.tasks.task_numbers import parse_number
     from remit.runs.tasks.workspace_tasks import Tasks
-    from remit.views.json_objects import build_moved_task
+    from remit.views.json_builders import build_moved_task
 
     given = call.given
     number, tasks = parse_number(str(given["number"])), Tasks()
@@ -122,7 +122,7 @@ async def checks(call: Call) -> CheckRunObject:
     from remit.runs.checks.workspace_checks import check_workspace, find_checkout
     from remit.storage.settings import find_workspace, load_settings
     from remit.views.checks import list_definitions
-    from remit.views.json_objects import build_check
+    from remit.views.json_builders import build_check
 
     listed = list_definitions()
     shown: CheckRunObject = {
@@ -154,7 +154,7 @@ def lint(call: Call) -> LintObject:
     """Lint agent files."""
     from remit.agent_files import lint
     from remit.storage.settings import find_root, is_inside
-    from remit.views.json_objects import build_lint
+    from remit.views.json_builders import build_lint
 
     root, given = find_root(), call.given
     paths = tuple(path if path.startswith("/") else f"{root}/{path}" for path in given.get("paths", ()))

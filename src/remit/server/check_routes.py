@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from remit.views.json_objects import build_checked_message
+from remit.views.json_builders import build_checked_message
 
 if TYPE_CHECKING:
     from remit.schemas import CheckDefinitionObject, CheckedMessageObject, LintObject, ListObject

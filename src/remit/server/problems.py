@@ -17,7 +17,7 @@ from starlette.responses import Response
 from remit.errors import BusyError, InputError, RemitError, UsageError
 from remit.storage.secrets import redact
 from remit.terminal import write
-from remit.views.json_objects import build_error
+from remit.views.json_builders import build_error
 from remit.views.render import get_http_status, render_json
 
 if TYPE_CHECKING:

@@ -191,7 +191,7 @@ def check_user(request: ApiRequest) -> None:
 
 def _start_run(request: ApiRequest, what: str, begin: Callable[[Home, ConnectionPeer], StartedRun]) -> ApiAnswer:
     """Begin some work, once for each key that it is request for with."""
-    from remit.views.json_objects import build_started_run
+    from remit.views.json_builders import build_started_run
 
     def act() -> ApiAnswer:
         with open_workspace() as home:

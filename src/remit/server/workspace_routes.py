@@ -90,7 +90,7 @@ def list_errors(request: ApiRequest) -> ErrorGroupsObject:
     """List errors by cause."""
     from remit.errorlog.workspace_errors import load_errors
     from remit.storage.settings import find_workspace
-    from remit.views.json_objects import build_error_groups
+    from remit.views.json_builders import build_error_groups
 
     return build_error_groups(load_errors(only_open=request.query.get("open", False)), find_workspace())
 

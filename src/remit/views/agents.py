@@ -12,7 +12,7 @@ from remit.agents.graph_render import shape_graph
 from remit.errors import UsageError
 from remit.runs.agent_lookup import list_harnesses, list_own_runners, load_settings_or_usual
 from remit.storage.settings import find_root, is_inside
-from remit.views.json_objects import build_agent, build_lint, build_list
+from remit.views.json_builders import build_agent, build_lint, build_list
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -77,7 +77,7 @@ def list_definitions() -> ListObject[CheckDefinitionObject]:
     """List the acceptance checks of the workspace."""
     from remit.runs.checks.workspace_checks import list_checks
     from remit.storage.settings import find_workspace, load_settings
-    from remit.views.json_objects import build_check_definition, build_list
+    from remit.views.json_builders import build_check_definition, build_list
 
     return build_list(build_check_definition(each) for each in list_checks(load_settings(find_workspace())))
 

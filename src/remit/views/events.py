@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from remit.errors import UsageError
 from remit.ledger.queries import has_gap, load_changes, load_last_number
-from remit.views.json_objects import build_event
+from remit.views.json_builders import build_event
 from remit.views.run_snapshots import has_ledger, load_row
 
 if TYPE_CHECKING:

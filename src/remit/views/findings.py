@@ -9,7 +9,7 @@ from remit.errors import UsageError
 from remit.manifest.manifest_file import find_manifest
 from remit.runs.workspace_findings import Manifest, make_query
 from remit.storage.secrets import redact_all
-from remit.views.json_objects import (
+from remit.views.json_builders import (
     build_finding,
     build_finding_details,
 )

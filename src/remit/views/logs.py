@@ -30,7 +30,7 @@ from remit.runs.progress import is_in_harness, name_use
 from remit.storage.secrets import MARK, redact
 from remit.storage.supervisor_presence import is_present
 from remit.views.checks import describe_event
-from remit.views.json_objects import build_log_line
+from remit.views.json_builders import build_log_line
 from remit.views.remote_output import RemoteOutput
 from remit.views.run_snapshots import load_row, open_home
 

@@ -25,7 +25,7 @@ from remit.runs.results.full_result import load_report
 from remit.runs.text_pages import redact_once
 from remit.storage.secrets import MARK, redact, redact_all
 from remit.views.checks import list_attempt_checks
-from remit.views.json_objects import build_attempt, build_check, build_runs, build_text_page
+from remit.views.json_builders import build_attempt, build_check, build_runs, build_text_page
 from remit.views.run_actions import describe_actions
 from remit.views.run_snapshots import load_row, load_snapshots
 from remit.views.run_tree import list_subtree

@@ -16,7 +16,7 @@ from remit.ledger.queries import (
     list_page,
     load_last_number,
 )
-from remit.views.json_objects import build_runs
+from remit.views.json_builders import build_runs
 from remit.views.run_snapshots import has_ledger, load_snapshots
 from remit.views.workers import load_recent_status
 

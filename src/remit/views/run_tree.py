@@ -8,7 +8,7 @@ from remit.ledger.home import Home
 from remit.ledger.queries import list_tree, load_last_number
 from remit.ledger.runs import list_runs, load_run
 from remit.runs.progress import arrange
-from remit.views.json_objects import build_list, build_runs
+from remit.views.json_builders import build_list, build_runs
 from remit.views.run_snapshots import MOST_ROWS, has_ledger, load_row, load_snapshots
 from remit.views.workers import load_recent_status
 

@@ -9,7 +9,7 @@ from remit.ledger.queries import RunFilter, count_by_task, list_page
 from remit.runs.tasks.workspace_tasks import Tasks, check_sync, parse_marker
 from remit.storage.secrets import redact_all
 from remit.tasks.task import MARKERS
-from remit.views.json_objects import (
+from remit.views.json_builders import (
     build_diagnostic,
     build_list,
     build_moved_task,

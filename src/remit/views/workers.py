@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from remit.cluster.workers_status import ClusterStatus, find_address, is_remote, load_status, query_status
 from remit.errors import RemitError
 from remit.ledger.runs import load_run
-from remit.views.json_objects import build_cluster
+from remit.views.json_builders import build_cluster
 from remit.views.run_snapshots import has_ledger
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from remit.cli import options
 from remit.cli.commands import completion
 from remit.cli.output import get_paint, name_file, print_json, print_lines, print_verbatim
 from remit.terminal import count_columns, cut, escape, quote
-from remit.views.json_objects import build_agent_summary, build_diagnostic, build_list
+from remit.views.json_builders import build_agent_summary, build_diagnostic, build_list
 from remit.views.render import ACCEPTED, NOT_ACCEPTED, count, render_line
 
 if TYPE_CHECKING:

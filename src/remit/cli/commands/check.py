@@ -129,14 +129,14 @@ class JsonVerdicts:
 
     def add(self, verdict: Verdict, filename: str, message: bytes) -> None:
         """Collect the verdict of a message."""
-        from remit.views.json_objects import build_checked_message
+        from remit.views.json_builders import build_checked_message
 
         del message
         self.results.append(build_checked_message(verdict, filename))
 
     def close(self, verdicts: Sequence[VerdictName | None]) -> None:
         """Print all verdicts."""
-        from remit.views.json_objects import build_list
+        from remit.views.json_builders import build_list
 
         print_json({"accepted": _decide_exit(verdicts) == ACCEPTED, **build_list(self.results)})
 

@@ -51,7 +51,7 @@ def checks(names: tuple[str, ...], *, only_list: bool, output_format: str) -> in
         return ACCEPTED
     import asyncio
 
-    from remit.views.json_objects import build_check, build_list
+    from remit.views.json_builders import build_check, build_list
 
     display = CheckDisplay() if output_format != "json" and Screen.is_available() else None
     report = display.take if display else lambda _: None
@@ -114,7 +114,7 @@ class CheckDisplay:
 
 def _show_list(known: Sequence[AcceptanceCheck], output_format: str) -> None:
     if output_format == "json":
-        from remit.views.json_objects import build_check_definition, build_list
+        from remit.views.json_builders import build_check_definition, build_list
 
         print_json(build_list(build_check_definition(each) for each in known))
         return

@@ -29,7 +29,7 @@ def show(*, output_format: str) -> int:
 
     found = load_effective_settings()
     if output_format == "json":
-        from remit.views.json_objects import build_list
+        from remit.views.json_builders import build_list
 
         print_json({"root": found.root, **build_list(row._asdict() for row in found.settings)})
         return ACCEPTED
@@ -70,7 +70,7 @@ def _list(*, as_json: bool) -> int:
 
     trusted = trust.list_trusted()
     if as_json:
-        from remit.views.json_objects import build_list
+        from remit.views.json_builders import build_list
 
         print_json(build_list({"root": each.root, "since": each.time} for each in trusted))
     else:

@@ -10,7 +10,7 @@ from remit.cli import options
 from remit.cli.output import get_paint, name_file, print_json, print_lines
 from remit.errors import UsageError
 from remit.terminal import count_columns, escape, quote
-from remit.views.json_objects import build_error_group, build_error_groups, build_error_record, build_error_records
+from remit.views.json_builders import build_error_group, build_error_groups, build_error_record, build_error_records
 from remit.views.render import ACCEPTED, NOT_ACCEPTED, count
 
 if TYPE_CHECKING:

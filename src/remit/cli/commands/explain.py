@@ -37,7 +37,7 @@ def explain(codes: tuple[str, ...], *, every: bool, output_format: str) -> int:
         return ACCEPTED
     known, paint = explanations.explain_all(), get_paint()
     if output_format == "json":
-        from remit.views.json_objects import build_explanation, build_list
+        from remit.views.json_builders import build_explanation, build_list
 
         print_json(build_list(build_explanation(each) for each in known))
     else:
@@ -49,7 +49,7 @@ def _print_codes(found: list[CodeList], output_format: str) -> None:
     """Print the documentation of each code, or one line per code for the beginning of codes."""
     paint = get_paint()
     if output_format == "json":
-        from remit.views.json_objects import build_explanation, build_list
+        from remit.views.json_builders import build_explanation, build_list
 
         built = [build_explanation(each) for codes in found for each in codes.explanations]
         print_json(built[0] if len(found) == 1 and not found[0].about else build_list(built))

@@ -12,7 +12,7 @@ from remit.cli.output import get_paint, name_file, print_json, print_lines, repo
 from remit.errors import InputError, UsageError
 from remit.manifest import parse_day, parse_slug
 from remit.terminal import count_columns, escape, quote
-from remit.views.json_objects import build_added_finding, build_finding_details
+from remit.views.json_builders import build_added_finding, build_finding_details
 from remit.views.render import ACCEPTED, COULD_NOT_RUN, NOT_ACCEPTED, count, count_diagnostics, render_losses
 
 if TYPE_CHECKING:

@@ -211,7 +211,7 @@ def _check(names: Sequence[str], *, as_json: bool) -> int:
             could_run = False
             report_error(error, as_json=as_json)
     if as_json:
-        from remit.views.json_objects import build_list
+        from remit.views.json_builders import build_list
 
         print_json(
             build_list(each._asdict() | {"promises": [one._asdict() for one in each.promises]} for each in checked)

@@ -14,7 +14,7 @@ from remit.cli.output import print_json
 from remit.cli.result_output import get_result_code
 from remit.errors import UsageError
 from remit.harnesses import HOOKED
-from remit.views.json_objects import build_result
+from remit.views.json_builders import build_result
 
 if TYPE_CHECKING:
     from remit.result import Result

@@ -124,7 +124,7 @@ def _show(linted: LintReport, output_format: str, *, statistics: bool, changes: 
     if statistics:
         _show_statistics(named, output_format)
     elif output_format == "json":
-        from remit.views.json_objects import build_lint
+        from remit.views.json_builders import build_lint
 
         print_json(build_lint(linted, {path: name_file(source.file) for path, source in linted.sources.items()}))
     elif output_format == "sarif":
@@ -222,7 +222,7 @@ def _show_statistics(named: dict[str, tuple[Diagnostic, ...]], output_format: st
             totals[diagnostic.code] = totals.get(diagnostic.code, 0) + 1
     rows = sorted(totals.items(), key=lambda row: (-row[1], row[0]))
     if output_format == "json":
-        from remit.views.json_objects import build_list
+        from remit.views.json_builders import build_list
 
         print_json(
             build_list(

@@ -120,7 +120,7 @@ def _make_show(output_format: str, *, last: int | None) -> Callable[[RunLog], in
         for number, line in lines:
             shown += 1
             if output_format == "json":
-                from remit.views.json_objects import build_log_line
+                from remit.views.json_builders import build_log_line
 
                 print_json(build_log_line(line, number), pretty=False)
                 continue

@@ -44,7 +44,7 @@ def ps(session: str | None, *, everything: bool, as_tree: bool, output_format: s
     """
     from remit.cluster.workers_status import load_status
     from remit.runs.agent_lookup import load_settings_or_usual
-    from remit.views.json_objects import build_list, build_runs
+    from remit.views.json_builders import build_list, build_runs
     from remit.views.run_snapshots import list_snapshots, open_home
 
     if as_tree:
@@ -207,7 +207,7 @@ def _show_trees(session: str | None, output_format: str) -> int:
     """Print a run and its nested runs, or every tree with an open run."""
     from remit.cluster.workers_status import load_status
     from remit.runs.agent_lookup import load_settings_or_usual
-    from remit.views.json_objects import build_list, build_tree_runs
+    from remit.views.json_builders import build_list, build_tree_runs
     from remit.views.run_snapshots import find_session, open_home
     from remit.views.run_tree import list_roots, list_subtree
 

@@ -10,7 +10,7 @@ from remit.cli import options
 from remit.cli.input import choose_sources, name_source
 from remit.cli.output import get_paint, print_json, print_lines, print_verbatim
 from remit.manifest import parse_day, parse_slug
-from remit.views.json_objects import build_checked_return, build_diagnostic, build_list
+from remit.views.json_builders import build_checked_return, build_diagnostic, build_list
 from remit.views.render import ACCEPTED, NOT_ACCEPTED, escape_json, render_headline, render_losses
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from remit.cli.output import get_paint, print_json, print_lines
 from remit.cli.result_output import get_result_code, print_result
 from remit.errors import RemitError, UsageError
 from remit.terminal import escape, quote
-from remit.views.json_objects import build_result
+from remit.views.json_builders import build_result
 from remit.views.render import ACCEPTED, INTERRUPTED, render_title
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def report_detached(prepared: AdmittedRun, output_format: str) -> int:
     if output_format == "json":
         from contextlib import closing
 
-        from remit.views.json_objects import build_started_run
+        from remit.views.json_builders import build_started_run
         from remit.views.run_snapshots import open_home
 
         with closing(open_home()) as home:

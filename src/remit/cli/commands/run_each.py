@@ -11,7 +11,7 @@ from remit.cli.live import REPORT_INTERVAL_S, Screen, render_clock
 from remit.cli.output import get_paint, print_json, print_lines
 from remit.cli.result_output import render_remarks, render_result_line
 from remit.terminal import escape, quote
-from remit.views.json_objects import build_result
+from remit.views.json_builders import build_result
 from remit.views.render import ACCEPTED, INTERRUPTED, NOT_ACCEPTED, count
 
 if TYPE_CHECKING:

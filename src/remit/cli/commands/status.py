@@ -202,7 +202,7 @@ def _render_rest(overview: Overview, unreadable: dict[str, str]) -> Iterator[tup
 def _build_overview(overview: Overview) -> OverviewObject:
     from contextlib import closing
 
-    from remit.views.json_objects import build_runs
+    from remit.views.json_builders import build_runs
     from remit.views.run_snapshots import load_snapshots, open_home
 
     tasks, manifest = overview.tasks, overview.manifest

@@ -11,7 +11,7 @@ from remit.cli.commands import completion
 from remit.cli.output import get_paint, name_file, print_json, print_lines
 from remit.runs.tasks.task_numbers import parse_number
 from remit.terminal import escape, quote
-from remit.views.json_objects import build_list, build_moved_task
+from remit.views.json_builders import build_list, build_moved_task
 from remit.views.render import ACCEPTED, count, render_line
 
 if TYPE_CHECKING:

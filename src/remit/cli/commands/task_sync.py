@@ -13,7 +13,7 @@ from remit.cli.output import name_file, print_json, print_lines
 from remit.errors import UsageError
 from remit.spelling import did_you_mean
 from remit.terminal import escape, quote
-from remit.views.json_objects import build_diagnostic, build_interrupted_change
+from remit.views.json_builders import build_diagnostic, build_interrupted_change
 from remit.views.render import ACCEPTED, NOT_ACCEPTED, count
 
 if TYPE_CHECKING:

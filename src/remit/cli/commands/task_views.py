@@ -52,7 +52,7 @@ def list_tasks(*, status: str | None, priority: str | None, everything: bool, ou
     """
     from remit.ledger.queries import count_by_task
     from remit.runs.tasks.workspace_tasks import Tasks, parse_marker
-    from remit.views.json_objects import build_list, build_task
+    from remit.views.json_builders import build_list, build_task
     from remit.views.run_snapshots import has_ledger
 
     marker = None if status is None else parse_marker(status)
@@ -176,7 +176,7 @@ def phases(number: int, *, output_format: str) -> int:
 
     plan = Tasks().load_plan(number)
     if output_format == "json":
-        from remit.views.json_objects import build_plan
+        from remit.views.json_builders import build_plan
 
         print_json(build_plan(plan))
         return ACCEPTED

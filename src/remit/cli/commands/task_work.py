@@ -13,7 +13,7 @@ from remit.cli.result_output import get_result_code, print_result, render_result
 from remit.runs.tasks.task_commands import COMMANDS
 from remit.runs.tasks.task_numbers import parse_task
 from remit.terminal import escape, quote
-from remit.views.json_objects import build_result
+from remit.views.json_builders import build_result
 
 if TYPE_CHECKING:
     from remit.cli.interrupts import Interrupts

@@ -12,7 +12,7 @@ from remit.cli.output import get_paint, print_json, print_lines, report_error, w
 from remit.cli.result_output import get_result_code, print_result
 from remit.cli.run_options import parse_duration
 from remit.terminal import escape
-from remit.views.json_objects import build_error, build_list, build_result
+from remit.views.json_builders import build_error, build_list, build_result
 from remit.views.render import ACCEPTED, NOT_ACCEPTED, get_exit_code
 
 if TYPE_CHECKING:

@@ -115,7 +115,7 @@ def list_workers(*, output_format: str) -> int:
     from remit.cli.workers_output import render_cluster
     from remit.cluster.workers_status import load_status
     from remit.runs.agent_lookup import load_settings_or_usual
-    from remit.views.json_objects import build_cluster
+    from remit.views.json_builders import build_cluster
     from remit.views.run_snapshots import open_home
 
     home = open_home()
