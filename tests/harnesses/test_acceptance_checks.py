@@ -131,6 +131,7 @@ def list_checks(result: dict[str, Any]) -> list[tuple[str, str]]:
     return [(each["name"], each["answer"]) for each in result["remit"]["verified_by"] if each["kind"] == "check"]
 
 
+@pytest.mark.thorough("opencode")
 @pytest.mark.parametrize("name", NAMES)
 def test_commands_that_the_user_does_not_trust_are_not_run(
     name: CliName, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -145,6 +146,7 @@ def test_commands_that_the_user_does_not_trust_are_not_run(
         assert not (stage.root / "ran").exists()
 
 
+@pytest.mark.thorough("opencode")
 @pytest.mark.parametrize("name", NAMES)
 def test_a_check_that_takes_too_long_is_not_run_and_the_harness_gets_its_answer(
     name: CliName, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -156,6 +158,7 @@ def test_a_check_that_takes_too_long_is_not_run_and_the_harness_gets_its_answer(
         assert list_answers(stage) == [("partial", [("not run", "it didn't finish within 2 s")])]
 
 
+@pytest.mark.thorough("opencode")
 @pytest.mark.parametrize("name", ["claude", "opencode"])
 def test_of_two_at_once_only_the_last_is_checked(
     name: CliName, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -207,6 +210,7 @@ def test_a_session_of_the_user_that_corrects_its_work_stops(
 # --- confined agents -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough("opencode")
 @pytest.mark.parametrize("name", NAMES)
 def test_a_check_has_the_limits_of_the_agents_commands(
     name: CliName, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -65,6 +65,7 @@ def list_answers(stage: Stage, script: str) -> tuple[str, int, list[tuple[str, s
     return result.status, result.attempts, [(each.name, each.answer) for each in result.checks]
 
 
+@pytest.mark.thorough("codex", "opencode")
 def test_an_honest_agent_is_completed(stage: Stage) -> None:
     assert list_answers(stage, "honest") == ("completed", 1, [("tests", "passed")])
 
@@ -77,5 +78,6 @@ def test_a_failed_check_goes_back_into_the_session_and_is_fixed(stage: Stage) ->
     assert "Write the report." in asked  # it is the same session that continues
 
 
+@pytest.mark.thorough("codex", "opencode")
 def test_an_agent_that_insists_is_partial(stage: Stage) -> None:
     assert list_answers(stage, "insists") == ("partial", 3, [("tests", "failed")])

@@ -62,11 +62,13 @@ def make(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
         assert stage.list_living() == []
 
 
+@pytest.mark.thorough("opencode")
 def test_data_that_fits_comes_back(stage: Stage) -> None:
     result = stage.delegate("honest")
     assert (result.status, result.attempts, result.data) == ("completed", 1, GOOD), result.diagnostics
 
 
+@pytest.mark.thorough("opencode")
 def test_data_that_breaks_the_schema_is_corrected_in_the_same_session(stage: Stage) -> None:
     result = stage.delegate("fixes")
     assert (result.status, result.attempts, result.data) == ("completed", 2, GOOD), result.diagnostics
